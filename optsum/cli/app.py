@@ -37,7 +37,7 @@ _GROUPS: Final = {
             "chunk_profile",
         ),
         *("chunk_rules", "at_least", "within", "within_steps", "best", "best_by", "max_words", "oracles", "preset"),
-        *("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive"),
+        *("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires"),
     ),
     "Text": (
         "columns",

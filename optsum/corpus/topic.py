@@ -356,6 +356,8 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
     name = as_id(obj["id"], "the id of a topic")
     try:
         cover, meta, supports = _cover(obj.get("cover")), _meta(obj.get("meta")), _supports(obj)
+        if obj.get("constraints") is not None:
+            meta = {**meta, "constraints": obj["constraints"]}
         covered = cover is not None or supports is not None
         documents = _texts(obj, "documents", columns, reading, optional=covered)
         references = _texts(obj, "references", columns, reading, optional=covered)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
 from optsum.errors import InputError
 from optsum.whole import whole, whole_numbers
+
+_LOWEST: Final = -(2**40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +21,9 @@ class Row:
     units : tuple of int
         Each once.
     coefficients : tuple of int
-        One a unit, at least 1.
+        One a unit, none of them 0.
     low : int
+        None is less than `least`, which stands for no minimum.
     high : int or None
         None for no maximum. A row whose `low` is above its `high` is one that no selection keeps.
     name : str
@@ -33,7 +37,7 @@ class Row:
 
     units: tuple[int, ...]
     coefficients: tuple[int, ...]
-    low: int = 0
+    low: int = _LOWEST
     high: int | None = None
     name: str = ""
 
@@ -41,25 +45,29 @@ class Row:
         """Take whole numbers exactly, and refuse what is no row."""
         for name in ("units", "coefficients"):
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of the row {self.name!r}, {name} {{}}"))
-        object.__setattr__(self, "low", whole(self.low, f"The minimum of the row {self.name!r}"))
+        low = whole(self.low, f"The minimum of the row {self.name!r}")
+        object.__setattr__(self, "low", max(low, self.least))
         if self.high is not None:
             object.__setattr__(self, "high", whole(self.high, f"The maximum of the row {self.name!r}"))
         if len(self.units) != len(self.coefficients) or len(set(self.units)) != len(self.units):
             raise InputError(f"The row {self.name!r} needs each unit once, with one coefficient.")
-        if min((self.low, *self.coefficients), default=0) < 0 or (self.high is not None and self.high < 0):
-            raise InputError(f"The row {self.name!r} has a negative number; multiply it by -1 or leave units out.")
         if 0 in self.coefficients:
             raise InputError(f"The row {self.name!r} has a coefficient of 0: leave the unit out.")
 
     @property
     def total(self) -> int:
-        """Sum of the coefficients of all units."""
-        return sum(self.coefficients)
+        """The most that units come to: the sum of the positive coefficients."""
+        return sum([number for number in self.coefficients if number > 0])
+
+    @property
+    def least(self) -> int:
+        """The least that units come to: the sum of the negative coefficients."""
+        return sum([number for number in self.coefficients if number < 0])
 
     @property
     def binds(self) -> bool:
         """Whether some selection breaks it."""
-        return self.low > 0 or (self.high is not None and self.total > self.high)
+        return self.low > self.least or (self.high is not None and self.total > self.high)
 
     def held(self, chosen: Collection[int]) -> int:
         """Return what a set of units comes to."""

@@ -156,7 +156,10 @@ _Features: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, I
 
 
 def _features(instance: Coverage, rows: Sequence[Row]) -> _Features:
-    """Return entries, levels and slots, with one more feature for each row: its levels say how far c is outside."""
+    """Return entries, levels and slots, with one more feature for each row: its levels say how far c is outside.
+
+    Where coefficients are negative, copies are counted from the least that the row can come to.
+    """
     starts, features, counts = instance.unit_start, instance.unit_feature, instance.unit_count
     level_starts, levels, slots = instance.level_start, instance.level, instance.slot
     if rows:
@@ -164,7 +167,9 @@ def _features(instance: Coverage, rows: Sequence[Row]) -> _Features:
         holders = [dict(zip(row.units, row.coefficients, strict=True)) for row in rows]
         owned = [[(number, held[unit]) for number, held in enumerate(holders) if unit in held] for unit in units]
         at = np.repeat(starts[1:], list(map(len, owned)))
-        more_starts, more_levels = pack([[row.outside(held) for held in range(row.total + 1)] for row in rows])
+        more_starts, more_levels = pack(
+            [[row.outside(held) for held in range(row.least, row.total + 1)] for row in rows]
+        )
         starts = starts + np.cumsum([0, *map(len, owned)])
         features = np.insert(features, at, [instance.features + number for row in owned for number, _ in row])
         counts = np.insert(counts, at, [count for row in owned for _, count in row])
@@ -219,10 +224,13 @@ def empty_state(arrays: Arrays) -> State:
     """Return the state of the empty selection."""
     full = np.diff(arrays.level_start) - 1
     ruling = arrays.slot == len(arrays.constants)
-    missing = arrays.level[arrays.level_start[:-1][ruling]].sum() + (full[~ruling].sum() if arrays.kind == COVER else 0)
+    copies = np.zeros(len(arrays.slot), np.int64)
+    np.subtract.at(copies, arrays.unit_feature, np.minimum(arrays.unit_count, 0))
+    missing = arrays.level[(arrays.level_start[:-1] + copies)[ruling]].sum()
+    missing += full[~ruling].sum() if arrays.kind == COVER else 0
     return State(
         np.zeros(len(arrays.lengths), np.int64),
-        np.zeros(len(arrays.slot), np.int64),
+        copies,
         arrays.constants.copy(),
         arrays.joint_needs.copy(),
         np.zeros(len(arrays.joint_feature), np.int64),

@@ -139,6 +139,9 @@ class SolveKeywords(TextKeywords, total=False):
     id and exclusive.
     """
 
+    requires: str | Sequence[Sequence[int]] | None
+    """Sentences that are chosen only with others, in pairs: a FILE of JSON Lines with id and requires."""
+
     boundaries: Literal["sentence", "joined"] | None
     """N-grams of the summary within sentences, or across their ends [sentence]."""
 

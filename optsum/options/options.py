@@ -52,9 +52,11 @@ from optsum.options.values import (
     exclusive_of,
     in_our_names,
     listed_numbers,
+    listed_pairs,
     our_name,
     own_options,
     parse_size,
+    requires_of,
     sides_of,
 )
 from optsum.registry import CERTIFIED, CHOOSER, FORMULATIONS, STRATEGIES
@@ -93,7 +95,7 @@ OF_SEARCHES: Final = frozenset(
 _NOT_IN_HASH = {"preset", *OF_WORKERS}
 """Options that cannot change a result; what a preset sets is in the options themselves."""
 
-_ADDED_LATER: Final = ("language", "splitter", "lines", "source_words", "length_tokenizer")
+_ADDED_LATER: Final = ("language", "splitter", "lines", "source_words", "length_tokenizer", "requires")
 """Options that count in the hash only where they say something else than their default."""
 
 
@@ -155,6 +157,10 @@ class Options(Model):
         description="sentences of which one at most is chosen: from a similarity of words on (0.5), or by a FILE "
         "of JSON Lines with id and exclusive",
     )
+    requires: str | None = Field(
+        None,
+        description="sentences that are chosen only with others, in pairs: a FILE of JSON Lines with id and requires",
+    )
     tokenizer: Tokenizer = None
     stem: Stem = False
     stemmer: Stemmer = "rouge155"
@@ -211,6 +217,11 @@ class Options(Model):
     @classmethod
     def _numbers(cls, value: Any) -> str | None:
         return None if value is None else listed_numbers(value)
+
+    @field_validator("requires", mode="before")
+    @classmethod
+    def _pairs_of_sentences(cls, value: Any) -> Any:
+        return listed_pairs(value)
 
     @field_validator("exclusive", mode="before")
     @classmethod
@@ -291,6 +302,8 @@ def _hash(options: Options) -> str:
             data["exclusive"] = short if Fraction(str(short)) == least else str(least)
         else:
             data["exclusive"] = least
+        if options.requires is not None:
+            data["requires"] = requires_of(options.requires)
         if options.vectors is not None:
             data["vectors"] = digest_of_vectors(options.vectors)
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]

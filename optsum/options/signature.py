@@ -13,7 +13,7 @@ from optsum.metrics.names import parse_metric
 from optsum.options.model import ScoreOptions
 from optsum.options.options import Options
 
-_SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive")
+_SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires")
 """Side constraints, said where there are any."""
 
 

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from optsum.corpus.topic import as_id
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import official_name
 from optsum.plugins import place_of
-from optsum.problem.sides import Sides
+from optsum.problem.sides import Pairs, Sides
 
 Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
@@ -54,7 +54,31 @@ def sides_of(options: Mapping[str, Any]) -> Sides:
         require=_numbers(options["require"]),
         forbid=_numbers(options["forbid"]),
         exclusive=exclusive_of(options["exclusive"]),
+        requires=requires_of(options["requires"]),
     )
+
+
+def listed_pairs(value: Any) -> Any:
+    """Return a list of pairs as JSON text; a path as text."""
+    if isinstance(value, list | tuple):
+        try:
+            return json.dumps([[int(one) for one in pair] for pair in value])
+        except (TypeError, ValueError):
+            raise ValueError("give pairs of sentences, such as [[0, 1]], or a file") from None
+    return str(value) if isinstance(value, Path) else value
+
+
+def requires_of(text: str | None) -> Pairs | tuple[tuple[int, int], ...]:
+    """Return pairs of sentences of all topics, from JSON text, or what a file says by topic."""
+    if text is None:
+        return ()
+    if not text.lstrip().startswith("["):
+        return cast("Pairs", _read(text, "requires"))
+    try:
+        pairs = tuple((int(one), int(other)) for one, other in json.loads(text))
+    except (ValueError, TypeError):
+        raise OptionError(f"Pairs of sentences are a list such as [[0, 4]], or a file, not {text!r:.60}.") from None
+    return pairs
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:
@@ -68,39 +92,40 @@ def exclusive_of(text: str | None) -> Fraction | Cliques | None:
     try:
         least = Fraction(0) if text.strip().lower().lstrip("+-") in {"nan", "inf", "infinity"} else Fraction(text)
     except (ValueError, ZeroDivisionError):
-        return _read(text)
+        return _read(text, "exclusive")
     if not 0 < least <= 1:
         raise OptionError(f"Sentences are exclusive from a similarity above 0, up to 1, on, not {text}.")
     return least
 
 
 @lru_cache(maxsize=8)
-def _read(path: str) -> Cliques:
-    """Read JSON Lines: ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``."""
+def _read(path: str, key: str) -> Cliques:
+    """Read JSON Lines: ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``, of lists under a key."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is no text"
-        raise OptionError(f"The file of exclusive sentences {path!r} cannot be read: {why}.") from None
+        raise OptionError(f"The file of {_SAID[key]} {path!r} cannot be read: {why}.") from None
     found: Cliques = {}
     for number, line in enumerate(lines, 1):
         if line.strip():
-            name, cliques = _entry(line, f"{path}:{number}")
+            name, cliques = _entry(line, f"{path}:{number}", key)
             if name in found:
-                raise OptionError(f"{path}:{number}: the topic {name!r} comes twice among the exclusive sentences.")
+                raise OptionError(f"{path}:{number}: the topic {name!r} comes twice among the {_SAID[key]}.")
             found[name] = cliques
     return found
 
 
-def _entry(line: str, where: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
+_SAID: Final = {"exclusive": "exclusive sentences", "requires": "pairs of sentences"}
+
+
+def _entry(line: str, where: str, key: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
     try:
         data = json.loads(line)
         name = as_id(data["id"], "the id of a topic")
-        cliques = tuple(tuple(clique) for clique in data["exclusive"])
+        cliques = tuple(tuple(clique) for clique in data[key])
     except (ValueError, TypeError, KeyError, RecursionError, InputError):
-        raise OptionError(
-            f'{where}: exclusive sentences are an object such as {{"id": "t1", "exclusive": [[0, 4]]}}.'
-        ) from None
+        raise OptionError(f'{where}: {_SAID[key]} are an object such as {{"id": "t1", "{key}": [[0, 4]]}}.') from None
     return name, cliques
 
 

@@ -191,7 +191,7 @@ class CoverageProblem(Problem):
     def fits(self, selection: Collection[int]) -> bool:
         """Whether length and rows are within their maxima."""
         return super().fits(selection) and all(
-            row.high is None or row.held(selection) <= row.high for row in self.instance.rows
+            row.high is None or row.least < 0 or row.held(selection) <= row.high for row in self.instance.rows
         )
 
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
@@ -239,6 +239,12 @@ class CoverageProblem(Problem):
                 left = self.evaluate(tuple(sorted(added))).violation
                 if left < violation:
                     chosen, violation = added, left
+        for unit in rng.permutation(self.size).tolist() if violation else ():  # what others are required by may go
+            fewer = {member for member in chosen if unit not in instance.closure((member,))}
+            if len(fewer) < len(chosen):
+                left = self.evaluate(tuple(sorted(fewer))).violation
+                if left < violation:
+                    chosen, violation = fewer, left
         return selection if violation else tuple(sorted(chosen))
 
     def _complete(self, selection: Selection, rng: np.random.Generator) -> Selection:

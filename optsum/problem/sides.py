@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.row import Row
@@ -69,13 +69,17 @@ def cliques_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """``low <= sum of the coefficients of the chosen sentences <= high``; `high` None for no maximum."""
+    """``low <= sum of the coefficients of the chosen sentences <= high``; None for no limit."""
 
     sentences: tuple[int, ...]
     coefficients: tuple[int, ...]
-    low: int = 0
+    low: int | None = None
     high: int | None = None
     name: str = ""
+
+
+Pairs: TypeAlias = Mapping[str, tuple[tuple[int, int], ...]]
+"""Pairs of sentences by the id of a topic: the first only with the second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +97,8 @@ class Sides:
     exclusive : Fraction, mapping or None
         Sentences of which at most one is chosen: those whose sets of tokens have at least this Jaccard similarity, or
         lists of them by the id of a topic.
+    requires : tuple or mapping
+        Pairs of sentences, of which the first is chosen only with the second: of every topic, or by the id of a topic.
     """
 
     max_sentences: int | None = None
@@ -101,6 +107,7 @@ class Sides:
     require: tuple[int, ...] = ()
     forbid: tuple[int, ...] = ()
     exclusive: Fraction | Mapping[str, tuple[tuple[int, ...], ...]] | None = field(default=None, hash=False)
+    requires: tuple[tuple[int, int], ...] | Pairs = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
         """Take whole numbers exactly, and refuse others."""
@@ -146,6 +153,26 @@ class Sides:
             yield _count(tuple(clique), f"at most one of {_listed(clique)}", high=1)
         for row in own_ones.get("rows", ()):
             yield _row(row)
+        for one, other in self.pairs(topic):
+            yield Linear((one, other), (1, -1), None, 0, f"{one} requires {other}")
+
+    def pairs(self, topic: Topic) -> list[tuple[int, int]]:
+        """Return the pairs of sentences of which the first is chosen only with the second, each once.
+
+        Sentences that require each other in a circle are all chosen or none: each requires the next of them.
+        """
+        given = self.requires.get(topic.id, ()) if isinstance(self.requires, Mapping) else self.requires
+        pairs = [*given, *_own(topic).get("requires", ())]
+        for pair in pairs:
+            if not isinstance(pair, list | tuple) or len(pair) != 2:
+                raise InputError(
+                    f"The constraints of topic {topic.id!r} have pairs of sentences under requires: [[0, 1]]."
+                )
+        numbers = whole_numbers(
+            [number for pair in pairs for number in pair], f"In topic {topic.id!r}, a sentence of requires", least=0
+        )
+        found = dict.fromkeys(zip(numbers[::2], numbers[1::2], strict=True))
+        return [(one, other) for one, other in found if one != other]
 
     def _cliques(
         self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline
@@ -160,8 +187,9 @@ class Sides:
         """Whether something must be chosen, so that sentences which bring nothing may be needed."""
         own_ones = _own(topic)
         linear = own_ones.get("rows", ())
-        wanted = any(isinstance(row, Mapping) and row.get("low", 0) for row in linear)
-        return bool(self.require or own_ones.get("require") or own_ones.get("groups") or wanted)
+        wanted = any(isinstance(row, Mapping) and (row.get("low", 0) or _is_negative(row)) for row in linear)
+        asked = self.require or own_ones.get("require") or own_ones.get("groups")
+        return bool(asked or self.requires or own_ones.get("requires") or wanted)
 
     def say_something(self, topic: Topic) -> bool:
         """Whether there is any constraint."""
@@ -177,11 +205,12 @@ def rows_of(linear: Iterable[Linear], heads: Mapping[int, int]) -> tuple[Row, ..
     for each in linear:
         numbers = dict(zip(each.sentences, each.coefficients, strict=True))
         held = {heads[sentence]: number for sentence, number in numbers.items() if number and sentence in heads}
-        rows.append(Row(tuple(held), tuple(held.values()), each.low, each.high, each.name))
+        low = {} if each.low is None else {"low": each.low}
+        rows.append(Row(tuple(held), tuple(held.values()), high=each.high, name=each.name, **low))
     return tuple(row for row in rows if row.binds)
 
 
-def _count(sentences: tuple[int, ...], name: str, *, low: int = 0, high: int | None = None) -> Linear:
+def _count(sentences: tuple[int, ...], name: str, *, low: int | None = None, high: int | None = None) -> Linear:
     return Linear(sentences, (1,) * len(sentences), low, high, name)
 
 
@@ -189,7 +218,13 @@ def _listed(sentences: Sequence[int]) -> str:
     return ", ".join(map(str, sentences[:8])) + (", ..." if len(sentences) > 8 else "")
 
 
-_KEYS = ("require", "forbid", "exclusive", "groups", "rows")
+_KEYS = ("require", "forbid", "exclusive", "groups", "requires", "rows")
+
+
+def _is_negative(row: Mapping[str, Any]) -> bool:
+    """Whether a row has a negative coefficient, so that some sentences ask for others."""
+    numbers = row.get("coefficients", ())
+    return isinstance(numbers, list | tuple) and any(isinstance(one, int | float) and one < 0 for one in numbers)
 
 
 def _own(topic: Topic) -> Mapping[str, Any]:
@@ -211,28 +246,31 @@ def _row(row: Any) -> Linear:
     numbers = row.get("coefficients", [1] * len(sentences) if isinstance(sentences, list | tuple) else None)
     if not isinstance(sentences, list | tuple) or not isinstance(numbers, list | tuple):
         raise InputError("A row of constraints has a list of sentences, and perhaps one of as many coefficients.")
-    return Linear(tuple(sentences), tuple(numbers), row.get("low", 0), row.get("high"), str(row.get("name", "")))
+    return Linear(tuple(sentences), tuple(numbers), row.get("low"), row.get("high"), str(row.get("name", "")))
 
 
 def _checked(found: Iterable[Linear], topic: Topic) -> Iterator[Linear]:
     most = len(topic.sentences)
     for each in found:
-        numbers = (*each.sentences, *each.coefficients, each.low, *(() if each.high is None else (each.high,)))
+        limits = [limit for limit in (each.low, each.high) if limit is not None]
+        numbers = (*each.sentences, *each.coefficients, *limits)
         try:
             numbers = whole_numbers(numbers, "a number", most=10**400)
         except InputError as error:
             raise InputError(
                 f"The constraints of topic {topic.id!r} have numbers that are not whole: {error}"
             ) from None
-        if min(numbers, default=0) < 0 or len(each.sentences) != len(each.coefficients):
-            raise InputError(f"The constraints of topic {topic.id!r} have negative numbers, or too few coefficients.")
+        if min(each.sentences, default=0) < 0 or len(each.sentences) != len(each.coefficients):
+            raise InputError(
+                f"The constraints of topic {topic.id!r} have negative numbers of sentences, or too few coefficients."
+            )
         if len(set(each.sentences)) != len(each.sentences):
             raise InputError(f"The constraints of topic {topic.id!r} name a sentence twice: {_listed(each.sentences)}.")
         if max(each.sentences, default=-1) >= most:
             raise InputError(
                 f"The constraints of topic {topic.id!r} name sentence {max(each.sentences)}; it has {most}, from 0 on."
             )
-        if max(numbers, default=0) > _MOST:
+        if max(map(abs, numbers), default=0) > _MOST:
             raise InputError(f"The constraints of topic {topic.id!r} have numbers beyond {_MOST}.")
         yield each
 

@@ -117,6 +117,9 @@ class _Draw:
             numbers = tuple(1 + self.below(most) for _ in units)
             low = self.below(sum(numbers) // 2 + 1) * self.below(2)
             high = None if self.below(3) == 0 else self.below(sum(numbers) + 1)
+            if units and self.below(3) == 0:  # some ask for others
+                numbers = tuple(number * (1, -1)[self.below(2)] for number in numbers)
+                low, high = (-self.below(4), None) if self.below(2) else (-(2**40), 1 - self.below(3))
             made.append(Row(units, numbers, low, high, "random"))
         return tuple(made)
 

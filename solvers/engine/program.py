@@ -7,7 +7,9 @@ Side constraints are features: a selection that breaks one is worth less than ev
 the largest total - the least, a row ``A <= high`` takes ``M max(0, A - high)`` off, which is the feature ``M min(A,
 high)`` and ``-M a_u`` of every unit's own; a row ``A >= low`` takes ``M max(0, low - A)`` off, which is the feature
 ``M min(A, low)`` and ``-M low``. Both are concave, so that everything that holds for features holds for them: the
-price of such a feature is the multiplier of its row, between 0 and M, and all bounds stay valid.
+price of such a feature is the multiplier of its row, between 0 and M, and all bounds stay valid. Where a coefficient
+``-b_u`` is negative, ``b_u`` is added on both sides and ``b_u (1 - x_u)`` counted: copies of a joint that the unit
+vetoes.
 """
 
 from __future__ import annotations
@@ -157,35 +159,46 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
                 f"A side constraint counts up to {limit}, and branch-and-bound holds {LONGEST - 1}: "
                 "count words or sentences, or use the strategy milp."
             )
-        mass, base = program.mass, program.base
-        if above:
+        mass, base, joints = program.mass, program.base, program.joints
+        negative = numbers < 0
+        if limit < 0:  # no selection keeps it
+            base -= penalty
+        elif above:
             mass = mass.copy()
             mass[units] -= penalty * numbers
+            base -= penalty * int(-numbers[negative].sum())
         else:
             base -= penalty * limit
-        program = replace(program, mass=mass, base=base)
-        held = np.minimum(numbers, limit)
-        if limit:
-            program = with_feature(program, units, held, penalty * np.arange(limit + 1))
+        if limit > 0:
+            held = np.minimum(np.abs(numbers), limit)
+            left_out = zip(units[negative].tolist(), held[negative].tolist(), strict=True)
+            feature = len(program.table_start) - 1
+            joints = (*joints, *[Joint(feature, (), (unit,), count) for unit, count in left_out])
+            program = with_feature(program, units[~negative], held[~negative], penalty * np.arange(limit + 1))
+        program = replace(program, mass=mass, base=base, joints=joints)
     return program
 
 
 def spread(rows: Sequence[Row]) -> int:
     """Return by how much rows multiply the range of a program's values, at most."""
-    return 1 + sum(int(numbers.sum()) + limit for _, numbers, limit, _ in sides_of(rows))
+    return 1 + sum(int(np.abs(numbers).sum()) + max(limit, 0) for _, numbers, limit, _ in sides_of(rows))
 
 
 def sides_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:
-    """Yield units, ascending, their numbers, the limit, and whether more than that is forbidden, of all that bind."""
+    """Yield units, ascending, their numbers, the limit, and whether more than that is forbidden, of all that bind.
+
+    Limits are of what stands above the least that the numbers can come to, which is 0 where none is negative.
+    """
     for row in rows:
         order = np.argsort(np.array(row.units, np.int64))
         units = np.array(row.units, np.int64)[order]
         numbers = np.array(row.coefficients, np.int64)[order]
         common = gcd(*row.coefficients) or 1
+        least = row.least // common
         if row.high is not None and row.total > row.high:
-            yield units, numbers // common, row.high // common, True
-        if row.low > 0:
-            yield units, numbers // common, -(-row.low // common), False
+            yield units, numbers // common, row.high // common - least, True
+        if row.low > row.least:
+            yield units, numbers // common, -(-row.low // common) - least, False
 
 
 def _extremes(program: Program) -> tuple[int, int]:

@@ -24,6 +24,7 @@ OTHER = {
     "require": "str | Sequence[int]",
     "forbid": "str | Sequence[int]",
     "exclusive": "str | float",
+    "requires": "str | Sequence[Sequence[int]]",
     "length_tokenizer": "str | Callable[[str], object]",
     "splitter": "str | Callable[..., Iterable[str]]",
     "tokenizer": "str | Callable[[str], Iterable[str]]",

@@ -46,7 +46,7 @@ def test_what_they_say() -> None:
         ({"exclusive": [[0, 0]]}, "name a sentence twice: 0, 0"),
         ({"rows": [{"sentences": [0], "coefficients": [0.5], "low": 1}]}, "not whole"),
         ({"rows": [{"sentences": [0], "coefficients": [1, 2]}]}, "too few coefficients"),
-        ({"rows": [{"sentences": [0], "low": -1}]}, "negative"),
+        ({"rows": [{"sentences": [-1]}]}, "negative"),
         ({"rows": [{"sentences": "ab"}]}, "a list of sentences"),
         ({"rows": [{"sentences": [True]}]}, "not whole"),
         ({"rows": [{"sentences": [0], "coefficients": [10**30]}]}, "beyond 1000000"),
@@ -86,11 +86,9 @@ def test_a_file_of_exclusive_sentences(tmp_path: Path) -> None:
             optsum.solve(TOPIC, max_length=6, exclusive=str(other))
 
 
-@pytest.mark.parametrize(
-    "values", [((0, 0), (1, 1)), ((0,), (1, 2)), ((0,), (0,)), ((0,), (-1,)), ((0,), (1,), -1), ((0,), (1,), 0, -1)]
-)
+@pytest.mark.parametrize("values", [((0, 0), (1, 1)), ((0,), (1, 2)), ((0,), (0,)), ((0,), (0.5,)), ((0,), (1,), 0.5)])
 def test_what_is_no_row(values: tuple[Any, ...]) -> None:
-    with pytest.raises(optsum.InputError, match="The row"):
+    with pytest.raises(optsum.InputError, match=r"[Tt]he row"):
         Row(*values)
 
 

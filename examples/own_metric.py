@@ -50,9 +50,6 @@ def problem_of(topic: optsum.Topic, max_words: int) -> CharacterF:
 if __name__ == "__main__":
     shipped = Path(__file__).with_name("data") / "news.jsonl"
     for topic in optsum.read_topics(sys.argv[1] if len(sys.argv) > 1 else shipped):
-        if isinstance(topic, optsum.BadTopic):
-            print(topic.error)
-            continue
         problem = problem_of(topic, 60)
         best = optsum.search(problem, "exhaustive")
         greedy, vns = (optsum.search(problem, strategy) for strategy in ("greedy", "vns"))

@@ -26,8 +26,6 @@ def embed(texts: list[str]) -> np.ndarray:
 
 print(f"{'topic':20} meaning  units        words  units")
 for topic in optsum.read_topics(sys.argv[1] if len(sys.argv) > 1 else NEWS):
-    if isinstance(topic, optsum.BadTopic):
-        continue
     meaning = optsum.solve(topic, metric="similarity", max_length=50, embed=embed)
     words = optsum.solve(topic, metric="rouge-1", max_length=50)
     print(f"{topic.id:20} {meaning.objective:.4f}  {meaning.selection!s:12} {words.objective:.4f} {words.selection}")

@@ -12,53 +12,59 @@ from typing import TYPE_CHECKING, Any
 from optsum._version import __version__
 
 if TYPE_CHECKING:
-    from optsum.chunks.rules.files import parse_rules
-    from optsum.contracts.backend import Availability, Backend, RawOutcome
-    from optsum.contracts.declaration import BoundQuality, Declaration, Ending, OptionNames, SizeLimit
+    from optsum.chunks.rules.files import parse_rules as parse_rules
+    from optsum.contracts.backend import Availability as Availability, Backend as Backend, RawOutcome as RawOutcome
+    from optsum.contracts.declaration import (
+        BoundQuality as BoundQuality,
+        Declaration as Declaration,
+        Ending as Ending,
+        OptionNames as OptionNames,
+        SizeLimit as SizeLimit,
+    )
     from optsum.contracts.result import Result, Status, Termination
-    from optsum.contracts.run import Limits, Run, Stopped
-    from optsum.contracts.strategy import Strategy
+    from optsum.contracts.run import Limits, Run as Run, Stopped as Stopped
+    from optsum.contracts.strategy import Strategy as Strategy
     from optsum.corpus.alignment import align
-    from optsum.corpus.formats.cover_table import parse_cover_table
-    from optsum.corpus.given import with_vectors
+    from optsum.corpus.formats.cover_table import parse_cover_table as parse_cover_table
+    from optsum.corpus.given import with_vectors as with_vectors
     from optsum.corpus.systems import System, read_systems
-    from optsum.corpus.topic import BadTopic, Topic, as_topic
+    from optsum.corpus.topic import BadTopic as BadTopic, Topic, as_topic
     from optsum.corpus.topics import read_topics
-    from optsum.coverage.instance import Coverage, Sense
-    from optsum.coverage.normal_form_json import coverage_of_json
-    from optsum.coverage.row import Row
+    from optsum.coverage.instance import Coverage as Coverage, Sense as Sense
+    from optsum.coverage.normal_form_json import coverage_of_json as coverage_of_json
+    from optsum.coverage.row import Row as Row
     from optsum.errors import (
-        BackendError,
-        ExecutorError,
+        BackendError as BackendError,
+        ExecutorError as ExecutorError,
         InputError,
         OptionError,
         OptsumError,
-        UnknownNameError,
-        UnsupportedError,
+        UnknownNameError as UnknownNameError,
+        UnsupportedError as UnsupportedError,
     )
     from optsum.exchange.export import export
     from optsum.exchange.import_ import import_solutions
     from optsum.exchange.labels import labels
     from optsum.experiments.merge import merge
     from optsum.experiments.run import run
-    from optsum.experiments.status import RunStatus, status
-    from optsum.metrics.metric import Metric
-    from optsum.metrics.names import METRICS, parse_metric
+    from optsum.experiments.status import RunStatus as RunStatus, status
+    from optsum.metrics.metric import Metric as Metric
+    from optsum.metrics.names import METRICS as METRICS, parse_metric as parse_metric
     from optsum.metrics.rouge import rouge
-    from optsum.optima.optima import Optima
-    from optsum.problem.counted import Counted
-    from optsum.problem.coverage_problem import CoverageProblem
-    from optsum.problem.formulation import Extract, Formulation, Task
+    from optsum.optima.optima import Optima as Optima
+    from optsum.problem.counted import Counted as Counted
+    from optsum.problem.coverage_problem import CoverageProblem as CoverageProblem
+    from optsum.problem.formulation import Extract as Extract, Formulation as Formulation, Task as Task
     from optsum.problem.linear_problem import PyomoProblem
-    from optsum.problem.problem import Capability, Evaluation, Problem
-    from optsum.problem.serves import Rule, Serves
-    from optsum.problem.spec import Spec
-    from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
+    from optsum.problem.problem import Capability as Capability, Evaluation as Evaluation, Problem
+    from optsum.problem.serves import Rule as Rule, Serves as Serves
+    from optsum.problem.spec import Spec as Spec
+    from optsum.registry import BACKENDS as BACKENDS, FORMULATIONS as FORMULATIONS, STRATEGIES as STRATEGIES
     from optsum.report.comparison import compare
     from optsum.report.page.write import write_page
     from optsum.report.system_scores import score
     from optsum.report.tables.results import to_frame
-    from optsum.running.all_optima.oracle_sets import Oracles
+    from optsum.running.all_optima.oracle_sets import Oracles as Oracles
     from optsum.running.all_optima.oracles import enumerate_optima
     from optsum.running.context import context
     from optsum.running.every_length.frontier import frontier
@@ -66,7 +72,7 @@ if TYPE_CHECKING:
     from optsum.running.topics import solve, solve_all
     from optsum.studies import study
     from optsum.studies.tsc3_measures import score_extract
-    from optsum.text.analyzer import Analyzer
+    from optsum.text.analyzer import Analyzer as Analyzer
 
 _HOME = {
     name: f"optsum.{module}"
@@ -121,77 +127,31 @@ _HOME = {
     }.items()
     for name in names.split()
 }
-"""Name -> module, as above."""
+"""Name -> module, as above; names that `__all__` lacks are for extensions, and in `optsum.plugins` too."""
 
 __all__ = [
-    "BACKENDS",
-    "FORMULATIONS",
-    "METRICS",
-    "PYOMO_NEWER",
-    "PYOMO_OLDER",
-    "STRATEGIES",
-    "Analyzer",
-    "Availability",
-    "Backend",
-    "BackendError",
-    "BadTopic",
-    "BoundQuality",
-    "Capability",
-    "Counted",
-    "Coverage",
-    "CoverageProblem",
-    "Declaration",
-    "Ending",
-    "Evaluation",
-    "ExecutorError",
-    "Extract",
-    "Formulation",
     "InputError",
     "Limits",
-    "Metric",
-    "Optima",
     "OptionError",
-    "OptionNames",
     "OptsumError",
-    "Oracles",
     "Problem",
-    "PyomoBackend",
-    "PyomoDeclaration",
     "PyomoProblem",
-    "RawOutcome",
     "Result",
-    "Row",
-    "Rule",
-    "Run",
-    "RunStatus",
-    "Sense",
-    "Serves",
-    "SizeLimit",
-    "Spec",
     "Status",
-    "Stopped",
-    "Strategy",
     "System",
-    "Task",
     "Termination",
     "Topic",
-    "UnknownNameError",
-    "UnsupportedError",
     "__version__",
     "align",
     "as_topic",
     "compare",
     "context",
-    "coverage_of_json",
     "enumerate_optima",
     "export",
     "frontier",
     "import_solutions",
     "labels",
     "merge",
-    "parse_cover_table",
-    "parse_metric",
-    "parse_rules",
     "read_systems",
     "read_topics",
     "rouge",
@@ -204,7 +164,6 @@ __all__ = [
     "status",
     "study",
     "to_frame",
-    "with_vectors",
     "write_page",
 ]
 
@@ -212,16 +171,21 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         module, attribute = _HOME[name], name
-    elif name in __all__:
+    else:
         from optsum.registry import FACE  # which `import optsum` is quicker without
 
+        if name not in FACE:
+            raise AttributeError(f"module 'optsum' has no attribute {name!r}")
         module, _, attribute = FACE[name].partition(":")
-    else:
-        raise AttributeError(f"module 'optsum' has no attribute {name!r}")
     from optsum.system.processes.signal_guard import postponing  # which `import optsum` is quicker without
 
     with postponing():
         found = getattr(import_module(module), attribute)
+        keywords = str(getattr(found, "__annotations__", {}).get("options", ""))
+        if "Keywords]" in keywords:  # **options: Unpack[Keywords]
+            from optsum.options.options import with_options  # which the function has loaded
+
+            with_options(found, keywords.removeprefix("Unpack[").removesuffix("]"))
     globals()[name] = found
     return found
 

@@ -70,6 +70,9 @@ class Registry(Generic[T]):
                 found[entry.name] = entry
         return found
 
+    def __repr__(self) -> str:
+        return f"<Registry of {self.kind} names: {', '.join(self.names())}>"
+
     def names(self) -> list[str]:
         """Return all names, built-ins first."""
         return [*self.builtin, *self._plugins]
@@ -356,3 +359,21 @@ def _kind_wanted(value: object, hint: Any) -> str | None:
             return None
         words.append(word)
     return " or ".join(words)
+
+
+def _extension_names() -> set[str]:
+    """Return the names that `optsum` has for extensions and does not list."""
+    face = import_module("optsum")
+    homes: Mapping[str, str] = vars(face)["_HOME"]
+    return {*homes, *import_module("optsum.registry").FACE} - set(face.__all__)
+
+
+def __getattr__(name: str) -> Any:
+    """Return a class that extensions derive from or receive, as `optsum` has it."""
+    if not name.startswith("_") and name in _extension_names():
+        return getattr(import_module("optsum"), name)
+    raise AttributeError(f"module 'optsum.plugins' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({"Registry", *_extension_names()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import multiprocessing
 import re
 import subprocess
@@ -11,8 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from api import public_names
 
 import optsum
+import optsum.plugins
+from optsum.options.options import Options
 from optsum.registry import FACE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,11 +37,39 @@ def deep_imports(source: str) -> Iterator[str]:
 
 
 def test_every_name_loads() -> None:
-    assert set(optsum.__all__) == {*optsum._HOME, *FACE, "__version__"}
-    for name in optsum.__all__:
+    assert public_names() == {*optsum._HOME, *FACE, "__version__"}
+    for name in public_names():
         assert getattr(optsum, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nosuch'"):
         _ = optsum.nosuch
+
+
+def test_few_names_are_listed_and_those_for_extensions_are_in_plugins() -> None:
+    assert len(dir(optsum)) < 40
+    assert not {*dir(optsum)} & {*dir(optsum.plugins)}
+    assert optsum.plugins.Strategy is optsum.Strategy
+    with pytest.raises(AttributeError, match="no attribute 'nosuch'"):
+        _ = optsum.plugins.nosuch
+    with pytest.raises(AttributeError):
+        _ = optsum.plugins.solve
+
+
+def test_what_is_printed_is_short() -> None:
+    topic = next(each for each in optsum.read_topics(ROOT / "examples/data/news.jsonl") if each.id == "cave-fish")
+    assert repr(topic) == "<Topic 'cave-fish': 2 documents, 20 sentences, 3 references>"
+    assert repr(optsum.FORMULATIONS).startswith("<Registry of formulation names: ")
+    shown = [topic, optsum.FORMULATIONS, optsum.METRICS, optsum.Limits(time_s=1), optsum.solve(topic, max_length=30)]
+    assert [each for each in map(repr, shown) if len(each) > 300] == []
+
+
+def test_help_shows_every_option() -> None:
+    told = optsum.solve.__doc__ or ""
+    left_out = {"workers", "executor", "scheduler", "memory_per_worker"}
+    assert [name for name in Options.model_fields if f"\n    {name} : " not in told and name not in left_out] == []
+    assert "Longest summary" in told
+    assert inspect.signature(optsum.solve).parameters["max_length"].default is None
+    for name in ("solve_all", "labels", "compare", "enumerate_optima", "frontier", "score"):
+        assert "\n    tokenizer : " in getattr(optsum, name).__doc__, name
 
 
 def test_documents_and_examples_import_nothing_deeper() -> None:

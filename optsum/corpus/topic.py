@@ -157,7 +157,7 @@ Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
 """For each sentence of an abstract its alternatives, each a set of units or sentence ids."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Topic:
     """One topic, as `as_topic` and the readers make it; the constructor checks nothing.
 
@@ -208,6 +208,15 @@ class Topic:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sentences", tuple(chain.from_iterable(self.documents)))
+
+    def __repr__(self) -> str:
+        counts = (
+            (len(self.documents), "document"),
+            (len(self.sentences), "sentence"),
+            (len(self.references), "reference"),
+        )
+        said = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+        return f"<Topic {self.id!r}: {', '.join(said) or 'no text'}>"
 
     @property
     def reference_sentences(self) -> int | None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain, count, islice
 from logging import getLogger
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, overload
 
 from optsum.corpus.formats.columns import IDS, OWN, recognised
 from optsum.corpus.formats.hf_datasets import PREFIX
@@ -26,9 +26,11 @@ from optsum.system.files import PathLike, name_of, stamp
 T = TypeVar("T")
 
 
+@overload
 def read_topics(
     path: PathLike,
     *,
+    bad: Literal["raise", "skip"] = "raise",
     language: str = "en",
     splitter: str | Callable[..., Any] = "sentencex",
     flat: Flat | None = None,
@@ -36,7 +38,36 @@ def read_topics(
     source_words: int | None = None,
     columns: str | Mapping[str, str] | None = None,
     told: Callable[[str], None] | None = None,
-) -> Iterator[Topic | BadTopic]:
+) -> Iterator[Topic]: ...
+
+
+@overload
+def read_topics(
+    path: PathLike,
+    *,
+    bad: Literal["keep"],
+    language: str = "en",
+    splitter: str | Callable[..., Any] = "sentencex",
+    flat: Flat | None = None,
+    lines: bool | None = None,
+    source_words: int | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    told: Callable[[str], None] | None = None,
+) -> Iterator[Topic | BadTopic]: ...
+
+
+def read_topics(
+    path: PathLike,
+    *,
+    bad: Literal["raise", "skip", "keep"] = "raise",
+    language: str = "en",
+    splitter: str | Callable[..., Any] = "sentencex",
+    flat: Flat | None = None,
+    lines: bool | None = None,
+    source_words: int | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    told: Callable[[str], None] | None = None,
+) -> Iterator[Topic] | Iterator[Topic | BadTopic]:
     """Open a file or a folder of topics and iterate over them.
 
     Parameters
@@ -47,6 +78,9 @@ def read_topics(
         TAC, one of two files with a topic a line; a folder of the parts of one file, of JSON files, of CoNLL-U
         files, stories, document sets, raw texts, or one that `datasets` saved; ``hf:NAME[:CONFIG[:SPLIT]]``. ``-`` is
         the standard input.
+    bad : {"raise", "skip", "keep"}
+        A record that cannot be used is raised, or passed over (their number is logged in the end), or yielded as a
+        `BadTopic`. `optsum.solve_all` of a path makes an error row of it instead.
     language : str
         By whose rules raw texts are split into sentences.
     splitter : str or callable
@@ -62,15 +96,15 @@ def read_topics(
 
     Returns
     -------
-    iterator of Topic or BadTopic
-        One for each record, in order, or several for a set of questions; it never raises. One record is in memory at a
-        time, beside the ids of those before it.
+    iterator of Topic
+        One for each record, in order, or several for a set of questions. One record is in memory at a time, beside the
+        ids of those before it.
 
     Raises
     ------
     InputError
         At once, before any topic is read, if the file cannot be opened, is empty or is of no format that is known; if a
-        line of a table is none.
+        line of a table is none. With ``bad="raise"`` also when a record is reached that cannot be used.
     OptionError
         If `language` is no language code, there is no such splitter, or `columns` name none.
     """
@@ -78,7 +112,26 @@ def read_topics(
         language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words, columns=columns,
         notes=Notes(name_of(path), told),
     )  # fmt: skip
-    return topics_read(path, reading)
+    found = topics_read(path, reading)
+    return found if bad == "keep" else _usable(found, skip=bad == "skip")
+
+
+def _usable(found: Iterator[Topic | BadTopic], *, skip: bool) -> Iterator[Topic]:
+    """Yield the topics that can be used; raise the first that cannot, or say in the end how many there were."""
+    first, skipped, used = "", 0, 0
+    for each in found:
+        if isinstance(each, Topic):
+            used += 1
+            yield each
+            continue
+        reason = f"{each.source}: {each.error}"
+        if not skip:
+            raise InputError(reason)
+        first, skipped = first or reason, skipped + 1
+    if skipped:
+        getLogger("optsum").warning(
+            "%d of %d topics cannot be used and were skipped; the first: %s", skipped, used + skipped, first
+        )
 
 
 def topics_read(path: PathLike, reading: Reading) -> Iterator[Topic | BadTopic]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Unpack
+from typing import Any, Final, TypedDict, Unpack, cast
 
 from optsum.contracts.result import Result, Status, Termination, labels_of
 from optsum.corpus.given import AnyColumns, AnyTopics, with_columns
@@ -122,6 +122,34 @@ def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Pa
     return options
 
 
+class _Labelled(TypedDict):
+    id: str
+    sentences: list[str] | None
+    labels: list[int] | None
+    objective: float | None
+    bound: float | None
+    status: str
+    termination: str
+    strategy: str
+    config_hash: str | None
+    signature: str | None
+    ran: str | None
+    error: str | None
+
+
+class LabelRow(_Labelled, total=False):
+    """Row of `labels`; the last fields are there where they are asked for."""
+
+    near: str
+    at_least: str | list[int] | float | None
+    weighted: bool
+    count: int | None
+    complete: bool | None
+    shares: list[float] | None
+    all_labels: list[list[int]] | None
+    references: list[list[str]]
+
+
 def labels(
     topics: AnyTopics,
     *,
@@ -136,7 +164,7 @@ def labels(
     columns: AnyColumns | None = None,
     config: str | Path | None = None,
     **options: Unpack[Keywords],
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[LabelRow]:
     """Label topics one after another, lazily, in the order of the input.
 
     Parameters
@@ -181,7 +209,7 @@ def labels(
     topics, named = posed(topics, options, config)
     resolved = resolve_labels(named, wanted, config=config)
     batches = label_topics(with_columns(topics, columns, resolved.reading), resolved, wanted)
-    return (label_row(result) for batch in batches for result in batch)
+    return (cast("LabelRow", label_row(result)) for batch in batches for result in batch)
 
 
 def label_topics(topics: AnyTopics, options: Options, wanted: Wanted) -> Generator[list[Result], None, None]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_type_hints
@@ -497,3 +498,31 @@ def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return options in which a stemmer that is named stems, and a tokenizer of lengths counts."""
     implied = {"stem": True} if "stemmer" in values else {}
     return {**implied, **({"length_unit": "tokens"} if values.get("length_tokenizer") else {}), **values}
+
+
+def with_options(function: Callable[..., Any], keywords: str) -> None:
+    """Let `help` and notebooks show each keyword of a function that takes options as ``**options``.
+
+    Parameters
+    ----------
+    function : callable
+        Its signature and docstring are replaced.
+    keywords : str
+        Name of the TypedDict of the keywords, in `optsum.options.keywords`.
+    """
+    known = import_module("optsum.options.keywords")
+    model = ScoreOptions if keywords == known.ScoreKeywords.__name__ else Options
+    plain = signature(function)
+    hints = {
+        name: str(getattr(hint, "__forward_arg__", hint)).removesuffix(" | None")
+        for name, hint in getattr(known, keywords).__annotations__.items()
+        if name not in plain.parameters
+    }
+    taken = [each for each in plain.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+    more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=hint) for name, hint in hints.items()]
+    function.__signature__ = plain.replace(parameters=[*taken, *more])  # type: ignore[attr-defined]
+    lines = ["    Options", "    -------"]
+    for name, hint in hints.items():
+        told = model.model_fields[name].description or ""
+        lines += [f"    {name} : {hint}", f"        {told[:1].upper()}{told[1:]}."]
+    function.__doc__ = "\n".join([f"{(function.__doc__ or '').rstrip()}\n", *lines, "    "])

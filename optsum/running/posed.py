@@ -144,10 +144,10 @@ def _named(topic: Topic, name: str) -> Topic:
 def _first_of_file(path: str | os.PathLike[str]) -> Any:
     """Return the first problem of a file, or of a function; None where that is a topic, or the standard input."""
     if makes_problems(path):
-        return next(iter(read_topics(path)), None)
+        return next(iter(read_topics(path, bad="keep")), None)
     if str(path) == "-" or not Path(path).is_file():
         return None
     begin = begin_of(path, _BEGIN) or b""
     if json.dumps(FORMAT).encode() not in begin:
         return None
-    return next(iter(read_topics(path)), None)
+    return next(iter(read_topics(path, bad="keep")), None)

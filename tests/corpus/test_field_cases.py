@@ -37,7 +37,7 @@ TABS = {
 def test_tab_separated_text_has_no_quoting(name: str, tmp_path: Path) -> None:
     body, documents = TABS[name]
     (tmp_path / "a.tsv").write_text(HEAD + body)
-    topics = list(read_topics(tmp_path / "a.tsv"))
+    topics = list(read_topics(tmp_path / "a.tsv", bad="keep"))
     assert [topic.sentences for topic in topics if isinstance(topic, Topic)] == [(text,) for text in documents]
 
 
@@ -61,7 +61,7 @@ COMMAS = {
 def test_a_mark_that_opens_a_cell_by_mistake_is_refused_where_it_stands(name: str, tmp_path: Path) -> None:
     body, line, others = COMMAS[name]
     (tmp_path / "a.csv").write_text("id,document,summary\n" + body)
-    topics = list(read_topics(tmp_path / "a.csv"))
+    topics = list(read_topics(tmp_path / "a.csv", bad="keep"))
     bad = [topic for topic in topics if isinstance(topic, BadTopic)]
     assert [(topic.source, "quotation mark" in topic.error) for topic in bad] == [
         (f"{tmp_path / 'a.csv'}:{line}", True)
@@ -81,7 +81,7 @@ def test_a_mark_that_opens_a_cell_by_mistake_is_refused_where_it_stands(name: st
 )
 def test_cells_that_are_fine(cell: str, sentences: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(f"id,document,summary\n1,{cell},x\n")
-    (topic,) = read_topics(tmp_path / "a.csv", told=lambda _: None)
+    (topic,) = read_topics(tmp_path / "a.csv", told=lambda _: None, bad="keep")
     assert isinstance(topic, Topic)
     assert topic.sentences == sentences
 
@@ -95,7 +95,7 @@ def test_signs_that_end_lines_end_no_record(sign: str, tmp_path: Path) -> None:
     (tmp_path / "c.source").write_text(f"One.{sign}Two.\nThree.\n", encoding="utf-8", newline="")
     (tmp_path / "c.target").write_text("x\ny\n")
     for name in ("a.jsonl", "b.csv", "c.source"):
-        first, *others = read_topics(tmp_path / name)
+        first, *others = read_topics(tmp_path / name, bad="keep")
         assert isinstance(first, Topic)
         assert (first.sentences, len(others)) == (("One.", "Two."), name == "c.source")
 
@@ -104,7 +104,7 @@ def test_multi_news(tmp_path: Path) -> None:
     """github.com/Alex-Fabbri/Multi-News/issues/3, allenai/PRIMER/issues/20, huggingface/datasets/issues/4320."""
     (tmp_path / "a.src").write_text("Storm NEWLINE_CHAR NEWLINE_CHAR Boats sank. ||||| A library opened. |||||\n")
     (tmp_path / "a.tgt").write_text("– Boats sank.\n")
-    (topic,) = read_topics(tmp_path / "a.src")
+    (topic,) = read_topics(tmp_path / "a.src", bad="keep")
     assert isinstance(topic, Topic)
     assert topic.documents == (("Storm", "Boats sank."), ("A library opened.",))
     assert topic.references == (("– Boats sank.",),)
@@ -173,7 +173,7 @@ def test_a_mark_of_byte_order_is_no_name(delimiter: str, tmp_path: Path) -> None
     """github.com/pandas-dev/pandas/issues/4793, biolab/orange3/issues/7000: it becomes part of the first column."""
     text = delimiter.join(['"article"', "highlights"]) + "\r\n" + delimiter.join(["One.", "x"]) + "\r\n"
     (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
-    (topic,) = read_topics(tmp_path / "a.csv")
+    (topic,) = read_topics(tmp_path / "a.csv", bad="keep")
     assert isinstance(topic, Topic)
     assert topic.sentences == ("One.",)
 
@@ -185,9 +185,9 @@ def test_archives(tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
             for member in members:
                 archive.writestr(member, record)
-    assert len(list(read_topics(tmp_path / "a.zip"))) == 1
+    assert len(list(read_topics(tmp_path / "a.zip", bad="keep"))) == 1
     with pytest.raises(optsum.InputError, match=r"archive of 2 files \(a.jsonl, b.jsonl\); unpack it"):
-        read_topics(tmp_path / "b.zip")
+        read_topics(tmp_path / "b.zip", bad="keep")
 
 
 def test_all_rows_that_cannot_be_used_are_one_exception() -> None:

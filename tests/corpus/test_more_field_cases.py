@@ -70,7 +70,7 @@ FOLDERS: dict[str, dict[str, str | bytes]] = {
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_what_systems_and_editors_leave_in_folders_is_no_topic(name: str, tmp_path: Path) -> None:
-    found = shown(read_topics(written(tmp_path, FOLDERS[name])))
+    found = shown(read_topics(written(tmp_path, FOLDERS[name]), bad="keep"))
     assert [sentences for _, sentences in found] == [("A cat.",)]
 
 
@@ -78,7 +78,7 @@ def test_what_is_left_beside_shards(tmp_path: Path) -> None:
     """github.com/neuromorphs/tonic/pull/325: hidden files, and those by which Hadoop says that all is written."""
     files: dict[str, str | bytes] = {"part-0.jsonl": RECORD, "part-1.jsonl": OTHER, "_SUCCESS": "", "part-0.jsonl~": ""}
     hidden: dict[str, str | bytes] = {"._part-0.jsonl": b"\0", ".part-0.jsonl.crc": b"crc"}
-    assert [name for name, _ in shown(read_topics(written(tmp_path, {**files, **hidden})))] == ["1", "2"]
+    assert [name for name, _ in shown(read_topics(written(tmp_path, {**files, **hidden}), bad="keep"))] == ["1", "2"]
 
 
 def test_what_is_left_in_archives(tmp_path: Path) -> None:
@@ -92,13 +92,13 @@ def test_what_is_left_in_archives(tmp_path: Path) -> None:
             member.size = len(RECORD)
             tar.addfile(member, io.BytesIO(RECORD.encode()))
     for path in ("a.zip", "a.tar.gz"):
-        assert shown(read_topics(tmp_path / path)) == [("1", ("A cat.",))]
+        assert shown(read_topics(tmp_path / path, bad="keep")) == [("1", ("A cat.",))]
 
 
 def test_parts_of_an_archive_follow_one_another(tmp_path: Path) -> None:
     """RFC 1952, section 2.2: a file of gzip is a series of members."""
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(RECORD.encode()) + gzip.compress(OTHER.encode()))
-    assert [name for name, _ in shown(read_topics(tmp_path / "a.jsonl.gz"))] == ["1", "2"]
+    assert [name for name, _ in shown(read_topics(tmp_path / "a.jsonl.gz", bad="keep"))] == ["1", "2"]
 
 
 LISTS = {
@@ -127,7 +127,7 @@ def test_a_text_that_holds_a_list_is_one_through_every_reader(text: str, tmp_pat
     parquet.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
     right = LISTS[text]
     for name in ("a.jsonl", "a.csv", "a.parquet"):
-        ((_, found),) = shown(read_topics(tmp_path / name))
+        ((_, found),) = shown(read_topics(tmp_path / name, bad="keep"))
         assert (right in found[0]) if isinstance(right, str) else (found == right), name
     if isinstance(right, str):
         with pytest.raises(InputError, match=right):
@@ -166,13 +166,13 @@ def test_lines_that_end_by_carriage_returns_alone(name: str, tmp_path: Path) -> 
     """github.com/mholt/PapaParse/issues/43, tidyverse/readr/issues/1236, BaseXdb/basex/issues/164: all is one line."""
     (tmp_path / name).write_bytes(OLD_LINES[name])
     with pytest.raises(InputError, match="carriage returns alone"):
-        read_topics(tmp_path / name)
+        read_topics(tmp_path / name, bad="keep")
 
 
 def test_two_files_with_carriage_returns_alone(tmp_path: Path) -> None:
     """github.com/evanplaice/jquery-csv/issues/18: nineteen lines are read as one."""
     written(tmp_path, {"a.source": "A cat.\rIt sat.\r", "a.target": "cat\rsat\r"})
-    ((_, (error,)),) = shown(read_topics(tmp_path / "a.source"))
+    ((_, (error,)),) = shown(read_topics(tmp_path / "a.source", bad="keep"))
     assert "carriage returns alone" in error
 
 
@@ -181,13 +181,16 @@ def test_a_separator_above_the_heading(tmp_path: Path) -> None:
     for head, delimiter in (("sep=;", ";"), ("\ufeffsep=,\r", ",")):
         row = delimiter.join(["1", "A cat.", "cat"])
         (tmp_path / "a.csv").write_text(f"{head}\n{delimiter.join(['id', 'document', 'summary'])}\n{row}\n")
-        assert shown(read_topics(tmp_path / "a.csv")) == [("1", ("A cat.",))]
+        assert shown(read_topics(tmp_path / "a.csv", bad="keep")) == [("1", ("A cat.",))]
 
 
 def test_titles_beside_articles(tmp_path: Path) -> None:
     """github.com/harvardnlp/sent-summary: the two files of Gigaword are train.article.txt and train.title.txt."""
     written(tmp_path, {"train.article.txt": "a cat ran .\nit sat .\n", "train.title.txt": "cat\nsat\n"})
-    assert shown(read_topics(tmp_path / "train.article.txt")) == [("0", ("a cat ran .",)), ("1", ("it sat .",))]
+    assert shown(read_topics(tmp_path / "train.article.txt", bad="keep")) == [
+        ("0", ("a cat ran .",)),
+        ("1", ("it sat .",)),
+    ]
 
 
 ADVICE: dict[str, tuple[dict[str, Any], str, list[tuple[str, ...]]]] = {
@@ -217,9 +220,9 @@ ADVICE: dict[str, tuple[dict[str, Any], str, list[tuple[str, ...]]]] = {
 def test_advice_can_be_followed(name: str, tmp_path: Path) -> None:
     record, columns, sentences = ADVICE[name]
     (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n")
-    ((_, (error,)),) = shown(read_topics(tmp_path / "a.jsonl"))
+    ((_, (error,)),) = shown(read_topics(tmp_path / "a.jsonl", bad="keep"))
     assert columns in error
-    assert [found for _, found in shown(read_topics(tmp_path / "a.jsonl", columns=columns))] == sentences
+    assert [found for _, found in shown(read_topics(tmp_path / "a.jsonl", columns=columns, bad="keep"))] == sentences
 
 
 def test_advice_for_objects_where_texts_are_wanted() -> None:
@@ -235,8 +238,8 @@ def test_headings_in_capitals_are_tables(tmp_path: Path) -> None:
     """kaggle.com/datasets/snap/amazon-fine-food-reviews: Id, ..., Summary, Text."""
     (tmp_path / "a.csv").write_text("Id,Summary,Text\n1,cat,A cat.\n")
     with pytest.raises(InputError, match=r"it has no column documents, but Id, Summary, Text; .*documents=Text"):
-        read_topics(tmp_path / "a.csv")
-    topics = read_topics(tmp_path / "a.csv", columns="documents=Text,references=Summary,id=Id")
+        read_topics(tmp_path / "a.csv", bad="keep")
+    topics = read_topics(tmp_path / "a.csv", columns="documents=Text,references=Summary,id=Id", bad="keep")
     assert shown(topics) == [("1", ("A cat.",))]
 
 

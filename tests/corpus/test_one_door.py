@@ -50,7 +50,7 @@ def wanted(record: Record) -> Outcome:
 
 def read(path: Path, data: bytes, name: str) -> Iterator[Any]:
     (path / name).write_bytes(data)
-    return read_topics(path / name)
+    return read_topics(path / name, bad="keep")
 
 
 def line(record: Record) -> bytes:
@@ -76,21 +76,21 @@ def zipped(path: Path, record: Record) -> Any:
     with zipfile.ZipFile(path / "t.zip", "w") as archive:
         archive.writestr("data/t.jsonl", line(record))
         archive.writestr("__MACOSX/._t.jsonl", b"x")
-    return read_topics(path / "t.zip")
+    return read_topics(path / "t.zip", bad="keep")
 
 
 def tarred(path: Path, record: Record) -> Any:
     (path / "t.jsonl").write_bytes(line(record))
     with tarfile.open(path / "t.tgz", "w:gz") as archive:
         archive.add(path / "t.jsonl", "t.jsonl")
-    return read_topics(path / "t.tgz")
+    return read_topics(path / "t.tgz", bad="keep")
 
 
 def stdin(path: Path, record: Record) -> Any:
     (path / "in").write_bytes(line(record))
     with (path / "in").open("r") as piped, pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "stdin", piped)
-        return iter(list(read_topics("-")))
+        return iter(list(read_topics("-", bad="keep")))
 
 
 def parquet(path: Path, record: Record) -> Any:
@@ -98,7 +98,7 @@ def parquet(path: Path, record: Record) -> Any:
     from pyarrow import parquet as files
 
     files.write_table(pa.Table.from_pylist([record]), path / "t.parquet")
-    return read_topics(path / "t.parquet")
+    return read_topics(path / "t.parquet", bad="keep")
 
 
 def pandas_frame(_: Path, record: Record) -> Any:
@@ -139,20 +139,20 @@ def zstandard(path: Path, record: Record) -> Any:
 
 def saved_dataset(path: Path, record: Record) -> Any:
     pytest.importorskip("datasets").Dataset.from_list([record]).save_to_disk(str(path / "saved"))
-    return read_topics(path / "saved")
+    return read_topics(path / "saved", bad="keep")
 
 
 def one_file_each(path: Path, record: Record) -> Any:
     (path / "topics").mkdir()
     rest = {key: value for key, value in record.items() if key != "id"}
     (path / "topics" / f"{record['id']}.json").write_text(json.dumps(rest, indent=1))
-    return read_topics(path / "topics")
+    return read_topics(path / "topics", bad="keep")
 
 
 def shards(path: Path, record: Record) -> Any:
     (path / "parts").mkdir()
     (path / "parts" / "train-00000-of-00001.jsonl").write_bytes(line(record))
-    return read_topics(path / "parts")
+    return read_topics(path / "parts", bad="keep")
 
 
 RECORDS: dict[str, Callable[[Path, Record], Any]] = {
@@ -245,12 +245,12 @@ def folders(path: Path, document: str, reference: str) -> Any:
     for name, text in (("documents", document), ("references", reference)):
         (path / name).mkdir()
         (path / name / "t1.txt").write_bytes(text.encode())
-    return read_topics(path)
+    return read_topics(path, bad="keep")
 
 
 def story(path: Path, document: str, _: str) -> Any:
     (path / "t1.story").write_bytes(document.encode() + b"\r\n\r\n@highlight\r\n\r\nA cat\r\n")
-    return read_topics(path / "t1.story")
+    return read_topics(path / "t1.story", bad="keep")
 
 
 def line_files(path: Path, document: str, reference: str) -> Any:
@@ -258,7 +258,7 @@ def line_files(path: Path, document: str, reference: str) -> Any:
         return None
     (path / "t.source").write_bytes(document.encode() + b"\n")
     (path / "t.target").write_bytes(reference.encode() + b"\n")
-    return read_topics(path / "t.source")
+    return read_topics(path / "t.source", bad="keep")
 
 
 def sgml(path: Path, document: str, _: str) -> Any:
@@ -266,7 +266,7 @@ def sgml(path: Path, document: str, _: str) -> Any:
     (path / "t.sgml").write_text(
         f"<DOC><DOCNO>t1</DOCNO><TEXT>{paragraphs}</TEXT></DOC>\n<SUM TYPE=PERDOC DOCREF=t1 SUMMARIZER=A>A cat</SUM>"
     )
-    return read_topics(path / "t.sgml")
+    return read_topics(path / "t.sgml", bad="keep")
 
 
 def topic(document: str, reference: str) -> Record:

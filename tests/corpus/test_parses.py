@@ -36,7 +36,7 @@ def write(folder: Path, **changes: Any) -> Topic:
     """A topic read from a file of the folder."""
     obj = {"id": "t", "documents": [TEXTS], "references": [["A ferry ."]], "meta": {"conllu": "f.conllu"}}
     (folder / "topics.jsonl").write_text(json.dumps({**obj, **changes}))
-    (read,) = read_topics(folder / "topics.jsonl")
+    (read,) = read_topics(folder / "topics.jsonl", bad="keep")
     assert isinstance(read, Topic)
     return read
 
@@ -48,7 +48,7 @@ def test_parses_in_the_topic() -> None:
 
 
 def test_the_example_names_a_file_beside_it() -> None:
-    (example,) = read_topics(DATA / "parsed.jsonl")
+    (example,) = read_topics(DATA / "parsed.jsonl", bad="keep")
     parses = parses_of(example)  # type: ignore[arg-type]
     assert [(parse.tokens, parse.text) for parse in parses] == [(parse.tokens, parse.text) for parse in PARSED]
 

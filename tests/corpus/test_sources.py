@@ -20,7 +20,7 @@ CNN = [
 
 
 def good(path: Any, **options: Any) -> list[Topic]:
-    topics = list(read_topics(path, **options))
+    topics = list(read_topics(path, **options, bad="keep"))
     assert [topic for topic in topics if isinstance(topic, BadTopic)] == []
     return [topic for topic in topics if isinstance(topic, Topic)]
 
@@ -87,7 +87,7 @@ def test_unknown_columns_of_a_table_can_be_mapped(tmp_path: Path) -> None:
 
 def test_somebody_with_other_columns_is_told_how_to_map_them(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"body": "One.", "tldr": "One."}\n')
-    (bad,) = read_topics(tmp_path / "a.jsonl")
+    (bad,) = read_topics(tmp_path / "a.jsonl", bad="keep")
     assert isinstance(bad, BadTopic)
     assert "its keys are: body, tldr; map documents=body,references=tldr" in bad.error
 
@@ -124,15 +124,15 @@ def test_other_sources_by_their_content(tmp_path: Path) -> None:
 def test_what_has_no_columns_cannot_be_mapped(tmp_path: Path) -> None:
     (tmp_path / "x.story").write_text("One.\n@highlight\nOne\n")
     with pytest.raises(InputError, match="no columns"):
-        read_topics(tmp_path / "x.story", columns="documents=a,references=b")
+        read_topics(tmp_path / "x.story", columns="documents=a,references=b", bad="keep")
     with pytest.raises(OptionError, match="references"):
-        read_topics(tmp_path / "x.story", columns="documents=a")
+        read_topics(tmp_path / "x.story", columns="documents=a", bad="keep")
 
 
 def test_a_folder_of_nothing_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Notes")
     with pytest.raises(InputError, match="it is a folder; give a file, or a folder of files named"):
-        read_topics(tmp_path)
+        read_topics(tmp_path, bad="keep")
 
 
 def test_bad_records_cost_themselves(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_bad_records_cost_themselves(tmp_path: Path) -> None:
         b'{"article": "x", "highlights": ["y", 3]}', b"[]", long, b'{"article": "One.", "highli',
     ]  # fmt: skip
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
-    topics = list(read_topics(tmp_path / "a.jsonl"))
+    topics = list(read_topics(tmp_path / "a.jsonl", bad="keep"))
     assert [topic.id for topic in topics] == ["0", "1", None, "3", None, "5", None]
     assert [number for number, topic in enumerate(topics) if isinstance(topic, Topic)] == [0, 5]
     reasons = ["article is a number", "not UTF-8", "highlights[1] is a number", "a topic is an object", "not JSON"]

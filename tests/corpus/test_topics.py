@@ -38,7 +38,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def only_error(path: Path) -> BadTopic:
-    (bad,) = read_topics(path)
+    (bad,) = read_topics(path, bad="keep")
     assert isinstance(bad, BadTopic)
     assert "\n" not in bad.error
     return bad
@@ -49,7 +49,7 @@ def only_error(path: Path) -> BadTopic:
 
 def test_topics_come_in_order_with_their_source(path: Path) -> None:
     path.write_text("\n" + line("a") + " \r\n" + line("b", documents=["One. Two."]).rstrip(), encoding="utf-8")
-    first, second = read_topics(str(path))
+    first, second = read_topics(str(path), bad="keep")
     assert isinstance(first, Topic)
     assert isinstance(second, Topic)
     assert (first.id, first.source) == ("a", f"{path}:2")
@@ -62,7 +62,7 @@ def test_file_is_closed_wherever_reading_ends(path: Path, count: int) -> None:
     path.write_text(line("a") + line("b"), encoding="utf-8")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ResourceWarning)
-        topics = read_topics(path)
+        topics = read_topics(path, bad="keep")
         for _ in range(count):
             next(topics, None)
         del topics
@@ -72,7 +72,7 @@ def test_file_is_closed_wherever_reading_ends(path: Path, count: int) -> None:
 
 def test_reading_is_lazy(path: Path) -> None:
     path.write_text(line("a") + line("b"), encoding="utf-8")
-    topics = read_topics(path)
+    topics = read_topics(path, bad="keep")
     assert next(topics).id == "a"
     with path.open("a", encoding="utf-8") as file:
         file.write(line("c"))
@@ -83,22 +83,22 @@ def test_reading_is_lazy(path: Path) -> None:
 def test_empty_file(path: Path, content: str) -> None:
     path.write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=r"topics.jsonl is empty; give one topic per line"):
-        read_topics(path)
+        read_topics(path, bad="keep")
 
 
 def test_missing_file(path: Path) -> None:
     with pytest.raises(InputError, match=r"topics.jsonl cannot be opened: there is no such file"):
-        read_topics(path)
+        read_topics(path, bad="keep")
 
 
 def test_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="it is a folder; give a file"):
-        read_topics(tmp_path)
+        read_topics(tmp_path, bad="keep")
 
 
 def test_impossible_path() -> None:
     with pytest.raises(InputError, match="cannot be opened: embedded null byte"):
-        read_topics("a\0b")
+        read_topics("a\0b", bad="keep")
 
 
 def test_unreadable_file(path: Path) -> None:
@@ -111,36 +111,36 @@ def test_unreadable_file(path: Path) -> None:
     else:
         pytest.skip("this user may read every file")
     with pytest.raises(InputError, match="you have no permission"):
-        read_topics(path)
+        read_topics(path, bad="keep")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
 def test_wide_encodings(path: Path, encoding: str) -> None:
     path.write_text(line() + line("u"), encoding=encoding)
     with pytest.raises(InputError, match="is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8"):
-        read_topics(path)
+        read_topics(path, bad="keep")
 
 
 def test_byte_order_mark(path: Path) -> None:
     path.write_text(line("a") + "\ufeff" + line("é"), encoding="utf-8-sig")
-    assert [topic.id for topic in read_topics(path)] == ["a", "é"]
+    assert [topic.id for topic in read_topics(path, bad="keep")] == ["a", "é"]
 
 
 def test_many_line_json(path: Path) -> None:
     path.write_text(json.dumps(json.loads(line()), indent=2), encoding="utf-8")
     with pytest.raises(InputError, match="JSON spread over several lines; put each topic on one line"):
-        read_topics(path)
+        read_topics(path, bad="keep")
 
 
 def test_language_is_checked_at_once(path: Path) -> None:
     path.write_text(line(), encoding="utf-8")
     with pytest.raises(OptionError, match="is no language code"):
-        read_topics(path, language="?")
+        read_topics(path, language="?", bad="keep")
 
 
 def test_compressed(path: Path) -> None:
     path.write_bytes(gzip.compress((line("a") + line("b")).encode()))  # whatever its name
-    assert [topic.id for topic in read_topics(path)] == ["a", "b"]
+    assert [topic.id for topic in read_topics(path, bad="keep")] == ["a", "b"]
 
 
 def test_compressed_pipe(path: Path) -> None:
@@ -148,7 +148,7 @@ def test_compressed_pipe(path: Path) -> None:
     os.mkfifo(path)
     writer = threading.Thread(target=lambda: path.write_bytes(gzip.compress((line("a") + line("b")).encode())))
     writer.start()
-    topics = read_topics(path)
+    topics = read_topics(path, bad="keep")
     assert [topic.id for topic in topics] == ["a", "b"]
     writer.join()
 
@@ -156,7 +156,7 @@ def test_compressed_pipe(path: Path) -> None:
 def test_compressed_file_breaks_off(path: Path) -> None:
     whole = gzip.compress("".join(line(f"t{number}", meta={"x": hash(number)}) for number in range(9999)).encode())
     path.write_bytes(whole[: len(whole) // 2])
-    *topics, last = read_topics(path)
+    *topics, last = read_topics(path, bad="keep")
     assert len(topics) > 1000
     assert isinstance(last, BadTopic)
     assert last.source == f"{path}:{len(topics) + 1}"
@@ -166,19 +166,19 @@ def test_compressed_file_breaks_off(path: Path) -> None:
 def test_compressed_file_is_damaged(path: Path) -> None:
     path.write_bytes(b"\x1f\x8b nonsense")
     with pytest.raises(InputError, match="cannot be read: "):
-        read_topics(path)
+        read_topics(path, bad="keep")
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     data = io.BytesIO((line("a") + "?\n").encode())
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=data))
-    topic, bad = read_topics("-")
+    topic, bad = read_topics("-", bad="keep")
     assert topic.source == "<stdin>:1"
     assert bad.source == "<stdin>:2"
     assert not data.closed
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="<stdin> cannot be opened: there is no standard input"):
-        read_topics("-")
+        read_topics("-", bad="keep")
 
 
 # Lines.
@@ -207,7 +207,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_bad_lines(path: Path, text: str, message: str) -> None:
     path.write_text(line("first") + text + "\n" + line("last"), encoding="utf-8")
-    first, bad, last = read_topics(path)
+    first, bad, last = read_topics(path, bad="keep")
     assert (first.id, last.id) == ("first", "last")
     assert isinstance(bad, BadTopic)
     assert bad.source == f"{path}:2"
@@ -234,7 +234,7 @@ def test_no_references(path: Path, references: object) -> None:
 
 def test_empty_references_and_zero_length_sentences_are_read(path: Path) -> None:
     path.write_text(line("a", references=[[], ""]) + line("b", documents=[["", "A .", ""]]), encoding="utf-8")
-    empty, blank = read_topics(path)
+    empty, blank = read_topics(path, bad="keep")
     assert isinstance(empty, Topic)
     assert empty.references == ((), ())
     assert isinstance(blank, Topic)
@@ -244,7 +244,7 @@ def test_empty_references_and_zero_length_sentences_are_read(path: Path) -> None
 def test_latin_1(path: Path) -> None:
     good = json.dumps(json.loads(line("good")), ensure_ascii=False)
     path.write_bytes(b'{"id": "caf\xe9"}\n' + good.encode())
-    bad, topic = read_topics(path)
+    bad, topic = read_topics(path, bad="keep")
     assert isinstance(bad, BadTopic)
     assert bad.error == "byte 12 (0xe9) is not UTF-8; save the file as UTF-8"
     assert topic.id == "good"
@@ -252,14 +252,14 @@ def test_latin_1(path: Path) -> None:
 
 def test_nul_and_surrogates_in_text(path: Path) -> None:
     path.write_text(line("t", documents=[["a\0b", "\0", "x\ud800y"]]), encoding="utf-8")
-    (topic,) = read_topics(path)
+    (topic,) = read_topics(path, bad="keep")
     assert isinstance(topic, Topic)
     assert topic.sentences == ("a\0b", "\0", "x\ufffdy")
 
 
 def test_repeated_ids(path: Path) -> None:
     path.write_text('{"id": "a"}\n' + line("a") + line("b") + line("a") + line(1) + line("1"), encoding="utf-8")
-    topics = list(read_topics(path))
+    topics = list(read_topics(path, bad="keep"))
     assert [isinstance(topic, Topic) for topic in topics] == [False, True, True, False, True, False]
     assert [topic.id for topic in topics] == ["a", "a", "b", "a", "1", "1"]
     assert topics[3] == BadTopic("a", f"{path}:4", "a second topic has the id 'a'; give each its own")
@@ -271,7 +271,7 @@ def test_ten_megabyte_sentence(path: Path, word: str, raw: bool) -> None:
     sentence = word * (10_000_000 // len(word.encode()))
     path.write_text(line("t", documents=[sentence if raw else [sentence]]) + line("u"), encoding="utf-8")
     start = time.perf_counter()
-    topic, other = read_topics(path)
+    topic, other = read_topics(path, bad="keep")
     assert time.perf_counter() - start < 20  # seconds; it takes 1
     assert isinstance(topic, Topic)
     assert topic.sentences == (sentence.strip() if raw else sentence,)
@@ -284,7 +284,7 @@ def test_memory_does_not_grow(path: Path) -> None:
             for number in range(count):
                 file.write(line(number, documents=[["some words here " * 10] * 100]))
         tracemalloc.start()
-        assert sum(isinstance(topic, Topic) for topic in read_topics(path)) == count
+        assert sum(isinstance(topic, Topic) for topic in read_topics(path, bad="keep")) == count
         highest = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return highest
@@ -311,7 +311,7 @@ def test_any_json_is_a_topic_or_a_bad_topic(
     items = [{}, *items]  # a file that begins with a list is an array
     dumped = (json.dumps(item, ensure_ascii=ascii_only) for item in items)
     path.write_text("".join(text + "\n" for text in dumped), encoding="utf-8", newline="\n")
-    topics = list(read_topics(path))
+    topics = list(read_topics(path, bad="keep"))
     assert [topic.source for topic in topics] == [f"{path}:{number}" for number in range(1, len(items) + 1)]
     assert all(isinstance(topic, Topic | BadTopic) for topic in topics)
 
@@ -321,7 +321,7 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory,
     path = tmp_path_factory.getbasetemp() / "bytes.jsonl"
     path.write_bytes(data)
     try:
-        topics = list(read_topics(path))
+        topics = list(read_topics(path, bad="keep"))
     except InputError as error:
         assert "bytes.jsonl" in str(error)  # noqa: PT017 (either outcome is right)
     else:
@@ -336,7 +336,7 @@ texts = st.lists(st.lists(sentences | st.lists(sentences)), min_size=1)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, documents: list[Any], references: list[Any]) -> None:
     path = tmp_path_factory.getbasetemp() / "round.jsonl"
     path.write_text(line("t", documents=documents, references=references), encoding="utf-8")
-    (topic,) = read_topics(path)
+    (topic,) = read_topics(path, bad="keep")
     assert isinstance(topic, Topic)
     assert json.loads(json.dumps([topic.documents, topic.references])) == [documents, references]
 
@@ -353,7 +353,7 @@ def test_real_topics(shared_data: Path, name: str) -> None:
     path = shared_data / name / "topics.jsonl"
     with path.open(encoding="utf-8") as file:
         raw = [json.loads(text) for text in file]
-    topics = list(read_topics(path))
+    topics = list(read_topics(path, bad="keep"))
     assert [topic.id for topic in topics] == [item["id"] for item in raw]
     for topic, item in zip(topics, raw, strict=True):
         assert isinstance(topic, Topic), topic
@@ -383,6 +383,6 @@ def test_a_table_of_something_else_is_refused_once(suffix: str, tmp_path: Path) 
         parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
         parquet.write_table(arrow.table(table), path)
     with pytest.raises(InputError, match=r"without topics: it has no column documents, but id, status; map "):
-        list(read_topics(path))
+        list(read_topics(path, bad="keep"))
     with pytest.raises(InputError, match="without topics"):
-        list(read_topics(path, columns="documents=text,references=summary"))
+        list(read_topics(path, columns="documents=text,references=summary", bad="keep"))

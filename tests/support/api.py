@@ -24,9 +24,14 @@ RETURN = ("compare", "rouge", "score", "study")
 TYPED = ("Keywords", "ScoreKeywords")
 
 
+def public_names() -> set[str]:
+    """Return the names that `optsum` offers, listed and for extensions."""
+    return {*optsum.__all__, *(name for name in dir(import_module("optsum.plugins")) if name != "Registry")}
+
+
 def lines() -> Iterator[str]:
     """Yield a line for each public name, signature, attribute and keyword, in the order of the names."""
-    for name in sorted(optsum.__all__):
+    for name in sorted(public_names()):
         if name != "__version__":
             yield from described(f"optsum.{name}", getattr(optsum, name))
     testing = import_module("optsum.testing")
@@ -56,15 +61,26 @@ def described(name: str, found: Any) -> Iterator[str]:
 def signature(function: Any) -> str:
     """Return a signature in its source's words; only defaults that are plain literals are shown."""
     shown, star = [], False
-    for one in inspect.signature(function).parameters.values():
+    plain = _as_written(function)
+    for one in plain.parameters.values():
         prefix = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
         if one.kind == one.KEYWORD_ONLY and not star:
             shown.append("*")
         star = star or one.kind in {one.KEYWORD_ONLY, one.VAR_POSITIONAL}
         hint = "" if one.annotation is one.empty else f": {_hint(one.annotation)}"
         shown.append(f"{prefix}{one.name}{hint}{_default(one.default)}")
-    returned = inspect.signature(function).return_annotation
+    returned = plain.return_annotation
     return f"({', '.join(shown)})" + ("" if returned is inspect.Signature.empty else f" -> {_hint(returned)}")
+
+
+def _as_written(function: Any) -> inspect.Signature:
+    """Return the signature in the source, where `help` shows another that has every option."""
+    shown = vars(function).pop("__signature__", None) if hasattr(function, "__dict__") else None
+    try:
+        return inspect.signature(function)
+    finally:
+        if shown is not None:
+            function.__signature__ = shown
 
 
 def _members(kind: type) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from optsum.contracts.frontier import Frontier, Reached, Step
 from optsum.contracts.result import Result, Status, Termination
@@ -25,6 +25,7 @@ from optsum.coverage.climb import prepare as climb_prepare
 from optsum.coverage.instance import Key, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError, OptionError, UnsupportedError
+from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
@@ -376,7 +377,7 @@ def frontier(
     optima: bool = False,
     greedy: bool = True,
     config: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Keywords],
 ) -> Result:
     """Return the best value of a topic at every length.
 

@@ -25,7 +25,7 @@ def test_each_file_is_a_topic(tmp_path: Path) -> None:
     (tmp_path / "c.conllu").write_text(GO)
     (tmp_path / "d.conllu").write_text(f"# summary = Go.\n{GO.replace('0', '5')}")
     (tmp_path / "e.txt").write_text("something else")
-    a, b, c, d = read_topics(tmp_path)
+    a, b, c, d = read_topics(tmp_path, bad="keep")
     assert isinstance(a, Topic)
     assert (a.id, a.documents, a.references) == ("a", (("Go.",),), (("Go.",),))
     assert isinstance(b, Topic)
@@ -41,12 +41,12 @@ def test_each_file_is_a_topic(tmp_path: Path) -> None:
 
 def test_a_folder_without_such_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"it is a folder; give a file, or a folder of files named \*\.conllu"):
-        read_topics(tmp_path)
+        read_topics(tmp_path, bad="keep")
 
 
 def test_a_topic_of_a_folder_is_compressed(tmp_path: Path) -> None:
     (tmp_path / "a.conllu").write_text(f"# summary = Go.\n{GO}")
-    (topic,) = read_topics(tmp_path)
+    (topic,) = read_topics(tmp_path, bad="keep")
     assert isinstance(topic, Topic)
     assert optsum.solve(topic, formulation="compressive", max_length=5).summary == ("Go.",)
 
@@ -54,7 +54,7 @@ def test_a_topic_of_a_folder_is_compressed(tmp_path: Path) -> None:
 def test_a_treebank_is_the_same_topics(shared_data: Path) -> None:
     lines = (shared_data / "gum" / "topics.jsonl").read_text(encoding="utf-8").splitlines()
     expected = {line["meta"]["conllu"]: line for line in map(json.loads, lines)}
-    topics = list(read_topics(shared_data / "gum" / "conllu"))
+    topics = list(read_topics(shared_data / "gum" / "conllu", bad="keep"))
     assert len(topics) == len(expected) == 32
     for topic in topics:
         assert isinstance(topic, Topic)

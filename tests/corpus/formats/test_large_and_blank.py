@@ -41,7 +41,7 @@ def test_lines_keep_their_numbers_where_blank_ones_are_passed_over(blank: bytes,
     path = tmp_path / "t.jsonl"
     path.write_bytes(blank * 3000 + _line("a") + blank * 2999 + _line("b") + b"{\n" + blank)
     per = blank.count(b"\n")
-    a, b, bad = optsum.read_topics(path)
+    a, b, bad = optsum.read_topics(path, bad="keep")
     assert [each.source.rpartition(":")[2] for each in (a, b, bad)] == [
         str(3000 * per + 1), str(5999 * per + 2), str(5999 * per + 3)
     ]  # fmt: skip
@@ -67,7 +67,7 @@ def test_blank_lines_of_a_table_are_passed_over_but_not_those_in_a_cell(tmp_path
         b"\n\nid,documents,references\n\n \r\n" + b"\n" * 9000 + b't,"a\n\n\n \nb",a\n\n' + b" \n" * 9000 + b"u,c d,c\n"
     )
     path.write_bytes(gzip.compress(text))
-    t, u = optsum.read_topics(path)
+    t, u = optsum.read_topics(path, bad="keep")
     assert not isinstance(t, BadTopic)
     assert not isinstance(u, BadTopic)
     assert [t.id, u.id] == ["t", "u"]
@@ -78,14 +78,14 @@ def test_blanks_in_an_array_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     gap = b" \n\t\r" * 50_000
     path.write_bytes(gap + b"[" + gap + _line("a") + gap + b"," + gap + _line("b") + gap + b"]" + gap)
-    assert [each.id for each in optsum.read_topics(path)] == ["a", "b"]
+    assert [each.id for each in optsum.read_topics(path, bad="keep")] == ["a", "b"]
 
 
 def test_an_array_on_one_line_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BLOCK", 7)
     path = tmp_path / "t.json"
     path.write_bytes(b"\n[\n" + b",".join(_line(f"é{i}").strip() for i in range(50)) + b"]")
-    assert [each.id for each in optsum.read_topics(path)] == [f"é{i}" for i in range(50)]
+    assert [each.id for each in optsum.read_topics(path, bad="keep")] == [f"é{i}" for i in range(50)]
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_line_without_end_is_an_error_and_the_others_are_done(length: int, tmp
     path = tmp_path / "t.jsonl"
     long = _line("b", meta={"x": "y" * length})
     path.write_bytes(_line("a") + long + _line("c"))
-    a, b, c = optsum.read_topics(path)
+    a, b, c = optsum.read_topics(path, bad="keep")
     assert [a.id, c.id] == ["a", "c"]
     assert c.source.endswith(":3")
     assert isinstance(b, BadTopic) == (len(long) > 500)
@@ -111,7 +111,7 @@ def test_a_line_without_end_is_an_error_and_the_others_are_done(length: int, tmp
 def test_an_item_of_an_array_without_end_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_bytes(b"[" + _line("a") + b"," + b'{"id": "' + b"x" * 200_000)
-    a, b = optsum.read_topics(path)
+    a, b = optsum.read_topics(path, bad="keep")
     assert a.id == "a"
     assert isinstance(b, BadTopic)
 
@@ -123,11 +123,11 @@ def test_a_heading_of_many_columns_is_read(names: str, tmp_path: Path) -> None:
     own = ["id", "documents", "references"] if names != "others" else ["x", "y", "z"]
     path.write_text(",".join([*own, *more]) + "\n" + ",".join(["t", "a b", "a", *[""] * 50_000]) + "\n")
     if names == "known":
-        (topic,) = optsum.read_topics(path)
+        (topic,) = optsum.read_topics(path, bad="keep")
         assert topic.id == "t"
     else:
         with pytest.raises(InputError, match="two columns 'c'" if names == "twice" else "no format"):
-            list(optsum.read_topics(path))
+            list(optsum.read_topics(path, bad="keep"))
 
 
 def test_a_name_of_a_million_letters_is_looked_for_once(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_nesting_costs_one_topic(depth: int, tmp_path: Path) -> None:
     deep = b"[" * depth + b"]" * depth
     path = tmp_path / "t.jsonl"
     path.write_bytes(_line("a") + b'{"id": "b", "documents": ' + deep + b', "references": [["a"]]}\n' + _line("c"))
-    a, b, c = optsum.read_topics(path)
+    a, b, c = optsum.read_topics(path, bad="keep")
     assert [a.id, c.id] == ["a", "c"]
     assert isinstance(b, BadTopic)
 

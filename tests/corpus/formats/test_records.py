@@ -81,17 +81,17 @@ def test_the_same_topics_in_every_format(
 ) -> None:
     if source == "file":
         (tmp_path / "anything.txt").write_bytes(FORMATS[form])
-        topics = list(read_topics(tmp_path / "anything.txt"))
+        topics = list(read_topics(tmp_path / "anything.txt", bad="keep"))
     else:
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(FORMATS[form])))
-        topics = list(read_topics("-"))
+        topics = list(read_topics("-", bad="keep"))
     assert [topic_to_json(topic) if isinstance(topic, Topic) else topic for topic in topics] == TOPICS
 
 
 def test_raw_text_in_cells(tmp_path: Path) -> None:
     path = tmp_path / "topics.csv"
     path.write_text('documents,references,other\n"One. Two.",[Laughter] Three.,"[x"\n"[[""a b"", ""c""]]",d,\n')
-    first, second = read_topics(path)
+    first, second = read_topics(path, bad="keep")
     assert isinstance(first, Topic)
     assert isinstance(second, Topic)
     assert (first.id, first.documents, first.references) == ("0", (("One.", "Two."),), (("[Laughter] Three.",),))
@@ -111,7 +111,7 @@ def test_raw_text_in_cells(tmp_path: Path) -> None:
 def test_bad_rows_cost_the_others_nothing(row: str, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "topics.csv"
     path.write_bytes(f"id,documents,references\n1,x,y\n{row}\n2,x,y\n".encode("latin-1"))
-    first, bad, last = read_topics(path)
+    first, bad, last = read_topics(path, bad="keep")
     assert (first.id, last.id) == ("1", "2")
     assert isinstance(bad, BadTopic)
     assert bad.source == f"{path}:3"
@@ -133,7 +133,7 @@ def test_bad_rows_cost_the_others_nothing(row: str, reason: str, tmp_path: Path)
 )
 def test_arrays_that_break_off(text: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "topics.json").write_bytes(text.encode("latin-1"))
-    *_, bad = read_topics(tmp_path / "topics.json")
+    *_, bad = read_topics(tmp_path / "topics.json", bad="keep")
     assert isinstance(bad, BadTopic)
     with pytest.raises(InputError, match=reason):
         raise InputError(bad.error)
@@ -152,31 +152,31 @@ def test_arrays_that_break_off(text: str, reason: str, tmp_path: Path) -> None:
 def test_other_formats_are_one_sentence(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "topics.txt").write_bytes(content)
     with pytest.raises(InputError, match=r"topics\.txt is of no format that optsum reads: give JSON Lines"):
-        read_topics(tmp_path / "topics.txt")
+        read_topics(tmp_path / "topics.txt", bad="keep")
 
 
 @pytest.mark.parametrize("content", [b"PAR1 nonsense", b"PAR1"])
 def test_damaged_parquet(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "topics").write_bytes(content)
     with pytest.raises(InputError, match="topics is Parquet and cannot be read: "):
-        read_topics(tmp_path / "topics")
+        read_topics(tmp_path / "topics", bad="keep")
 
 
 def test_damaged_zstandard(tmp_path: Path) -> None:
     (tmp_path / "topics").write_bytes(packed(LINES * 5000)[:-40])
-    *topics, bad = read_topics(tmp_path / "topics")
+    *topics, bad = read_topics(tmp_path / "topics", bad="keep")
     assert topics
     assert isinstance(bad, BadTopic)
     (tmp_path / "topics").write_bytes(b"\x28\xb5\x2f\xfd nonsense")
     with pytest.raises(InputError, match="cannot be read: zstandard says: "):
-        read_topics(tmp_path / "topics")
+        read_topics(tmp_path / "topics", bad="keep")
 
 
 @pytest.mark.parametrize("content", [b"[]", b"id,documents,references\n", b"[\n]\n"])
 def test_nothing_in_it(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "topics").write_bytes(content)
     with pytest.raises(InputError, match="is empty"):
-        read_topics(tmp_path / "topics")
+        read_topics(tmp_path / "topics", bad="keep")
 
 
 @given(st.sampled_from(sorted(FORMATS)), st.data())
@@ -189,7 +189,7 @@ def test_damage_is_an_error_and_no_crash(
     path = tmp_path_factory.getbasetemp() / "damaged"
     path.write_bytes(bytes(held[: data.draw(st.integers(1, len(held)))]))
     try:
-        assert all(isinstance(topic, Topic | BadTopic) for topic in read_topics(path))
+        assert all(isinstance(topic, Topic | BadTopic) for topic in read_topics(path, bad="keep"))
     except InputError as error:
         assert "damaged" in str(error)  # noqa: PT017 (either outcome is right)
 

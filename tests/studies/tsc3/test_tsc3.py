@@ -215,7 +215,7 @@ def test_a_minimum_that_is_not_proven_measures_nothing() -> None:
 
 
 def test_the_study_on_alignments_made_from_text(shared_data: Path) -> None:
-    topics = align(read_topics(shared_data / "realsumm" / "topics.jsonl"))
+    topics = align(read_topics(shared_data / "realsumm" / "topics.jsonl", bad="keep"))
     systems = [{"topic_id": "realsumm:001", "system": "first", "selection": [0, 1, 2]}]
     study = study_tsc3(topics, systems, uncoverable="skip")
     assert study.errors == []
@@ -255,7 +255,7 @@ BARE = "1 s1 s10,s11\n2 s3,s5,s6\n3 s20,s21,s23 or s1, s30, s60\n"
 def test_tables_as_the_paper_shows_them(text: str, tmp_path: Path) -> None:
     file = tmp_path / "release-of-aibo.txt"
     file.write_text(text, encoding="utf-8")
-    (topic,) = read_topics(file)
+    (topic,) = read_topics(file, bad="keep")
     assert isinstance(topic, Topic)
     assert topic.cover == TABLE_1.cover
     assert (topic.id, topic.documents, topic.source) == ("release-of-aibo", (), str(file))
@@ -266,7 +266,7 @@ def test_tables_as_the_paper_shows_them(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["aibo.txt", "aibo.TSV", "aibo"])
 def test_read_topics_takes_a_table(text: str, name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    (topic,) = read_topics(tmp_path / name)
+    (topic,) = read_topics(tmp_path / name, bad="keep")
     assert isinstance(topic, Topic)
     assert (topic.id, topic.cover) == ("aibo", TABLE_1.cover)
 
@@ -292,7 +292,7 @@ def test_what_is_a_table(start: str, table: bool) -> None:
 
 def test_topics_in_a_file_called_txt_are_still_topics(tmp_path: Path) -> None:
     (tmp_path / "topics.txt").write_text('{"id": "a", "cover": [[["x"]]]}\n{"id": "b", "cover": [[["x"]]]}\n')
-    assert [topic.id for topic in read_topics(tmp_path / "topics.txt")] == ["a", "b"]
+    assert [topic.id for topic in read_topics(tmp_path / "topics.txt", bad="keep")] == ["a", "b"]
 
 
 def test_numbers_and_other_ids_in_tables() -> None:
@@ -322,10 +322,10 @@ def test_lines_that_are_no_table(text: str, reason: str) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
-        read_topics(tmp_path / "missing.txt")
+        read_topics(tmp_path / "missing.txt", bad="keep")
     (tmp_path / "latin.txt").write_bytes(b"1 {caf\xe9}")
     with pytest.raises(InputError, match="not UTF-8"):
-        read_topics(tmp_path / "latin.txt")
+        read_topics(tmp_path / "latin.txt", bad="keep")
 
 
 def test_what_people_said_stands_beside_what_is_computed() -> None:

@@ -58,7 +58,7 @@ def gives_lengths(path: str) -> bool:
     """Return whether the first topic of a file gives lengths, as far as it can be read twice."""
     if path == "-":
         return False
-    found = next(islice(read_topics(path, flat="sentences"), 1), None)
+    found = next(islice(read_topics(path, flat="sentences", bad="keep"), 1), None)
     return isinstance(found, Topic) and found.lengths is not None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -348,8 +349,13 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         ids = "the row's number" if columns.paths["id"][0] not in value else columns.paths["id"][0]
         reading.notes("columns", f"{', '.join(parts)}, ids are {ids}; --map says otherwise", news=True)
     if columns is not None:
-        for record in columns.topics(value, number or 0):
+        records = list(columns.topics(value, number or 0))
+        for record in records:
             yield _topic(record, columns, reading, source)
+        if not records:
+            reading.notes(
+                "none", f"the list that topics are made of is empty in {source or 'a record'}, which makes none"
+            )
         return
     if not isinstance(value, Mapping):
         raise InputError(f'a topic is an object with "id", "documents" and "references", not {json_type(value)}')
@@ -523,6 +529,8 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
     if flat is None and path:
         flat = "texts" if "[*]" in path or (name in SEVERAL and key == "references") else None
         flat = "sentences" if flat is None and name in SENTENCES and len(value) > 1 else flat
+        if flat is None and len(value) > _FEW and _says_tokens([value], path, where, reading):
+            flat = "tokens"
     if flat == "tokens":
         return (as_sentences([value], where, reading.split),)
     if flat == "sentences":
@@ -582,6 +590,10 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     if lines:
         return tuple(map(well_formed, lines_of(text)))
     sentences = tuple(reading.split(text))
+    if "\\n" in text and key == "documents" and "\n" not in text and _WRITTEN_BREAK.search(text):
+        reading.notes(
+            "breaks", f"{where} has a backslash and an n where lines seem to end, which end none; write line breaks"
+        )
     if reading.lines is None and key == "documents" and any(len(one.splitlines()) > 1 for one in sentences):
         reading.notes(
             "lines",
@@ -590,6 +602,12 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
         )
     return sentences
 
+
+_WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")
+r"""A line break as programs write it; not ``\nabla``."""
+
+_FEW: Final = 2
+"""So few strings may be sentences of one word each."""
 
 _ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
 

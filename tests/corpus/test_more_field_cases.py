@@ -376,3 +376,48 @@ def test_more_or_fewer_lines_than_topics_are_said(tmp_path: Path, caplog: pytest
     (tmp_path / "mine.txt").write_text("a b\n")
     assert [row.topics for row in optsum.score(NAMED, tmp_path / "mine.txt").rows] == [1]
     assert ["there are 2 topics and 1 lines" in message for message in caplog.messages] == [True]
+
+
+def told(record: dict[str, Any], path: Path, columns: str | None = None) -> tuple[list[Shown], list[str]]:
+    """Return the topics of a record, and what is said of it beside the columns."""
+    said: list[str] = []
+    (path / "a.jsonl").write_text(json.dumps(record) + "\n")
+    found = shown(read_topics(path / "a.jsonl", columns=columns, told=said.append))
+    return found, [sentence for sentence in said if "--map says otherwise" not in sentence]
+
+
+def test_words_in_a_flat_list_are_tokens_or_said(tmp_path: Path) -> None:
+    """github.com/nlpyang/PreSumm/issues/114: src and tgt are lists of tokens; of other columns nobody knows."""
+    words = ["a", "cat", "ran", "."]
+    lists = {"src": [words, ["it", "is", "daniel", "'s", "."]], "tgt": [["the", "cat"]]}
+    assert told(lists, tmp_path) == ([("0", tuple(map(tuple, lists["src"])))], [])
+    assert told({"src": words, "tgt": "a cat"}, tmp_path) == ([("0", (tuple(words),))], [])
+    found, said = told({"document": words, "summary": "a cat"}, tmp_path)
+    assert found == [("0", tuple(words))]
+    assert ["--flat tokens" in sentence for sentence in said] == [True]
+    for short in (["Yes.", "No.", "Maybe."], ["大桥已关闭。", "店主不满。", "桥墩生锈。"], ["Yes", "No"]):
+        assert told({"document": short, "summary": "x"}, tmp_path) == ([("0", tuple(short))], [])
+    assert told({"source": ["A cat ran."], "target": ["cat", "dog", "cow"]}, tmp_path)[1] == []
+
+
+def test_written_line_breaks_are_said(tmp_path: Path) -> None:
+    """github.com/huggingface/transformers/issues/7743: a backslash and an n in a file, and no line break."""
+    _, said = told({"document": "A cat ran\\n\\nIt sat", "summary": "x"}, tmp_path)
+    assert ["a backslash and an n" in sentence for sentence in said] == [True]
+    assert told({"document": "We take \\nabla f. It is \\nu.", "summary": "x"}, tmp_path)[1] == []
+
+
+def test_a_record_that_makes_no_topic_is_said(tmp_path: Path) -> None:
+    """github.com/Yale-LILY/QMSum: meetings without specific queries."""
+    record = {"meeting": [{"content": "Hi."}], "queries": []}
+    columns = "documents=meeting[*].content,references=queries[].answer"
+    found, said = told(record, tmp_path, columns)
+    assert found == []
+    assert ["a.jsonl:1, which makes none" in sentence for sentence in said] == [True]
+
+
+def test_a_declaration_above_markup(tmp_path: Path) -> None:
+    """tac.nist.gov/2010/Summarization: documents that are XML, with a declaration and a type above."""
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE DOC SYSTEM "x.dtd">\n'
+    written(tmp_path, {"D1/x": head + SGML, "models/D1.M.100.A.A": "A cat."})
+    assert shown(read_topics(tmp_path)) == [("D1", ("A cat.",))]

@@ -178,7 +178,7 @@ _SUM = re.compile(r"<sum\b([^<>]*)>(.*?)(?=</sum>|<sum\b|\Z)", re.IGNORECASE | r
 _ATTRIBUTE = re.compile(r"([\w-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))")
 _SEE = re.compile(r"<a\b[^<>]{0,200}\bid\s*=\s*\"?\d+\"?[^<>]{0,200}>(.*?)(?=</a>|<a\b|\Z)", re.IGNORECASE | re.DOTALL)
 _NAME = re.compile(r"(d\d+(?:-[a-z])?)\.([mp])\.(\d+)\.(\w+)\.(\w+)(?:\.([\w-]+?))?(?:\.html?)?", re.IGNORECASE)
-_BEGIN = re.compile(rb"\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)?<(?:doc|sum)(?=[\s>])", re.IGNORECASE)
+_BEGIN = re.compile(rb"\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)*<(?:doc|sum)(?=[\s>])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

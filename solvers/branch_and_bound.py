@@ -421,7 +421,7 @@ class BranchAndBound(Strategy):
 
 def _bounds_itself(problem: Problem) -> bool:
     """Whether a problem is searched by the bound that it brings, for want of arrays."""
-    return problem.can(Capability.COMPLETIONS) and not problem.can(Capability.COVERAGE)
+    return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 
 def _in_the_values_of(problem: Problem, coverage: Coverage, optima: Optima) -> Optima:

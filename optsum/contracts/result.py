@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from math import fsum
+from operator import attrgetter
 from sys import float_info
 from typing import Any, Self
 
@@ -125,14 +126,15 @@ def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[i
         raise UnsupportedError(
             "There are no numbered sentences to label: the topic has no documents, or calls its sentences by names."
         )
-    chosen = set(selection)
-    if not chosen <= set(range(sentence_count)):
-        strange = next(unit for unit in selection if unit not in range(sentence_count))
-        raise UnsupportedError(
-            f"Labels are given to whole sentences, which are numbered, and {strange!r} is none: select sentences by "
-            "number, as the formulation extractive does."
-        )
-    return tuple(int(unit in chosen) for unit in range(sentence_count))
+    labels = [0] * sentence_count
+    for unit in selection:
+        if unit not in range(sentence_count):
+            raise UnsupportedError(
+                f"Labels are given to whole sentences, which are numbered, and {unit!r} is none: select sentences by "
+                "number, as the formulation extractive does."
+            )
+        labels[int(unit)] = 1
+    return tuple(labels)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -323,7 +325,7 @@ class Result(Shown):
 
     def to_row(self) -> dict[str, Any]:
         """Return the result as the JSON object of one output row."""
-        row: dict[str, Any] = {name: getattr(self, name) for name in _ROW_ORDER}
+        row: dict[str, Any] = dict(zip(_ROW_ORDER, _row_values(self), strict=True))
         row["status"] = self.status.value
         row["termination"] = self.termination.value
         row["selection"] = None if self.selection is None else list(map(listed, self.selection))
@@ -372,3 +374,4 @@ _FIRST = (
     "version", "config_hash", "signature", "error",
 )  # fmt: skip
 _ROW_ORDER = (*_FIRST, *(name for name in _FIELDS if name not in _FIRST))
+_row_values = attrgetter(*_ROW_ORDER)

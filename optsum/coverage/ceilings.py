@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -273,7 +273,16 @@ class CeilingArrays(NamedTuple):
 
 
 def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
-    """Return the arrays of some ceilings, or of none."""
+    """Return the arrays of some ceilings, or of none, which all searches share."""
+    return _arrays(ceilings, units, totals) if ceilings else _without_ceilings()
+
+
+@cache
+def _without_ceilings() -> CeilingArrays:
+    return _arrays((), 0, 0)
+
+
+def _arrays(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
     groups = [(one, group) for one in ceilings if isinstance(one, CappedUnion) for group in one.groups]
     texts = [one for one in ceilings if isinstance(one, TextSubsequence)]
     words = max([1, *((group.places.bit_count() + 63) // 64 for _, group in groups)])

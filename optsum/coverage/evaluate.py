@@ -6,6 +6,7 @@ incremental state, no numba, no linear model, and no number that could overflow.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from math import exp, lcm, log, prod
@@ -30,7 +31,7 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
         parent is missing, plus (for a cover) the copies that features still lack.
     """
     chosen = set(selection)
-    copies: dict[int, int] = {}
+    copies: Counter[int] = Counter()
     if isinstance(instance, Facility):  # whose arrays are of the searches
         totals = [_most_similar(instance, chosen), int(instance.constants[1])]
         totals += [sum(row) for row in instance.own[:, list(chosen)].tolist()]
@@ -51,16 +52,18 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     return tuple(totals), length, violation
 
 
-def _counted(instance: Coverage, chosen: set[int], copies: dict[int, int]) -> list[int]:
+def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list[int]:
     """Return the totals, and note in `copies` how many active ones each feature has."""
     for unit in chosen:
         entries = slice(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1]))
-        found = zip(instance.unit_feature[entries].tolist(), instance.unit_count[entries].tolist(), strict=True)
-        for feature, count in found:
-            copies[feature] = copies.get(feature, 0) + count
+        counts, held = instance.unit_count[entries], instance.unit_feature[entries]
+        copies.update(held.tolist())  # one of each; few features have more
+        several = np.flatnonzero(counts != 1)
+        for feature, count in zip(held[several].tolist(), counts[several].tolist(), strict=True):
+            copies[feature] += count - 1
     for joint in instance.joints:
         if chosen.issuperset(joint.needs) and chosen.isdisjoint(joint.vetoes):
-            copies[joint.feature] = copies.get(joint.feature, 0) + joint.count
+            copies[joint.feature] += joint.count
 
     totals: list[int] = instance.constants.tolist()
     for total, row in enumerate(instance.mass.take(list(chosen), axis=1).tolist()):

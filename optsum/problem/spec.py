@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -127,7 +128,11 @@ class Spec:
 
     def until(self, deadline: Deadline) -> Spec:
         """Return the same specification, to be built before a deadline."""
-        return self if deadline is self.deadline else replace(self, deadline=deadline)
+        if deadline is self.deadline:
+            return self
+        made = copy(self)  # which checks nothing again
+        object.__setattr__(made, "deadline", deadline)
+        return made
 
     def with_all_units(self) -> Spec:
         """Return the same specification with every sentence a unit, as baselines need it."""

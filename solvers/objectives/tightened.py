@@ -39,6 +39,8 @@ def merged(instance: Coverage) -> Coverage:
     """
     if instance.combination is not Combination.SUM or instance.ratios < 2:
         return instance
+    if len(set(instance.constants[1::2].tolist())) == instance.ratios:
+        return instance
     counted = set(instance.slot[instance.slot % 2 == 1].tolist())
     groups: dict[object, list[int]] = {}
     for h in range(instance.ratios):

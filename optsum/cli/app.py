@@ -36,7 +36,7 @@ _GROUPS: Final = {
             "uncoverable",
             "chunk_profile",
         ),
-        *("chunk_rules", "at_least", "within", "within_steps", "best", "best_by", "max_words", "oracles", "preset"),
+        *("chunk_rules", "at_least", "within", "within_steps", "best", "best_by", "max_words", "each_oracle", "oracles", "preset"),
         *("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires"),
     ),
     "Text": (

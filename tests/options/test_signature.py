@@ -81,7 +81,7 @@ def test_of_the_best_reference_it_says_so() -> None:
 
 
 def test_a_topic_that_could_not_be_used_has_none() -> None:
-    (result,) = optsum.solve_all([{"id": "t", "documents": 3}], max_length=3)
+    _, result = optsum.solve_all([TOPIC, {"id": "of another kind", "documents": 3}], max_length=3)
     assert result.to_row()["signature"] is None
 
 

@@ -29,6 +29,7 @@ from optsum.cli.flags import (
 from optsum.contracts.frontier import Frontier
 from optsum.errors import OptionError
 from optsum.options.options import OF_SEARCHES, Options, resolve
+from optsum.running.every_length.lengths import Lengths
 
 
 def run_solve(
@@ -157,7 +158,8 @@ def run_frontier(
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
     strategy: Annotated[str | None, typer.Option(metavar="NAME", help="an exact one [branch-and-bound]")] = None,
     lengths: Annotated[
-        str | None, typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [every length up to --max-length]")
+        str | None,
+        typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [all to --max-length, or a problem's]"),
     ] = None,
     optima: Annotated[bool, typer.Option("--optima", help="count all optima at each step")] = False,
     greedy: Annotated[bool, typer.Option(help="add what greedy search reaches")] = True,
@@ -184,9 +186,7 @@ def run_frontier(
     plot_path = None if plot is None else checked_plot(plot)
     _, options = posed(files.topics, options, files.config)
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
-    work = EachTopic(
-        files, files.output, [resolved], other=lambda row: _other_frontier(row, str(found), optima, greedy)
-    )
+    work = EachTopic(files, files.output, [resolved], other=lambda row: _other_frontier(row, found, optima, greedy))
     results = []
     with work.until_interrupted():
         for each in work.run(lambda source: frontier_topics(source, resolved, found, optima=optima, greedy=greedy)):
@@ -203,12 +203,12 @@ def run_frontier(
     return work.status()
 
 
-def _other_frontier(row: Mapping[str, Any], lengths: str, optima: bool, greedy: bool) -> str | None:
+def _other_frontier(row: Mapping[str, Any], lengths: Lengths | None, optima: bool, greedy: bool) -> str | None:
     """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
     one = Frontier.from_row(row.get("frontier"))
     if one is None:
         return None if row.get("status") == "error" else "frontier"
-    if one.lengths != lengths:
+    if lengths is not None and one.lengths != str(lengths):
         return "--lengths"
     if optima != any(step.complete is not None for step in one.steps):
         return "--optima"
@@ -258,12 +258,14 @@ def run_labels(
     from optsum.cli.each_topic import EachTopic
     from optsum.corpus.rows.formats import format_of_labels
     from optsum.exchange.labels import Wanted, label_result, label_row, label_topics, resolve_labels
+    from optsum.running.posed import posed
 
     output = files.output or "-"
     form = format_of_labels(output, format_)
     nearness = near.nearness()
     wanted = Wanted(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
-    resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=files.config)
+    _, options = posed(files.topics, {**options, "strategy": strategy}, files.config)
+    resolved = resolve_labels(options, wanted, config=files.config)
     work = EachTopic(
         files,
         output,

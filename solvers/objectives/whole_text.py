@@ -45,7 +45,7 @@ _NEVER: Final = -(2**60)
 
 def is_whole_text(instance: Coverage) -> bool:
     """Whether the value is one ratio, whose numerator is a common subsequence, within a maximum length alone."""
-    if len(instance.ceilings) != 1 or not isinstance(instance.ceilings[0], TextSubsequence):
+    if instance.ratios != 1 or len(instance.ceilings) != 1 or not isinstance(instance.ceilings[0], TextSubsequence):
         return False
     plain, text = instance.plain, instance.ceilings[0]
     longest = min(instance.max_length, int(instance.lengths.sum()))

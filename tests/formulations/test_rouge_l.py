@@ -136,6 +136,14 @@ def test_all_optima_of_whole_texts_by_states_of_the_table(
     assert set(found.diagram) == set(truth.diagram)
 
 
+@pytest.mark.parametrize("strategy", ["auto", "branch-and-bound"])
+def test_a_sum_with_one_whole_text_is_no_table(strategy: str) -> None:
+    options = {"metric": "rouge-1+rouge-2+rougeL", "measure": "f1", "references": "first", "max_length": 12}
+    for seed in range(5):
+        worth = optima_of(topic_of(seed), options)
+        assert optsum.solve(topic_of(seed), strategy=strategy, **options).key == max(worth.values())
+
+
 @pytest.mark.parametrize("measure", MEASURES)
 def test_branch_and_bound_takes_references_too_long_for_a_program(
     measure: str, monkeypatch: pytest.MonkeyPatch

@@ -315,6 +315,8 @@ def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
             given = [float(part) for part in given.split(",")]
         except ValueError:
             raise wrong from None
+        if len(given) == 1:  # a single limit, whose own sentence says what is wrong with it
+            return given[0], ()
     if not isinstance(given, list | tuple):
         return given, ()
     numbers = [each for each in given if isinstance(each, int | float) and not isinstance(each, bool)]

@@ -130,7 +130,7 @@ def test_a_file_that_cannot_be_used_is_one_line(run: Any, command: str, name: st
         (["good.jsonl", "--max-length", "-1"], "max_length cannot be -1"),
         (["good.jsonl", "--max-lenght", "3"], "--max-length"),
         (["good.jsonl", "more.jsonl", "--max-length", "3"], "more.jsonl"),
-        (["good.jsonl", "--max-length", "3", "--time-limit", "nan"], "nan"),
+        (["good.jsonl", "--max-length", "3", "--time-limit", "nan"], "time_limit cannot be nan"),
         (["good.jsonl", "--max-length", "3", "--measure", "f2"], "measure cannot be 'f2'"),
         (["good.jsonl", "--max-length", "3", "--metric", "rouge"], "there is no metric 'rouge'"),
         (["good.jsonl", "--max-length", "3", "--preset", "hirao"], "there is no preset 'hirao'"),

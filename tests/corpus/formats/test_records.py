@@ -139,6 +139,14 @@ def test_arrays_that_break_off(text: str, reason: str, tmp_path: Path) -> None:
         raise InputError(bad.error)
 
 
+def test_a_table_without_texts_says_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "topics.txt").write_bytes(b"body,tldr\nx,y\n")
+    with pytest.raises(
+        InputError, match=r"topics\.txt is a table without topics: it has no column documents, but body, tldr"
+    ):
+        list(read_topics(tmp_path / "topics.txt"))
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -117,8 +117,8 @@ def test_searches_that_are_split_all_the_time_find_the_optimum(
     effort = Effort(start=1, first=2, longest=0, brief=1, shrink=1.2, brief_shrink=1.5)
     rng = np.random.default_rng(seed)
     splits = 0
-    for number in range(80):
-        instance, best = any_instance(rng) if number % 4 == 0 else loose(100 * seed + number)
+    for number in range(160):  # bounds close many of them without a split
+        instance, best = any_instance(rng) if number % 4 == 0 else loose(200 * seed + number)
         program = program_of(instance, (1, 0))
         engine = Driver(program, Limits(), effort=effort)
         if not engine.feasible:
@@ -129,7 +129,7 @@ def test_searches_that_are_split_all_the_time_find_the_optimum(
             assert (found is None) == (target > value), (number, target)
             assert found is None or engine.value_of(found) >= target
         splits += engine.statistics.splits
-    assert splits > 20
+    assert splits > 100
 
 
 def test_halves_of_another_relaxation_begin_near_the_one_before() -> None:

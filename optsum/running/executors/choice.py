@@ -404,6 +404,10 @@ class Results(Connection):
         super().__init__(handle, writable=False)
         self._processes = processes
 
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Be nothing in other processes: they only write, and loky pickles this for one that replaces another."""
+        return type(None), ()
+
     def _recv(self, size: int, read: Any = None) -> Any:
         del read
         return super()._recv(size, self._next)  # type: ignore[misc]

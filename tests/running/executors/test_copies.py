@@ -59,6 +59,28 @@ def test_processes_have_what_this_one_has_loaded_and_others_take_the_place_of_on
     assert said(code) == "True\ndied\n3\n"
 
 
+def test_another_process_is_started_beside_copies_while_results_are_read() -> None:
+    """As loky does it where the memory of one has grown."""
+    code = (
+        "import time\n"
+        "crew = Local(2, copied=True)\n"
+        "print(crew.submit(eval, COPIED).result())\n"
+        "executor = crew._executor\n"
+        "first = set(executor._processes)\n"
+        "with executor._processes_management_lock:\n"
+        "    executor._max_workers += 1\n"
+        "    executor._adjust_process_count()\n"
+        "(added,), seen = set(executor._processes) - first, set()\n"
+        "until = time.monotonic() + 60\n"
+        "while added not in seen and time.monotonic() < until:\n"
+        "    work = [executor.submit(os.getpid) for _ in range(50)]\n"
+        "    seen |= {future.result() for future in work}\n"
+        "print(added in seen)\n"
+        "crew.end([])\n"
+    )
+    assert said(code) == "True\nTrue\n"
+
+
 @pytest.mark.parametrize(
     ("before", "made"),
     [

@@ -98,6 +98,9 @@ class PyomoBackend(Backend):
     ----------
     threads, options :
         As of `Backend`.
+
+    Attributes
+    ----------
     readable : bool
         Whether it is given the readable model of the paper's equations, where the problem has one, instead of the
         merged program, which is smaller.

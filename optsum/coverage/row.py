@@ -9,7 +9,8 @@ from typing import Final
 from optsum.errors import InputError
 from optsum.whole import whole, whole_numbers
 
-_LOWEST: Final = -(2**40)
+_NO_MINIMUM: Final = -(2**62)
+"""The default of `low`, known by its identity: an equal number that somebody gives is a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Row:
     coefficients : tuple of int
         One a unit, none of them 0.
     low : int
-        None is less than `least`, which stands for no minimum.
+        By default `least`, which stands for no minimum.
     high : int or None
         None for no maximum. A row whose `low` is above its `high` is one that no selection keeps.
     name : str
@@ -37,7 +38,7 @@ class Row:
 
     units: tuple[int, ...]
     coefficients: tuple[int, ...]
-    low: int = _LOWEST
+    low: int = _NO_MINIMUM
     high: int | None = None
     name: str = ""
 
@@ -45,8 +46,8 @@ class Row:
         """Take whole numbers exactly, and refuse what is no row."""
         for name in ("units", "coefficients"):
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of the row {self.name!r}, {name} {{}}"))
-        low = whole(self.low, f"The minimum of the row {self.name!r}")
-        object.__setattr__(self, "low", max(low, self.least))
+        given = self.least if self.low is _NO_MINIMUM else self.low
+        object.__setattr__(self, "low", whole(given, f"The minimum of the row {self.name!r}"))
         if self.high is not None:
             object.__setattr__(self, "high", whole(self.high, f"The maximum of the row {self.name!r}"))
         if len(self.units) != len(self.coefficients) or len(set(self.units)) != len(self.units):

@@ -247,8 +247,6 @@ _OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
 def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:
     began = clock()
     result = attempt(part, setup, lambda: _labelled(part, setup, wanted, began))
-    if "sentences" in result.extra:
-        return [result]
     return [result.changed(extra={**result.extra, "sentences": list(map(raw_text, part.sentences))})]
 
 
@@ -266,7 +264,6 @@ def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result
         best = result.reference  # where the best of several was wanted
         references = part.references if best is None else part.references[best : best + 1]
         extra["references"] = [list(map(raw_text, reference)) for reference in references]
-    extra["sentences"] = list(map(raw_text, part.sentences))
     return result.changed(extra={**result.extra, **extra})
 
 

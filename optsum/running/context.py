@@ -130,4 +130,4 @@ def _packed(part: Topic, setup: Setup, began: float) -> Result:
     packed = answer(part, quick, began=clock())
     row = packed.to_row()
     fields = ("objective", "numerator", "length", "selection")
-    return found.changed(extra={**found.extra, "greedy": {name: row[name] for name in fields}})
+    return found.changed(extra={**found.extra, QUICK: {name: row[name] for name in fields}})

@@ -342,7 +342,7 @@ class AkhmetovStudy(Study):
             and not (self.paper_filter and long)
         )
 
-    def own_tables(self) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return Tables 1 to 5, the size of the search space (equation 4), and correlations."""
         return all_tables(self, self.interval, self.z)
 

@@ -117,12 +117,12 @@ class Study(Tabular):
         """Return what makes the rows of a topic; pickled if there are several workers."""
 
     @abstractmethod
-    def own_tables(self) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return the paper's tables, of our values alone; what a table lacks, its caption says."""
 
-    def tables(self) -> list[Table]:
+    def shown_tables(self) -> list[Table]:
         """Return the paper's tables, with its own values beside ours if they are asked for."""
-        tables = self.own_tables()
+        tables = self.tables()
         return [_beside(table, papers()[self.name]) for table in tables] if self.paper else tables
 
     @abstractmethod

@@ -105,7 +105,7 @@ class CompressiveStudy(Study):
         """Return how many oracles are not proven."""
         return unproven([row["status"] != Status.OPTIMAL for row in self.of("oracle")])
 
-    def own_tables(self) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return Table 1 with what the oracles consist of, what compression gains, Table 2, summaries side by side."""
         topics = list(dict.fromkeys(row["id"] for row in self.of("oracle")))
         rated = [self.ratings()] if self._rated() else []

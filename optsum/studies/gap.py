@@ -172,7 +172,7 @@ class GapStudy(Study):
         one, other = self.recalls(line, metric), self.recalls(against, metric)
         return mean_of(other[topic] - one[topic] for topic in one if topic in other)
 
-    def own_tables(self) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return the one table."""
         seeds = len(seeds_of(self.seeds))
         spread = ["± seeds"] if seeds > 1 else []
@@ -200,7 +200,7 @@ class GapStudy(Study):
 
     def figures(self) -> list[Figure]:
         """Return the table as bars."""
-        return [Figure.of_table("gap", self.own_tables()[0], self.wanted, "recall")]
+        return [Figure.of_table("gap", self.tables()[0], self.wanted, "recall")]
 
 
 def _row(line: str, metric: str, value: float | None, bound: float | None = None, seed: int | None = None) -> Row:

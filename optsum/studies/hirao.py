@@ -155,7 +155,7 @@ class HiraoStudy(Study):
         """The part of systems' summaries that counts."""
         return Cut.of(self.max_words, self.max_bytes, self.max_length)
 
-    def own_tables(self) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return Tables 1 to 7, 3 and 6 if there are systems, with human scores; and percentiles among all extracts."""
         return [*all_tables(self), *correlations(self)]
 

@@ -166,7 +166,7 @@ class LinHovyStudy(Study):
     def _cut(self) -> Cut:
         return Cut.of(self.max_words, self.max_bytes, LONGEST)
 
-    def own_tables(self) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return the means of Figures 5 to 8 in numbers, their differences, and the sizes of the search."""
         return [self.scores(), self.differences(), self.sizes()]
 

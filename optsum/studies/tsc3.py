@@ -239,7 +239,7 @@ class Tsc3Study(Study):
             return []
         return [f"{counted(count, 'abstract sentence')} without any alternative"]
 
-    def own_tables(self) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return Tables 3 to 7; 5 and 6 if people scored the summaries."""
         return all_tables(self)
 

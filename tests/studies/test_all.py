@@ -70,10 +70,10 @@ def test_nothing_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_the_papers_values_stand_beside_ours() -> None:
     study = optsum.study("hirao", [TOPIC], max_length=4, paper=True)
-    (table,) = (each for each in study.tables() if "(Table 2)" in each.title)
+    (table,) = (each for each in study.shown_tables() if "(Table 2)" in each.title)
     assert [column.heading for column in table.columns][1:] == ["R1", "R1 (paper)", "R2", "R2 (paper)"]
     shown = {row[0]: row for row in table.rows}
-    (ours,) = (each for each in study.own_tables() if "(Table 2)" in each.title)
+    (ours,) = (each for each in study.tables() if "(Table 2)" in each.title)
     for row in ours.rows:
         assert [shown[row[0]][place] for place in (0, 1, 3)] == row
     assert shown["Oracle (single)"][2] == "0.519"
@@ -98,7 +98,7 @@ def test_each_table_of_a_paper_is_found(name: str) -> None:
         for n in (0, 1, 2)
     ]
     study = load_study(name)(paper=True).reads(systems).run(both)
-    tables = study.tables()
+    tables = study.shown_tables()
     for title, rows in papers()[name].items():
         if title == "differs":
             continue

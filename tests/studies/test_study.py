@@ -252,7 +252,8 @@ def test_figures_are_drawn_and_have_their_data(files: Path) -> None:
     assert "Genetic_Greedy" in drawing
     lines = (files / "figures" / "figure-3.csv").read_text().splitlines()
     assert lines[0] == "series,x,y,error"
-    assert len(lines) == 1 + 2 * 6
+    assert len(lines) == 1 + 3 * 6  # six methods
+    assert {line.split(",")[0] for line in lines[1:]} == {"R-1", "R-2", "R-2 by itself"}
     assert main(["study", "akhmetov", "topics.jsonl", "--figures", "again"]) == 0
     assert (files / "again" / "figure-3.svg").read_text() == drawing
 

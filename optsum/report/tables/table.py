@@ -53,9 +53,13 @@ class Tabular(ABC):
     def tables(self) -> list[Table]:
         """Return the tables."""
 
+    def shown_tables(self) -> list[Table]:
+        """Return the tables as they are shown, with what stands beside them."""
+        return self.tables()
+
     def text(self) -> str:
         """Return lines of aligned text, each as long as it must be."""
-        return "\n\n".join(table.text() for table in self.tables())
+        return "\n\n".join(table.text() for table in self.shown_tables())
 
     def __str__(self) -> str:
         return self.text()
@@ -63,24 +67,24 @@ class Tabular(ABC):
     def __repr__(self) -> str:
         shapes = [
             f"{len(table.rows)} rows of {', '.join(column.heading for column in table.columns)}"
-            for table in self.tables()
+            for table in self.shown_tables()
         ]
         return f"<{type(self).__name__}: {'; '.join(shapes)}>"
 
     def _repr_html_(self) -> str:
-        return "\n".join(as_html(table) for table in self.tables())
+        return "\n".join(as_html(table) for table in self.shown_tables())
 
     def to_markdown(self) -> str:
         """Return tables of Markdown, as GitHub and most others read them."""
-        return "\n".join(as_markdown(table) for table in self.tables())
+        return "\n".join(as_markdown(table) for table in self.shown_tables())
 
     def to_csv(self) -> str:
         """Return comma-separated values (RFC 4180): headings and numbers as they are; a blank line between tables."""
-        return "\n".join(as_csv(table) for table in self.tables())
+        return "\n".join(as_csv(table) for table in self.shown_tables())
 
     def to_latex(self) -> str:
         r"""Return LaTeX ``table`` environments; they need ``\usepackage{booktabs}``."""
-        return "\n".join(as_latex(table) for table in self.tables())
+        return "\n".join(as_latex(table) for table in self.shown_tables())
 
     def to_pandas(self) -> Any:
         """Return the first of the tables as a `pandas.DataFrame`: the values, not the texts that show them.
@@ -90,7 +94,7 @@ class Tabular(ABC):
         OptsumError
             If pandas is not installed.
         """
-        return as_pandas(self.tables()[0])
+        return as_pandas(self.shown_tables()[0])
 
 
 @dataclass(repr=False)
@@ -185,7 +189,7 @@ class Table(Tabular):
 
 def put_tables(shown: Tabular | Iterable[Table], form: TableFormat = "text") -> None:
     """Print tables: fitted to the terminal if there is one, or as data for other programs."""
-    tables = shown if isinstance(shown, Iterable) else shown.tables()
+    tables = shown if isinstance(shown, Iterable) else shown.shown_tables()
     for place, table in enumerate(tables):
         if sys.stdout is None:
             return

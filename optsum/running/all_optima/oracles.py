@@ -427,6 +427,11 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
     else:
         optima = strategy.near(task.problem, nearness, replace(limits, memory=min(limits.memory, _NEAR_BYTES)))
     result = result_of_sets(task.problem, strategy, optima, clock() - built, limits)
+    if nearness is None and not optima.proven and result.status is Status.OPTIMAL:
+        # The bound of the relaxation proves what the enumeration, which was stopped, could not.
+        first = next(iter(optima), None)
+        if first is not None and task.problem.evaluate(first).key == result.key:
+            optima = replace(optima, bound=optima.value)
     return _with_names(
         optima,
         result=finished(task, setup, result, began=began, built=built),

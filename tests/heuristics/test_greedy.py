@@ -126,7 +126,7 @@ def test_at_least_half_of_one_minus_one_over_e() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_greedy_finds_is_feasible(kind: str) -> None:
-    """A minimum that can be reached is reached; what is tied (parents, negative coefficients) or covers may defeat it."""
+    """A minimum that can be reached is reached; ties (parents, negative coefficients) and covers may defeat it."""
     for seed in range(40):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         result, truth = search(problem, "greedy"), brute_force(problem)

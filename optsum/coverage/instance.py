@@ -31,6 +31,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from itertools import accumulate, chain
 from typing import Any, Final, TypeAlias
 
@@ -412,6 +413,39 @@ class Coverage:
         for unit in units:
             closed.update((unit, *self.ancestors(unit)))
         return tuple(sorted(closed))
+
+    @staticmethod
+    def facility(values: Sequence[Sequence[int]], k: int, *, weights: Sequence[int] | None = None) -> Coverage:
+        """Build the choice of `k` facilities that serve clients best: each client by the best of those chosen.
+
+        Parameters
+        ----------
+        values : one row a client, one column a facility
+            What the client is worth if that facility serves it: whole numbers, not negative. Where distances are to be
+            small, what they fall short of the largest.
+        k : int
+            The most facilities.
+        weights : one integer a client, optional
+            How often each client counts; once, if not given.
+
+        Raises
+        ------
+        InputError
+            If these are no such numbers.
+
+        Examples
+        --------
+        >>> from optsum import CoverageProblem, solve
+        >>> near = Coverage.facility([[9, 1, 4], [2, 8, 4], [1, 7, 5]], k=2)
+        >>> solve(CoverageProblem.of(near)).selection, solve(CoverageProblem.of(near)).objective
+        ((0, 1), 24.0)
+        """
+        rows = whole_array(values, "The value {} of a client", ndim=2, least=0)
+        ones = np.ones(len(rows), np.int64)
+        importance = ones if weights is None else whole_array(weights, "The weight of client {}", least=1)
+        facility = import_module("optsum.coverage.facility").Facility  # by its name, as that module imports this one
+        made: Coverage = facility.given(rows, importance, [1] * rows.shape[1], full=1, max_length=k)
+        return made
 
     @staticmethod
     def of(

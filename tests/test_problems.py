@@ -1,0 +1,80 @@
+"""The problems of examples/problems: their optima are those that other means find."""
+
+from __future__ import annotations
+
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import optsum
+
+HOME = Path(__file__).resolve().parent.parent / "examples/problems"
+if not HOME.is_dir():
+    pytest.skip("the source tree is not beside the tests", allow_module_level=True)
+sys.path.insert(0, str(HOME))
+classic: Any = pytest.importorskip("classic")
+known: Any = pytest.importorskip("known")
+sys.path.remove(str(HOME))
+ALL = {make.__name__: make for make in (*classic.MAXIMIZED, *classic.MINIMIZED)}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_optimum_is_the_one_that_is_known(name: str) -> None:
+    problem = ALL[name]()
+    result = optsum.solve(problem)
+    assert result.status is optsum.Status.OPTIMAL
+    assert result.id == name.replace("_", "-")
+    assert result.objective == known.optimum(problem)
+
+
+def test_there_are_twenty_and_every_heuristic_is_held_against_them() -> None:
+    assert len(ALL) >= 20
+    problems = [classic.knapsack(), classic.max_cut(), classic.quadratic_knapsack()]
+    table = optsum.compare(problems, ["greedy", "vns", "genetic"], time_limit=2)
+    assert not table.contradictions
+    assert table.rows[0].reached == 3
+    assert all(row.mean_ratio is not None and 0 < row.mean_ratio <= 1 for row in table.rows)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_facility_serves_each_client_by_its_best(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    clients, sites = int(rng.integers(1, 7)), int(rng.integers(1, 7))
+    values, weights = rng.integers(0, 9, (clients, sites)), rng.integers(1, 4, clients)
+    k = int(rng.integers(0, sites + 1))
+    best = max(
+        sum(
+            int(weight * max((row[site] for site in range(sites) if chosen[site]), default=0))
+            for row, weight in zip(values, weights, strict=True)
+        )
+        for chosen in product([0, 1], repeat=sites)
+        if sum(chosen) <= k
+    )
+    instance = optsum.Coverage.facility(values.tolist(), k, weights=weights.tolist())
+    for strategy in ("auto", "milp", "branch-and-bound", "exhaustive"):
+        assert optsum.solve(optsum.CoverageProblem.of(instance), strategy=strategy).objective == best
+    assert optsum.solve(optsum.CoverageProblem.of(instance), strategy="greedy").objective <= best  # type: ignore[operator]
+    unweighted = optsum.Coverage.facility(values, k)
+    assert optsum.solve(optsum.CoverageProblem.of(unweighted)).objective <= best  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("values", "more"),
+    [
+        ([[1.5]], {}),
+        ([[-1]], {}),
+        ([[1], [2, 3]], {}),
+        ([1, 2], {}),
+        ([[True]], {}),
+        ([[1]], {"weights": [0]}),
+        ([[1]], {"weights": [1, 1]}),
+        ([[float("nan")]], {}),
+    ],
+)
+def test_what_is_no_facility_is_refused(values: Any, more: Any) -> None:
+    with pytest.raises(optsum.OptsumError):
+        optsum.Coverage.facility(values, 1, **more)

@@ -8,8 +8,9 @@ Each function makes one small instance from a seed. On the command line a proble
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from random import Random
 from typing import Any
@@ -278,3 +279,18 @@ def maximized() -> Iterator[optsum.Problem]:
 def minimized() -> Iterator[optsum.Problem]:
     """Yield those in which little is better."""
     yield from (make() for make in MINIMIZED)
+
+
+def of_size(make: Callable[..., optsum.Problem], n: int, m: int) -> Iterator[optsum.Problem]:
+    """Yield three instances of n sets and m elements."""
+    for seed in range(3):
+        problem = make(seed, n, m)
+        yield replace(problem, name=f"{problem.name}-{n}-{seed}")
+
+
+coverage_50 = partial(of_size, budgeted_coverage, 50, 150)
+coverage_100 = partial(of_size, budgeted_coverage, 100, 300)
+coverage_200 = partial(of_size, budgeted_coverage, 200, 600)
+cover_100 = partial(of_size, weighted_set_cover, 100, 60)
+cover_200 = partial(of_size, weighted_set_cover, 200, 120)
+cover_400 = partial(of_size, weighted_set_cover, 400, 240)

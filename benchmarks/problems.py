@@ -159,10 +159,9 @@ def others(given: argparse.Namespace) -> None:
         problem = make()
         best = known.optimum(problem)
         cells: list[object] = [problem.name, best]
-        for program in programs.values():
-            cells.append(mean(problem, best, [program(problem, given.limit, seed) for seed in range(given.seeds)]))
-        for name in ours:
-            cells.append(mean(problem, best, list(values(OnlyEvaluates(problem), name, given))))
+        found = [[program(problem, given.limit, seed) for seed in range(given.seeds)] for program in programs.values()]
+        found += [list(values(OnlyEvaluates(problem), name, given)) for name in ours]
+        cells += [mean(problem, best, each) for each in found]
         cells.append(mean(problem, best, list(values(problem, "auto", given))))
         line(cells)
 

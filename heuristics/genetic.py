@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optsum.contracts.run import Run, Stopped
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
@@ -125,38 +125,36 @@ class Genetic(Strategy):
         if problem is None or problem.can(Capability.COVERAGE):
             prepare()
 
-    def first(self, run: Run) -> list[Selection]:
-        """Return the first individuals."""
-        moves = list(run.problem.moves(()))
-        default = 100 if run.problem.can(Capability.COVERAGE) else 30
-        starts = [random_start(run, moves)]
-        try:
-            while len(starts) < (self.population or default):
-                run.check()
-                starts.append(random_start(run, moves))
-        except (Stopped, KeyboardInterrupt):
-            run.see(starts[0])
-            raise
-        return starts
+    def start(self, run: Run) -> Selection:
+        """Return the first individual, which keeps the limits if any does."""
+        return random_start(run)
 
     def search(self, run: Run) -> None:
         """Search until nothing was improved for long enough, or the bound is reached."""
         run.see(())
-        first = self.first(run)
-        run.see(first[0])
+        first = self.start(run)
+        run.see(first)
         if run.problem.size == 0:
             return
-        rows = np.zeros((len(first), run.problem.size), np.int64)
-        for row, selection in zip(rows, first, strict=True):
-            row[list(selection)] = 1
         improve = self._by_kernels(run)
         if improve is not None:
-            self._evolve(run, rows, improve)
+            self._evolve(run, _sparse(run, first, self.population or 100), improve)
             return
         plain = Plain(run)
-        self._evolve(run, rows, _one_by_one(plain))
+        self._evolve(run, self._dense(run, first), _one_by_one(plain))
         if run.selection is not None:
             plain.descend(run.selection)
+
+    def _dense(self, run: Run, first: Selection) -> Any:
+        """Return random individuals that keep the limits, the first of them as given."""
+        moves = list(run.problem.moves(()))
+        default = 100 if run.problem.can(Capability.COVERAGE) else 30
+        rows = np.zeros((self.population or default, run.problem.size), np.int64)
+        rows[0, list(first)] = 1
+        for row in rows[1:]:
+            run.check()
+            row[list(random_start(run, moves))] = 1
+        return rows
 
     def _evolve(self, run: Run, rows: Any, improve: Callable[[Any], list[_Worth]]) -> None:
         from deap import algorithms, base, tools
@@ -262,9 +260,24 @@ class GeneticFromGreedy(Genetic):
         super().prepare(problem)
         Greedy().prepare(problem)
 
-    def first(self, run: Run) -> list[Selection]:
-        """Return the first individuals."""
-        return [greedy_start(run), *super().first(run)[1:]]
+    def start(self, run: Run) -> Selection:
+        """Return the greedy selection."""
+        return greedy_start(run)
+
+
+def _sparse(run: Run, first: Selection, population: int) -> Any:
+    """Return random individuals of few units each, which are filled up as they are ranked, the first of them as given.
+
+    How full each is before that is random too: the emptier it is, the more of it is chosen for what it adds.
+    """
+    problem = run.problem
+    units, total = problem.size, sum(problem.lengths)
+    fitting = units * problem.max_length / total if total and problem.sense is Sense.MAXIMIZE else np.sqrt(units)
+    share = min(0.5, fitting / units) * run.rng.random((population, 1))
+    rows = (run.rng.random((population, units)) < share).astype(np.int64)
+    rows[0] = 0
+    rows[0, list(first)] = 1
+    return rows
 
 
 def _one_by_one(plain: Plain) -> Callable[[Any], list[_Worth]]:

@@ -213,9 +213,10 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows(changed: Path, *arguments: str) -> list[dict[str, Any]]:
+    """Return the rows that a command prints. Kernels are interpreted, for compiling them all takes minutes."""
     done = subprocess.run(
         [sys.executable, "-m", "optsum", *arguments],
-        env={**os.environ, "PYTHONPATH": str(changed)},
+        env={**os.environ, "PYTHONPATH": str(changed), "OPTSUM_PATIENCE": "60"},
         cwd=changed,
         capture_output=True,
         text=True,

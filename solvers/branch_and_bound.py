@@ -40,7 +40,7 @@ from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
 from .objectives.ratio import fits, solve_ratio
 from .objectives.recall import solve_all, solve_one
 from .objectives.sums import solve_sum
-from .objectives.tightened import merged, tightened, tightened_by
+from .objectives.tightened import tightened, tightened_by
 from .objectives.whole_text import is_whole_text, solve_whole_text
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ class BranchAndBound(Strategy):
         """Search for a while where selections have few units (`few_units`); return whether the optimum is proven."""
         if _bounds_itself(run.problem):
             return False
-        return BranchAndBound._searched_few_units(run, merged(run.problem.coverage))
+        return BranchAndBound._searched_few_units(run, run.problem.coverage.merged)
 
     @staticmethod
     def _searched_few_units(run: Run, coverage: Coverage) -> bool:
@@ -305,7 +305,7 @@ class BranchAndBound(Strategy):
             solve_cover(run)
             return True
         if self.bound != "knapsack":
-            coverage = with_minimum_row(merged(coverage))
+            coverage = with_minimum_row(coverage.merged)
         if is_linear(coverage):
             self._search_linear(run, coverage)
             return True
@@ -360,7 +360,7 @@ class BranchAndBound(Strategy):
         if is_cover(coverage):
             return enumerate_covers(coverage, limits, should_stop=should_stop)
         if self.bound != "knapsack":
-            coverage = with_minimum_row(merged(coverage))
+            coverage = with_minimum_row(coverage.merged)
         deadline = Deadline(limits.time_s, should_stop)
         if is_linear(coverage):
             optima = (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
@@ -388,7 +388,7 @@ class BranchAndBound(Strategy):
             raise UnsupportedError("--bound knapsack enumerates optima, nothing near them: use --bound lagrangian.")
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, lambda part, *rest: self.near(part, nearness, *rest))
-        coverage = with_minimum_row(merged(coverage))
+        coverage = with_minimum_row(coverage.merged)
         deadline = Deadline(limits.time_s, should_stop)
         linear = is_linear(coverage) or is_cover(coverage)
         patient = limits if linear else _patience(problem, limits)

@@ -8,6 +8,7 @@ denominators differ by constants alone, so the engine is soon done with the whol
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import prod
 from typing import Final
@@ -21,8 +22,8 @@ from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.program.model import affordable
-from optsum.program.ratio_bound import harmonic_bound, only, single_bound, trivial_bound
-from optsum.program.surrogate import varies_alike
+from optsum.program.ratio_bound import harmonic_bound, only, single_bound, trivial_bound, weighted_sum
+from optsum.program.surrogate import reaches, varies_alike
 from optsum.system.deadline import Deadline
 
 from .branch_and_bound import BranchAndBound, is_linear
@@ -58,7 +59,7 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     """
     if not _serves(problem) or not affordable(problem.coverage, deadline):
         return problem.root_bound(deadline)
-    instance = problem.coverage.relaxed
+    instance = problem.coverage.relaxed.merged
     try:
         found = _optimum(instance, deadline)
     except (Stopped, UnsupportedError) as reason:
@@ -71,13 +72,13 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     weights = instance.weights
     if instance.ratios == 1 and instance.combination is not Combination.PRODUCT:
         return _largest(instance, instance, 0, deadline)
-    alone = [_alone(instance, h, deadline) for h in range(instance.ratios)]
+    most = reaches(instance)
+    alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
     if instance.combination is Combination.PRODUCT:
         return prod((bound**weight for bound, weight in zip(alone, weights, strict=True)), start=Fraction(1))
     if instance.combination is Combination.HARMONIC:
         return harmonic_bound(instance, alone, deadline)
-    whole = sum((weight * bound for bound, weight in zip(alone, weights, strict=True)), Fraction(0))
-    return whole / sum(weights)
+    return weighted_sum(weights, alone) / sum(weights)
 
 
 def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
@@ -109,11 +110,11 @@ def _serves(problem: Problem) -> bool:
     return problem.coverage.goal is Sense.MAXIMIZE
 
 
-def _alone(instance: Coverage, h: int, deadline: Deadline) -> Fraction:
+def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) -> Fraction:
     """Return a bound of one ratio of several, in its share of the time that is left."""
     share = deadline.within(deadline.left_s / (instance.ratios - h))
     if not affordable(instance, share):
-        return trivial_bound(instance, h)
+        return trivial_bound(instance, h, most, quick=deadline.passed)
     return _largest(only(instance, h), instance, h, share)
 
 

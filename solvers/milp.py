@@ -512,7 +512,7 @@ class _Search:
 
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
         self.run, self.backend, self.name = run, backend, name
-        self.coverage: Coverage = run.problem.coverage
+        self.coverage: Coverage = run.problem.coverage.merged
         self.totals = RatioRows(self.coverage)
         self.seen: list[tuple[int, ...]] = []
         self.surpassed: list[tuple[int, ...]] = []
@@ -593,7 +593,8 @@ class _Search:
         sides = (*part.sides, *sides_of(part.cell, part.ratios, self.totals.constants))
         left: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         largest: float | Fraction = Fraction(0)
-        for weights in programs(self.coverage, part.cell, wish, largest=_REACH, steepest=_STEEPEST):
+        check = self.run.check
+        for weights in programs(self.coverage, part.cell, wish, largest=_REACH, steepest=_STEEPEST, check=check):
             tops, bottoms = (tuple(2 * weight for weight in each) for each in weights)  # no surplus is less than 2
             model = self.totals.program(tops, bottoms, sides)
             assert model is not None  # noqa: S101 - nothing is to be surpassed
@@ -608,7 +609,7 @@ class _Search:
             return
         if self._value and largest < float("inf"):
             bound = min(bound, Fraction(ceil(self._value * (1 + largest) * _GRID), _GRID))
-        coarse = excess(part.cell, wish)
+        coarse = excess(part.cell, wish, check)
         split: Sequence[DenominatorBox] | None = (
             part.cell.halves() if coarse > max(_COARSE, _SHARE * float(largest)) else None
         )
@@ -655,7 +656,7 @@ class _Search:
                     return (part.cell,)
                 times += 1
                 halves = part.cell.halves() if coarse or times >= _SURPASSED else None
-                if halves is not None and excess(part.cell, self._wish(part.ratios)) > _FINEST:
+                if halves is not None and excess(part.cell, self._wish(part.ratios), self.run.check) > _FINEST:
                     return halves
         return ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -78,9 +78,11 @@ class DenominatorBox:
             high[number] = max(low[number], min(high[number], over.slope(low[0]) * (1 + 1e-12)))
         return replace(self, low=tuple(low), high=tuple(high))
 
-    def corners(self) -> Iterator[Corner]:
-        """Yield directions whose cone holds all denominators of the cell."""
+    def corners(self, check: Callable[[], object] | None = None) -> Iterator[Corner]:
+        """Yield directions whose cone holds all denominators of the cell; `check` is called before each, if given."""
         for point in product(*({low, high} for low, high in zip(self.low, self.high, strict=True))):
+            if check is not None:
+                check()
             yield self._at(point)
 
     def _between(self, coordinate: int) -> float:

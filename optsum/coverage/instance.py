@@ -27,12 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
 from itertools import accumulate, chain
+from math import gcd
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -44,6 +45,9 @@ from optsum.errors import InputError
 from optsum.whole import LARGEST, whole, whole_array, whole_numbers
 
 IntArray: TypeAlias = NDArray[np.int64]
+
+_MERGED: Final = 2**52
+"""Largest total of ratios that are merged."""
 
 NO_LIMIT: Final = 2**40
 """A length that no instance reaches: stands for "no maximum"."""
@@ -397,8 +401,55 @@ class Coverage:
 
     @property
     def lighter(self) -> Coverage:
-        """Return the instance for searches that prove nothing; here this one."""
-        return self
+        """Return the instance for searches that prove nothing."""
+        return self.merged
+
+    @property
+    def merged(self) -> Coverage:
+        """Return an instance of the same values with one ratio for all that have the same denominator.
+
+        ROUGE-1 and ROUGE-L count the same tokens, so that a sum of both is a ratio: w T / D + w' T' / D is
+        (w T + w' T') / D. Denominators of several references differ by constants alone, and do so still.
+        """
+        if self.combination is not Combination.SUM or self.ratios < 2:
+            return self
+        if len(set(self.constants[1::2].tolist())) == self.ratios:
+            return self
+        counted = set(self.slot[self.slot % 2 == 1].tolist())
+        groups: dict[object, list[int]] = {}
+        for h in range(self.ratios):
+            bottom = 2 * h + 1
+            alike = (int(self.constants[bottom]), self.mass[bottom].tobytes())
+            groups.setdefault(h if bottom in counted else alike, []).append(h)
+        if len(groups) == self.ratios:
+            return self
+        # Of K ratios in G groups: the sum of T / D, by K, is the sum of (G T) / (K D), by G.
+        above, below = len(groups), sum(self.weights)
+        above, below = above // gcd(above, below), below // gcd(above, below)
+        sums = abs(self.constants).max() + abs(self.mass).sum(axis=1, dtype=np.float64).max()
+        largest = float(sums) + float(abs(self.level).sum(dtype=np.float64))
+        if max(above * max(self.weights), below) * largest > _MERGED:
+            return self
+        place, times = np.zeros(2 * self.ratios, np.int64), np.ones(2 * self.ratios, np.int64)
+        constants, mass = [], []
+        for number, group in enumerate(groups.values()):
+            own = np.array(group)
+            factors = np.array([above * self.weights[h] for h in group], np.int64)
+            place[2 * own], place[2 * own + 1] = 2 * number, 2 * number + 1
+            times[2 * own], times[2 * own + 1] = factors, below
+            constants += [int(factors @ self.constants[2 * own]), below * int(self.constants[2 * group[0] + 1])]
+            mass += [factors @ self.mass[2 * own], below * self.mass[2 * group[0] + 1]]
+        return self.changed(
+            level=self.level * np.repeat(times[self.slot], np.diff(self.level_start)),
+            slot=place[self.slot],
+            constants=np.array(constants, np.int64),
+            mass=np.array(mass, np.int64).reshape(len(mass), self.size),
+            weights=(1,) * len(groups),
+            combination=Combination.SUM if len(groups) > 1 else Combination.RATIO,
+            ceilings=tuple(
+                replace(one.times(int(times[one.slot])), slot=int(place[one.slot])) for one in self.ceilings
+            ),
+        )
 
     def ancestors(self, unit: int) -> tuple[int, ...]:
         """Parent, parent's parent, ... of a unit."""

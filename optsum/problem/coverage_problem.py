@@ -278,7 +278,7 @@ class CoverageProblem(Problem):
         if self.instance.goal is Sense.MAXIMIZE and not self.instance.constant_denominator:
             from optsum.program.ratio_bound import value_bound  # loads the kernels' compiler
 
-            return value_bound(self.instance.relaxed, deadline)
+            return value_bound(self.instance.relaxed.merged, deadline)
 
         relaxed = self.instance.relaxed
         light = relaxed is self.instance and not relaxed.ceilings

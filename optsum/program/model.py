@@ -21,6 +21,9 @@ from optsum.whole import LARGEST, whole, whole_array
 _JOINT_S: Final = 5e-6
 """Approximate seconds to bring a joint occurrence into a program."""
 
+_CEILING_S: Final = 8e-6
+"""Approximate seconds to bring a ceiling into a program, for each unit."""
+
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
@@ -124,7 +127,8 @@ def steps_of(instance: Coverage) -> tuple[IntArray, IntArray]:
 
 def affordable(instance: Coverage, deadline: Deadline) -> bool:
     """Return whether there is time left to make a program of an instance."""
-    return not deadline.passed and len(instance.joints) * _JOINT_S <= deadline.left_s
+    seconds = len(instance.joints) * _JOINT_S + len(instance.ceilings) * instance.size * _CEILING_S
+    return not deadline.passed and seconds <= deadline.left_s
 
 
 def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed: bool = False) -> LinearModel:

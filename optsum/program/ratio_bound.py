@@ -6,7 +6,8 @@ Dinkelbach 1967: with :math:`v(\lambda) = \max_x T(x) - \lambda D(x)` the best r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from math import ceil, floor, prod, sqrt
 
@@ -31,7 +32,10 @@ from optsum.program.tangent import (
     varying,
     window_cell,
 )
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.deadline import NEVER, Deadline, TimeOver
+
+_MANY = 64
+"""Ratios that are summed exactly."""
 
 _GRID = 10**6
 """Bounds are multiples of 1 / _GRID, and rounds end when they gain less."""
@@ -112,7 +116,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     most = reaches(instance)
     alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
     if instance.combination is Combination.SUM:
-        return min(_sum_bound(instance, weights, alone, deadline), _dot(weights, alone)) / sum(instance.weights)
+        return min(_sum_bound(instance, weights, alone, deadline), weighted_sum(weights, alone)) / sum(instance.weights)
     if instance.combination is Combination.HARMONIC:
         return harmonic_bound(instance, alone, deadline)
     trivial = prod((bound**weight for bound, weight in zip(alone, instance.weights, strict=True)), start=Fraction(1))
@@ -123,10 +127,18 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     rounded = [Fraction(max(1, ceil(ratio * _GRID)), _GRID) for ratio in anchor]
     scaled = [weight / ratio for weight, ratio in zip(weights, rounded, strict=True)]
     total = sum(instance.weights)
-    mean = min(_sum_bound(instance, scaled, alone, deadline), _dot(scaled, alone)) / total
+    mean = min(_sum_bound(instance, scaled, alone, deadline), weighted_sum(scaled, alone)) / total
     mean = Fraction(ceil(mean * _GRID**2), _GRID**2)
     power = prod((ratio**weight for ratio, weight in zip(rounded, instance.weights, strict=True)), start=mean**total)
     return min(trivial, power)
+
+
+def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) -> Fraction:
+    """Return a weighted sum; that of many is rounded up, because its denominator could have thousands of digits."""
+    products = [Fraction(weight) * value for weight, value in zip(weights, values, strict=True)]
+    if len(values) <= _MANY:
+        return sum(products, Fraction(0))
+    return Fraction(sum(ceil(product * _GRID**2) for product in products), _GRID**2)
 
 
 def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
@@ -174,14 +186,10 @@ def _tangent_bound(
     return found
 
 
-def _dot(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
-    return sum((weight * value for weight, value in zip(weights, values, strict=True)), Fraction(0))
-
-
 def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) -> Fraction:
     """Return a bound of one ratio of several, in its share of the time that is left."""
     if not affordable(instance, deadline) or _may_vanish(instance, h):
-        return trivial_bound(instance, h, most)
+        return trivial_bound(instance, h, most, quick=deadline.passed)
     share = deadline.within(deadline.left_s / (instance.ratios - h + 1))
     return single_bound(only(instance, h), deadline=share)
 
@@ -231,18 +239,20 @@ def single_bound(instance: Coverage, start: Fraction | None = None, deadline: De
     return trivial_bound(instance)
 
 
-def trivial_bound(instance: Coverage, h: int = 0, most: Sequence[int] | None = None) -> Fraction:
+def trivial_bound(
+    instance: Coverage, h: int = 0, most: Sequence[int] | None = None, *, quick: bool = False
+) -> Fraction:
     """Return a bound of a ratio that takes no time.
 
     All that the numerator can be, R, over the least that the denominator can. Where units alone decide, and none has
-    more than q times what it adds to the denominator, a selection that adds s has at most min(R, q s) / (c + s). `most`
-    are the `reaches` of the instance, for who asks for each of many ratios.
+    more than q times what it adds to the denominator, a selection that adds s has at most min(R, q s) / (c + s); that
+    is left out if it has to be `quick`. `most` are the `reaches` of the instance, for who asks for each of many ratios.
     """
     top, bottom = instance.constants[2 * h : 2 * h + 2].tolist()
     reach = (reaches(instance) if most is None else most)[2 * h]
     empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
     bound = max(empty, Fraction(reach, _least_denominator(instance, h)))
-    share = None if instance.joints or top or bottom < 0 else _largest_share(instance, h)
+    share = None if quick or instance.joints or top or bottom < 0 else _largest_share(instance, h)
     return bound if not share else min(bound, reach / (bottom + reach / share))
 
 
@@ -268,28 +278,31 @@ def _sum_bound(
     Of the cells the one with the largest bound is split, as long as that may help and there are not too many.
     """
     if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
-        return _dot(weights, alone)
+        return weighted_sum(weights, alone)
     most = reaches(instance)[0::2]
     every = tuple(range(instance.ratios))
     typical = tuple(max(top / 2, 0.5) for top in most)
     whole = cell_of(instance, Weighted(every, tuple(weights), Fraction(0), typical))
     wish = Weighted(every, tuple(weights), Fraction(1), typical)
-    start = _rounded(_dot(weights, _greedy(instance, deadline)))
+    start = _rounded(weighted_sum(weights, _greedy(instance, deadline)))
 
     def bound(cell: DenominatorBox) -> Fraction:
         found = start
-        for tops, bottoms in programs(instance, cell, wish, largest=_REACH):
+        for tops, bottoms in programs(instance, cell, wish, largest=_REACH, check=deadline.check):
             found = max(found, single_bound(collapsed(instance, tops, bottoms), found, deadline))
         return found
 
-    cells = [(bound(whole), whole)]
-    for _ in range(_SPLITS):
-        cells.sort(key=lambda pair: pair[0])
-        largest, cell = cells[-1]
-        halves = cell.halves() if excess(cell, wish) > _NARROW and largest > start else None
-        if halves is None or deadline.passed:
-            break
-        cells[-1:] = [(min(largest, bound(half)), half) for half in halves]
+    cells = [(weighted_sum(weights, alone), whole)]
+    with suppress(TimeOver):
+        cells = [(bound(whole), whole)]
+        for _ in range(_SPLITS):
+            cells.sort(key=lambda pair: pair[0])
+            largest, cell = cells[-1]
+            narrow = largest <= start or excess(cell, wish, deadline.check) <= _NARROW
+            halves = None if narrow else cell.halves()
+            if halves is None or deadline.passed:
+                break
+            cells[-1:] = [(min(largest, bound(half)), half) for half in halves]
     return max(largest for largest, _ in cells)
 
 

@@ -20,7 +20,7 @@ A geometric mean is at most an arithmetic one (`optsum.program.tangent`), whose 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, inf
@@ -245,11 +245,15 @@ def _plane(cell: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
     middle = [float(d) for d in cell.middle()]
     found = [float(w) * max(t, 1e-3) / d**2 for w, t, d in zip(wish.weights, wish.typical, middle, strict=True)]
     largest = max(found)
-    return tuple(Fraction(max(e / largest, 1e-9)).limit_denominator(10**12) for e in found)
+    # Whole numbers, and few digits: sums over thousands of ratios would have a denominator of all of theirs.
+    return tuple(Fraction(round(max(e / largest, 1e-9) * 2.0**60)) for e in found)
 
 
-def excess(cell: DenominatorBox, wish: Weighted) -> float:
-    """Return how much more than in the middle the programs make of typical numerators, as a share."""
+def excess(cell: DenominatorBox, wish: Weighted, check: Callable[[], object] | None = None) -> float:
+    """Return how much more than in the middle the programs make of typical numerators, as a share.
+
+    `check` is called at each corner, as there may be any number of them; what it raises ends this.
+    """
     plane = [float(e) for e in _plane(cell, wish)]
 
     def left(corner: Corner) -> float:
@@ -258,11 +262,17 @@ def excess(cell: DenominatorBox, wish: Weighted) -> float:
         return sum(float(w) * max(t, 1e-3) * scale / x for w, t, x in zip(wish.weights, wish.typical, d, strict=True))
 
     here = left(cell.middle())
-    return max(left(corner) for corner in cell.corners()) / here - 1.0
+    return max(left(corner) for corner in cell.corners(check)) / here - 1.0
 
 
 def programs(
-    instance: Coverage, cell: DenominatorBox, wish: Weighted, *, largest: float = 2.0**46, steepest: float = inf
+    instance: Coverage,
+    cell: DenominatorBox,
+    wish: Weighted,
+    *,
+    largest: float = 2.0**46,
+    steepest: float = inf,
+    check: Callable[[], object] | None = None,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Yield integers (a, b) for each corner: ``a T - b D >= 0`` at one of them for whatever fulfils the wish.
 
@@ -272,6 +282,8 @@ def programs(
         About what ``a T + b D`` may become with every unit.
     steepest : float
         About what a may be.
+    check : callable, optional
+        Called at each corner (`excess`).
 
     Yields
     ------
@@ -279,7 +291,7 @@ def programs(
     """
     most = reaches(instance)
     plane = _plane(cell, wish)
-    for corner in cell.corners():
+    for corner in cell.corners(check):
         scale = sum((e * d for e, d in zip(plane, corner, strict=True)), Fraction(0))
         above = [w * scale / d for w, d in zip(wish.weights, corner, strict=True)]
         below = [wish.value * e for e in plane]

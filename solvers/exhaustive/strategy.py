@@ -315,7 +315,7 @@ class Exhaustive(Strategy):
     @staticmethod
     def _walker(run: Run, rows: int) -> Walker:
         problem = run.problem
-        coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
+        coverage = problem.coverage.merged if problem.can(Capability.COVERAGE) else None
         return walkers.walker_of(problem, coverage, run.see, rows)
 
     def _walk(self, run: Run, rows: int) -> Walker:

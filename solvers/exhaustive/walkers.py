@@ -305,13 +305,19 @@ class OneByOne(Walker):
 
 def seconds_of(problem: Problem, worth: float) -> float:
     """Return about how long all selections of a problem take; a mere lower limit where that is more than is `worth`."""
-    coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
+    coverage = problem.coverage.merged if problem.can(Capability.COVERAGE) else None
     kinds = (OneByOne,) if coverage is None else (Flips, Pairs)
     slowest, quickest = kinds[0].rate, kinds[-1].rate
     visits = visits_of(problem if coverage is None else coverage, worth * quickest)
+    if coverage is not None and coverage.ratios > _FEW_RATIOS:
+        visits *= coverage.ratios / _FEW_RATIOS
     if visits <= worth * slowest or visits > worth * quickest:
         return visits / quickest
     return visits / _kind_of(coverage).rate
+
+
+_FEW_RATIOS: Final = 8
+"""Number of ratios beyond which a visit takes longer in proportion."""
 
 
 def _kind_of(coverage: Coverage | None) -> type[Walker]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
+from optsum.coverage.cell import DenominatorBox
 from optsum.optima.diagram import Diagram
 from optsum.system.deadline import Deadline
 
 from ..engine.driver import Driver
 from ..engine.monitor import Monitor
 from ..engine.program import Program
+
+_COORDINATES: Final = 6
+"""Coordinates of cells whose corners, 64 at most, are not counted."""
 
 
 def least(program: Program, engine: Driver, value: int) -> int:
@@ -36,12 +40,19 @@ class Meter(Monitor):
     def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:
         super().__init__(limits, deadline)
         self._programs = 0
+        self._corners = 0
 
     def check(self, memory: int = 0) -> None:
         """Stop if a limit is reached; a program without any node counts as one, or there might be no end of them."""
         super().check(memory)
-        if self.limits.nodes is not None and max(self._programs, self.statistics.nodes) >= self.limits.nodes:
+        done = max(self._programs, self._corners, self.statistics.nodes)
+        if self.limits.nodes is not None and done >= self.limits.nodes:
             raise Stopped(Termination.NODE_LIMIT)
+
+    def count(self, cell: DenominatorBox) -> None:
+        """Stop if a limit is reached at a corner of a cell; each counts as a node where there may be thousands."""
+        self._corners += len(cell.low) > _COORDINATES
+        self.check()
 
     @contextmanager
     def engine(self, program: Program) -> Iterator[Driver]:

@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from math import inf, log
 from operator import mul
@@ -289,7 +290,7 @@ class SumSearch:
         # Guards multiply the range of values by the number of units, rows by what their units come to.
         guards = any(int(instance.constants[2 * h + 1]) <= 0 for h in cut.ratios)
         times = (instance.size + 1 if guards else 1) * spread(instance.rows)
-        return programs(instance, cell, cut, largest=_REACH / times)
+        return programs(instance, cell, cut, largest=_REACH / times, check=partial(self.meter.count, cell))
 
     @staticmethod
     def _program(instance: Coverage, cut: Weighted, corner: _Weights) -> Program:
@@ -337,7 +338,7 @@ class SumSearch:
         while cells:
             cell = cells.pop()
             cut = self._cut(ratios)
-            halves = cell.halves() if excess(cell, cut) > _TOLERANCE else None
+            halves = cell.halves() if excess(cell, cut, partial(self.meter.count, cell)) > _TOLERANCE else None
             inside = within(self.instance, cell, cut, least=halves is not None)
             if inside is None:
                 continue
@@ -370,7 +371,7 @@ class SumSearch:
         if better is not None:
             return (cell,) if better else ()
         priced, constant = self._prices.added(cell, cut.ratios, corner, self.meter.deadline)
-        program, excessive = self._program(inside, cut, priced), excess(cell, cut)
+        program, excessive = self._program(inside, cut, priced), excess(cell, cut, partial(self.meter.count, cell))
         numerators = max(1, sum(map(mul, corner[0], self.best.totals[0::2])))
         with self._reached(replace(program, base=program.base + constant)) as reached:
             if reached is None:

@@ -7,7 +7,6 @@ selection (`optsum.program.ceiling_columns`); any others are valid, so that they
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -15,10 +14,10 @@ import numpy as np
 
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
-from optsum.coverage.instance import Combination, Coverage
+from optsum.coverage.instance import Coverage
 from optsum.program.ceiling_columns import CeilingColumns
 from optsum.program.highs import relax
-from optsum.program.model import coverage_model
+from optsum.program.model import affordable, coverage_model
 from optsum.program.surrogate import collapsed, reaches
 from optsum.system.deadline import Deadline
 
@@ -29,47 +28,6 @@ _WHOLE: Final = 64
 
 _REACH: Final = 2.0**32
 """About what the program comes to."""
-
-
-def merged(instance: Coverage) -> Coverage:
-    """Return an instance of the same values with one ratio for all that have the same denominator.
-
-    ROUGE-1 and ROUGE-L count the same tokens, so that a sum of both is a ratio: w T / D + w' T' / D is
-    (w + w') (w T + w' T') / ((w + w') D).
-    """
-    if instance.combination is not Combination.SUM or instance.ratios < 2:
-        return instance
-    if len(set(instance.constants[1::2].tolist())) == instance.ratios:
-        return instance
-    counted = set(instance.slot[instance.slot % 2 == 1].tolist())
-    groups: dict[object, list[int]] = {}
-    for h in range(instance.ratios):
-        bottom = 2 * h + 1
-        alike = (int(instance.constants[bottom]), instance.mass[bottom].tobytes())
-        groups.setdefault(h if bottom in counted else alike, []).append(h)
-    if len(groups) == instance.ratios:
-        return instance
-    weights = tuple(sum(instance.weights[h] for h in group) for group in groups.values())
-    place, times = np.zeros(2 * instance.ratios, np.int64), np.ones(2 * instance.ratios, np.int64)
-    constants, mass = [], []
-    for number, (group, weight) in enumerate(zip(groups.values(), weights, strict=True)):
-        own = np.array(group)
-        factors = np.array([instance.weights[h] for h in group], np.int64)
-        place[2 * own], place[2 * own + 1] = 2 * number, 2 * number + 1
-        times[2 * own], times[2 * own + 1] = factors, weight
-        constants += [int(factors @ instance.constants[2 * own]), weight * int(instance.constants[2 * group[0] + 1])]
-        mass += [factors @ instance.mass[2 * own], weight * instance.mass[2 * group[0] + 1]]
-    return instance.changed(
-        level=instance.level * np.repeat(times[instance.slot], np.diff(instance.level_start)),
-        slot=place[instance.slot],
-        constants=np.array(constants, np.int64),
-        mass=np.array(mass, np.int64).reshape(len(mass), instance.size),
-        weights=weights,
-        combination=Combination.SUM if len(groups) > 1 else Combination.RATIO,
-        ceilings=tuple(
-            replace(one.times(int(times[one.slot])), slot=int(place[one.slot])) for one in instance.ceilings
-        ),
-    )
 
 
 def tightened_by(instance: Coverage) -> int:
@@ -105,6 +63,8 @@ def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
 
 def _shares(instance: Coverage, deadline: Deadline) -> list[int]:
     """Return the weight of what is covered for each group of each ceiling."""
+    if not affordable(instance, deadline):
+        return [_WHOLE] * sum(ceiling.parts for ceiling in instance.ceilings)
     columns = CeilingColumns(instance, relaxed=True)
     one = _at_greedy(instance, deadline)
     model = coverage_model(one, None if one.constant_denominator else Fraction(1), relaxed=True)

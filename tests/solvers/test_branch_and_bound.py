@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.objectives.tightened import merged
 
 import optsum
 from optsum.coverage.instance import Coverage, Sense
@@ -57,7 +56,7 @@ def test_a_sum_that_becomes_one_ratio_keeps_its_values() -> None:
     instance = random_coverage(np.random.default_rng(1312), kind="sum", units=7)
     problem = CoverageProblem.of(instance)
     assert not instance.constant_denominator
-    assert merged(instance).constant_denominator
+    assert instance.merged.constant_denominator
     strategy = STRATEGIES.create("branch-and-bound", {})
     best = brute_force(problem).best
     for optima in (

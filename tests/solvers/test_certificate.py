@@ -179,7 +179,7 @@ def test_a_product_of_bounds_has_nothing_else_in_it(monkeypatch: pytest.MonkeyPa
     instance = problem.coverage
     assert (instance.combination, instance.ratios) == (Combination.PRODUCT, 2)
     monkeypatch.setattr(certificate, "_optimum", lambda *_: None)
-    monkeypatch.setattr(certificate, "_alone", lambda _, h, __: Fraction(1, 2 + h))
+    monkeypatch.setattr(certificate, "_alone", lambda _, h, *__: Fraction(1, 2 + h))
     first, second = instance.weights
     assert certificate.certify(problem, NEVER) == Fraction(1, 2) ** first * Fraction(1, 3) ** second
 

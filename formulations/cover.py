@@ -248,10 +248,11 @@ class Cover(Formulation):
         alternatives = alternatives_of(topic, "miss" if budget and self.uncoverable == "error" else self.uncoverable)
         texts = texts_of(topic)
         named = alternatives.corresponding
+        known = range(len(topic.lengths)) if not texts and topic.lengths is not None else texts
         every = spec.keep_unmatched or spec.min_length > 0
         units: tuple[SentenceId, ...] = (
-            *(unit for unit in texts if unit in named or every),
-            *in_order(named - texts.keys()),
+            *(unit for unit in known if unit in named or every),
+            *in_order(named.difference(known)),
         )
         number = {unit: place for place, unit in enumerate(units)}
         clauses = [[tuple(sorted([number[unit] for unit in chosen])) for chosen in sets] for sets in alternatives.sets]

@@ -20,6 +20,9 @@ class TextKeywords(TypedDict, total=False):
     model_units: Literal["whole", "sentences"] | None
     """A reference is one text, or each of its sentences is clipped by itself [whole]."""
 
+    length_tokenizer: str | Callable[[str], object] | None
+    """Whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them."""
+
     tokenizer: str | Callable[[str], Iterable[str]] | None
     """Rouge (default), unicode, characters, blank, another name or module:function, or tokens (default for pre-
     tokenized topics).
@@ -115,9 +118,6 @@ class SolveKeywords(TextKeywords, total=False):
 
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
     """What lengths count; words are blank-separated, given are each topic's own lengths [words]."""
-
-    length_tokenizer: str | Callable[[str], object] | None
-    """Whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them."""
 
     max_sentences: int | None
     """Most sentences, beside the longest summary."""
@@ -220,8 +220,19 @@ class ScoreKeywords(TextKeywords, total=False):
     each_oracle: int | None
     """--oracles, and also against each of the first N oracles by itself [0]."""
 
+    formulation: str | None
+    """Cover: claims that selections support within --max-length, beside the optimum [ROUGE]."""
+
     max_length: int | Literal["reference"] | None
-    """Longest oracle, in words or what the preset counts; reference: as long as the topic's."""
+    """Longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long as the
+    topic's.
+    """
+
+    length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
+    """Of a cover's budget [given where topics give lengths, otherwise words]."""
+
+    uncoverable: Literal["error", "skip"] | None
+    """Of a cover, a claim that no passage supports: missed, or left out [error]."""
 
     time_limit: float | None
-    """Seconds to find all oracles of a topic and metric."""
+    """Seconds to find the optimum, or all oracles, of a topic."""

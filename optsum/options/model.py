@@ -166,10 +166,22 @@ class ScoreOptions(Model):
     each_oracle: int = Field(
         default=0, ge=0, description="--oracles, and also against each of the first N oracles by itself"
     )
-    max_length: MaxLength = Field(
-        None, description="longest oracle, in words or what the preset counts; reference: as long as the topic's"
+    formulation: str | None = Field(
+        None, description="cover: claims that selections support within --max-length, beside the optimum [ROUGE]"
     )
-    time_limit: float | None = Field(None, ge=0, description="seconds to find all oracles of a topic and metric")
+    max_length: MaxLength = Field(
+        None,
+        description="longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long "
+        "as the topic's",
+    )
+    length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None = Field(
+        None, description="of a cover's budget [given where topics give lengths, otherwise words]"
+    )
+    length_tokenizer: LengthTokenizer = None
+    uncoverable: Literal["error", "skip"] = Field(
+        "error", description="of a cover, a claim that no passage supports: missed, or left out"
+    )
+    time_limit: float | None = Field(None, ge=0, description="seconds to find the optimum, or all oracles, of a topic")
     language: Language = "en"
     splitter: SplitterName = "sentencex"
     flat: FlatLists = None

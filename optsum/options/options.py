@@ -436,6 +436,9 @@ def _check_sense(options: Options) -> None:
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:
     """Return the options of scoring, as `resolve` does those of a search."""
     options = resolve_as(ScoreOptions, given, config=config)
+    if options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric:
+        # A flat list of strings is one of passages there, whatever is in them.
+        options = options.model_copy(update={"flat": options.flat or "sentences"})
     parse_metric(options.metric)
     options.analyzer()
     reading_of(options)

@@ -1,4 +1,4 @@
-"""ROUGE of systems' summaries, and how well it agrees with people."""
+"""ROUGE of systems' summaries, or claims that their contexts support, and how well either agrees with people."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from optsum.contracts.result import Termination
-from optsum.corpus.alternatives import text_of
+from optsum.contracts.result import Status, Termination
+from optsum.corpus.alternatives import alternatives_of, check_extract, text_of, texts_of
 from optsum.corpus.given import AnyColumns, AnyTopics, checked_systems, checked_topics, with_columns
 from optsum.corpus.systems import BadSystem, System, extract_of
 from optsum.corpus.topic import BadTopic, Topic
@@ -23,11 +23,15 @@ from optsum.optima.optima import Optima
 from optsum.options.keywords import ScoreKeywords
 from optsum.options.options import ScoreOptions, resolve, resolve_score
 from optsum.options.signature import score_signature
-from optsum.registry import PROVER
+from optsum.problem.formulation import Task
+from optsum.problem.problem import Selection
+from optsum.registry import CHOOSER, FORMULATIONS, PROVER
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables.results import longest_said
-from optsum.report.tables.table import Table, Tabular, counted, number
+from optsum.report.tables.table import Table, Tabular, counted, number, share
+from optsum.running.context import resolve_context
 from optsum.running.each_topic import Warned, single_problem
+from optsum.running.one_problem import answer, build
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, warm_up
 from optsum.system.clock import clock
@@ -123,6 +127,109 @@ class OracleScores:
         return table
 
 
+class PackedContexts:
+    """Holds what packers chose against the most that the budget allows.
+
+    Parameters
+    ----------
+    options : ScoreOptions
+        With a formulation that has no metric, and a budget.
+
+    Attributes
+    ----------
+    limits : str
+        What is optimized, in words.
+    unproven : int
+        Topics whose optimum was not proven in time.
+
+    Raises
+    ------
+    OptionError
+        If there is no budget, or the options cannot be used.
+    """
+
+    def __init__(self, options: ScoreOptions) -> None:
+        names = ("formulation", "max_length", "length_unit", "length_tokenizer", "uncoverable", "time_limit", "flat")
+        given = {name: getattr(options, name) for name in names if name in options.model_fields_set}
+        self._given = {**given, "strategy": CHOOSER}
+        self._setup: Setup | None = None
+        self.unproven = 0
+        # Everything but whether topics give lengths is known, and refused, before the first of them.
+        resolved = resolve_context(self._given, lengths_given=True)
+        self.limits = resolved.formulated().goal(resolved.spec())
+
+    def rows(self, topic: Topic, systems: Sequence[System]) -> list[dict[str, Any]]:
+        """Return the rows of a topic: one a packer.
+
+        Raises
+        ------
+        InputError
+            If the topic cannot be used.
+        KeyboardInterrupt
+            If the search was interrupted.
+        """
+        if self._setup is None:
+            resolved = resolve_context(self._given, lengths_given=topic.lengths is not None)
+            self.limits = resolved.formulated().goal(resolved.spec())
+            self._setup = setup_of(resolved)
+            warm_up(self._setup)
+        setup = self._setup
+        topic = single_problem(topic, setup)
+        best = answer(topic, setup, began=clock())
+        if best.termination is Termination.INTERRUPTED:
+            raise KeyboardInterrupt
+        self.unproven += best.status is not Status.OPTIMAL
+        task = build(topic, setup, keep_unmatched=True)  # a packer may choose what supports nothing
+        most = best.bound_key if best.bound_key is not None else best.key
+        fields = ("status", "objective", "bound", "numerator", "length", "selection", "missed")
+        shown = {name: value for name, value in best.to_row().items() if name in fields}
+        rows = []
+        for system in systems:
+            try:
+                found = _chosen(topic, system, task)
+            except InputError as error:
+                rows.append(_error_row(topic.id, system.system, _where(system) + str(error)))
+                continue
+            worth, (numerator, denominator) = task.problem.evaluate(found), task.problem.totals(found)
+            over = max(0, task.problem.length(found) - task.problem.max_length)
+            gap = None if over else 1 - worth.key / most if most else 0
+            rows.append(
+                {
+                    **_row_of(topic, system, best.signature),
+                    "objective": worth.value,
+                    "numerator": numerator,
+                    "denominator": denominator,
+                    "length": task.length(found),
+                    "over": over,
+                    "gap": None if gap is None else float(gap),
+                    **task.found(found),
+                    "optimum": shown,
+                }
+            )
+        return rows
+
+
+def _chosen(topic: Topic, system: System, task: Task) -> Selection:
+    """Return the passages that a packer chose, as units of the topic's problem."""
+    names: Sequence[int | str]
+    if system.selection is not None:
+        check_extract(topic, alternatives_of(topic, "miss"), system.selection)
+        names = system.selection
+    elif (extract := extract_of(topic, system)) is None:
+        raise InputError("it has human scores, but no selection; give one, or leave it out")
+    elif extract.others:
+        raise InputError(
+            f"{counted(extract.others, 'passage')} of it is none of topic {topic.id!r}; give a selection, by numbers"
+        )
+    else:
+        called = list(texts_of(topic))
+        names = [called[unit] for unit in extract.units]
+    known = task.numbers()
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"the selection names {unknown[0]!r:.40}, which is no passage of topic {topic.id!r}")
+    return tuple(sorted({known[name] for name in names}))
+
+
 def against(
     topic: Topic, system: System, oracles: Mapping[str, Optima | None], each: int = 0
 ) -> dict[str, dict[str, Any] | None]:
@@ -165,11 +272,19 @@ def _single(names: set[int | str], oracle: Sequence[int | str]) -> dict[str, Any
     }
 
 
+def packs(options: ScoreOptions) -> bool:
+    """Return whether selections are held against a budget, rather than summaries against references."""
+    return options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric
+
+
 MEASURES: Final = ("recall", "precision", "f1")
 _SHORT = {"recall": "R", "precision": "P", "f1": "F1"}
 
 Point = tuple[str, str]
 """A metric and a measure."""
+
+_CLAIMS: Final = tuple(product(["claims"], ["objective", "gap", "length"]))
+"""What there is of packers: the share supported, the share of the optimum that is lost, and what is used."""
 
 _ORACLE = "oracle "
 """Before the name of a metric: its oracles, of which summaries have a precision, recall and F-measure."""
@@ -191,6 +306,10 @@ class SystemRow:
     oracle : dict of metric name to recall, precision and f1
         Against all oracles, means over the topics whose oracles were all found; None if there is no such topic, empty
         if it was not asked for.
+    claims : dict of str to float
+        Of a packer: the means of "objective" (share of the claims supported) and "gap" (share of the optimum that is
+        lost) over the topics that it kept the budget of, the largest such gap ("worst"), the mean "length", and how
+        often it was "over" the budget.
     """
 
     system: str
@@ -198,6 +317,7 @@ class SystemRow:
     rouge: dict[str, dict[str, float]]
     human: dict[str, float]
     oracle: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    claims: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,6 +362,8 @@ class _Sums:
     """Of one system: its means over all topics, and over the topics that have each human score."""
 
     topics: int = 0
+    over: int = 0
+    worst: float | None = None
     rouge: defaultdict[Point, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     human: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     beside: defaultdict[tuple[str, Point], _Mean] = field(default_factory=lambda: defaultdict(_Mean))
@@ -263,6 +385,7 @@ class SystemScores(Tabular):
         self.summaries = self.topics = self.failed = 0
         self._each: list[list[str]] = []
         self.oracles = OracleScores(options) if options.oracles or options.each_oracle else None
+        self.packed = PackedContexts(options) if packs(options) else None
         self._systems: dict[str, _Sums] = {}
         self._of_topics: defaultdict[tuple[str, Point], tuple[_Mean, _Mean]] = defaultdict(lambda: (_Mean(), _Mean()))
 
@@ -277,6 +400,9 @@ class SystemScores(Tabular):
             self._each += _lines(row)
             sums = self._systems.setdefault(row["system"], _Sums())
             sums.topics += 1
+            if self.packed is not None:
+                sums.over += row["over"] > 0
+                sums.worst = max((gap for gap in (sums.worst, row["gap"]) if gap is not None), default=None)
             for metric, measure in points:
                 sums.rouge[metric, measure].add(_value(row, metric, measure))
             for name, value in row["human"].items():
@@ -296,6 +422,8 @@ class SystemScores(Tabular):
 
     @property
     def _points(self) -> list[Point]:
+        if self.packed is not None:
+            return list(_CLAIMS)
         against = [] if self.oracles is None else [_ORACLE + metric for metric in self.oracles.metrics]
         return list(product([*self.metrics, *against], MEASURES))
 
@@ -309,7 +437,16 @@ class SystemScores(Tabular):
                 rouge={
                     metric: {measure: sums.rouge[metric, measure].value or 0.0 for measure in MEASURES}
                     for metric in self.metrics
-                },
+                }
+                if self.packed is None
+                else {},
+                claims={
+                    **{measure: sums.rouge[point].value for point in _CLAIMS for measure in point[1:]},
+                    "worst": sums.worst,
+                    "over": sums.over,
+                }
+                if self.packed is not None
+                else {},
                 oracle={
                     metric: {measure: sums.rouge[_ORACLE + metric, measure].value for measure in MEASURES}
                     for metric in (self.oracles.metrics if self.oracles is not None else ())
@@ -350,7 +487,8 @@ class SystemScores(Tabular):
                 ["topic", "system", "metric", "oracle"], ["P", "R", "F"], "Extracts against single oracles"
             )
             oracles.append(replace(table, rows=self._each))
-        return [_systems(self), *oracles, *([_agreements(self)] if self.agreements else [])]
+        first = _systems(self) if self.packed is None else _packers(self, self.packed)
+        return [first, *oracles, *([_agreements(self)] if self.agreements else [])]
 
 
 def score(
@@ -361,7 +499,7 @@ def score(
     config: str | Path | None = None,
     **options: Unpack[ScoreKeywords],
 ) -> SystemScores:
-    """Score systems' summaries by ROUGE, and correlate the scores with human ones.
+    """Score systems' summaries by ROUGE, or by the claims that they support, and correlate the scores with human ones.
 
     Parameters
     ----------
@@ -389,7 +527,7 @@ def score(
     """
     scores = SystemScores(resolve_score(options, config=config))
     given = with_columns(topics, columns, scores.options.reading)
-    for rows in score_rows(given, systems, scores.options, scores.oracles):
+    for rows in score_rows(given, systems, scores):
         scores.add(rows)
     return scores
 
@@ -397,14 +535,14 @@ def score(
 def score_rows(
     topics: AnyTopics,
     systems: Any,
-    options: ScoreOptions,
-    oracles: OracleScores | None = None,
+    scores: SystemScores,
     limit: int | None = None,
 ) -> Generator[list[dict[str, Any]], None, None]:
     """Yield the rows of each topic: one a summary, in the order of the topics; then those that no topic goes with.
 
     With a `limit` only the first topics count, and their summaries.
     """
+    options = scores.options
     of_topic: dict[str | int, list[System]] = {}  # by its id, or by its place
     unread = []
     for system in checked_systems(systems, options.reading):
@@ -423,8 +561,8 @@ def score_rows(
             # Its id may be that of a topic that can be used, so systems that name it wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
         elif found := own + of_topic.pop(topic.id, []):
-            warned.add(_warning_of(topic, options))
-            yield _rows(topic, found, options, oracles)
+            warned.add(_warning_of(topic, options) if scores.packed is None else None)
+            yield _rows(topic, found, scores)
     warned.say()
     if 0 < lines <= place and limit is None:
         getLogger("optsum").warning(
@@ -451,14 +589,15 @@ def _warning_of(topic: Topic, options: ScoreOptions) -> str | None:
     return None if said is None else spoken(said)
 
 
-def _rows(
-    topic: Topic, systems: Sequence[System], options: ScoreOptions, oracles: OracleScores | None
-) -> list[dict[str, Any]]:
-    rows = [_row(topic, system, options) for system in systems]
-    if oracles is None or all(row["error"] is not None for row in rows):
+def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list[dict[str, Any]]:
+    oracles, options = scores.oracles, scores.options
+    rows = [] if scores.packed is not None else [_row(topic, system, options) for system in systems]
+    if rows and (oracles is None or all(row["error"] is not None for row in rows)):
         return rows
     try:
-        found = oracles.of(topic)
+        if scores.packed is not None:
+            return scores.packed.rows(topic, systems)
+        found = oracles.of(topic) if oracles is not None else {}
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         reason = describe(error)
         return [_error_row(topic.id, system.system, _where(system) + reason) for system in systems]
@@ -479,7 +618,12 @@ def _lines(row: dict[str, Any]) -> list[list[str]]:
 
 
 def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
-    """Return what a row has of a metric, or of the oracles of one; None where not all oracles were found."""
+    """Return what a row has of a metric, or of the oracles of one; None where not all oracles were found.
+
+    Of a packer who passed the budget it is the length alone.
+    """
+    if (metric, measure) in _CLAIMS:
+        return None if row["over"] and measure == "objective" else row[measure]
     of: dict[str, Any] | None = row["rouge"].get(metric)
     if of is None:
         of = row["oracle"][metric.removeprefix(_ORACLE)]
@@ -492,14 +636,23 @@ def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other summaries nothing
         return _error_row(topic.id, system.system, _where(system) + describe(error))
     rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
+    return {**_row_of(topic, system, score_signature(options, tokenizer)), "rouge": rouge}
+
+
+def _row_of(topic: Topic, system: System, signature: str | None) -> dict[str, Any]:
+    """Return what every row of a summary has."""
     return {
-        "topic_id": topic.id, "system": system.system, "rouge": rouge, "human": dict(system.human),
-        "signature": score_signature(options, tokenizer), "error": None,
+        "topic_id": topic.id, "system": system.system, "rouge": None, "human": dict(system.human),
+        "signature": signature, "error": None,
     }  # fmt: skip
 
 
 def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[str, Score], str]:
     """Return the scores of a summary by metric, and how it was cut into tokens."""
+    if topic.cover is not None and not topic.references:
+        raise InputError(
+            f"topic {topic.id!r} has claims, but no reference; give --formulation cover with --max-length N, its budget"
+        )
     summary = text_of(topic, system)
     if summary is None:
         raise InputError("it has human scores, but no summary to be scored; give one, or leave it out")
@@ -533,6 +686,9 @@ def _where(system: System) -> str:
     return f"{system.source}: " if system.source else ""
 
 
+_NOT_ALL: Final = "Not every system has a summary of every topic, so the means are not of the same topics."
+
+
 def _systems(scores: SystemScores) -> Table:
     rows = scores.rows
     humans = list(dict.fromkeys(name for row in rows for name in row.human))
@@ -544,7 +700,31 @@ def _systems(scores: SystemScores) -> Table:
         table.add(row.system, number(row.topics, 0), *rouge, *(number(row.human.get(name)) for name in humans))
     table.title = f"{counted(len(rows), 'system')} on {counted(scores.topics, 'topic')}: means over topics"
     if len({row.topics for row in rows}) > 1:
-        table.caption.append("Not every system has a summary of every topic, so the means are not of the same topics.")
+        table.caption.append(_NOT_ALL)
+    return table
+
+
+def _packers(scores: SystemScores, packed: PackedContexts) -> Table:
+    rows = scores.rows
+    humans = list(dict.fromkeys(name for row in rows for name in row.human))
+    table = Table.of(["system"], ["topics", "over", "used", "supported", "loses", "worst", *humans])
+    for row in rows:
+        of = row.claims
+        counts = [number(row.topics, 0), number(of["over"], 0), number(of["length"], 1)]
+        shares = [share(of[name], 1) for name in ("objective", "gap", "worst")]
+        table.add(row.system, *counts, *shares, *(number(row.human.get(name)) for name in humans))
+    table.title = (
+        f"{counted(len(rows), 'system')} on {counted(scores.topics, 'topic')}: {packed.limits}, means over topics"
+    )
+    table.caption = [
+        "supported: share of the claims; loses: share of the optimum that is missed, worst: the largest on a topic",
+        "over: choices that pass the budget; they are in the mean of what is used alone",
+    ]
+    if packed.unproven:
+        said = counted(packed.unproven, "topic")
+        table.caption.append(f"Held against a bound, because the optimum was not proven in time: {said}.")
+    if len({row.topics for row in rows}) > 1:
+        table.caption.append(_NOT_ALL)
     return table
 
 

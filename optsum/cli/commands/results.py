@@ -72,9 +72,7 @@ def run_score(
             )
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
-            for rows in interrupts.pull(
-                score_rows(of_topics, of_systems, resolved, scores.oracles, limit), parallel=False
-            ):
+            for rows in interrupts.pull(score_rows(of_topics, of_systems, scores, limit), parallel=False):
                 scores.add(rows)
                 for row in rows:
                     first_error = first_error or row["error"]

@@ -58,32 +58,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrimmableSentence:
-    """One sentence.
+    """One sentence."""
 
-    Attributes
-    ----------
-    number : int
-        Of the sentence in its topic.
-    sentence : str or tuple of str
-        As the topic has it.
-    parse : Parse
-    chunks : tuple of tuple of int
-        The chunks of each group, ascending; groups are ordered so that parents come first.
-    top : tuple of int
-        The chunk of each group that the others hang on.
-    parents : tuple of int
-        The parent of each group, -1 for none.
-    group_of_word : tuple of int
-        The group of each word of the parse.
-    """
-
-    number: int
-    sentence: Sentence
+    number: int  # Of the sentence in its topic.
+    sentence: Sentence  # As the topic has it.
     parse: Parse
+    # The chunks of each group, ascending; groups are ordered so that parents come first.
     chunks: tuple[tuple[int, ...], ...]
-    top: tuple[int, ...]
-    parents: tuple[int, ...]
-    group_of_word: tuple[int, ...]
+    top: tuple[int, ...]  # The chunk of each group that the others hang on.
+    parents: tuple[int, ...]  # The parent of each group, -1 for none.
+    group_of_word: tuple[int, ...]  # The group of each word of the parse.
 
     @cached_property
     def _borders(self) -> tuple[list[int], list[int]]:
@@ -123,13 +107,8 @@ class TrimmableSentence:
 def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -> TrimmableSentence:
     """Contract the chunks of a sentence that are tied to one another.
 
-    Parameters
-    ----------
-    number : int
-        Of the sentence in its topic.
-    sentence : str or tuple of str
-    tree : networkx.DiGraph
-        As `optsum.chunks.tree.chunk_tree` returns it: nodes with ``tokens``, edges to children with ``required``.
+    `number`: of the sentence in its topic. `tree`: as `optsum.chunks.tree.chunk_tree` returns it: nodes with
+    ``tokens``, edges to children with ``required``.
     """
     import networkx as nx
 
@@ -224,15 +203,7 @@ def sticks_to_left(parse: Parse, place: int) -> bool:
 def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
     """Add the marks to the words that are kept.
 
-    Parameters
-    ----------
-    held : one truth value a word
-        Whether it is kept; marks are not.
-
-    Returns
-    -------
-    list of bool
-        Whether a word or mark is shown.
+    `held`, one truth value a word: whether it is kept; marks are not. The result: whether a word or mark is shown.
     """
     words = parse.tokens
     last = max((place for place, word in enumerate(words) if not is_punctuation(word)), default=-1)
@@ -338,12 +309,7 @@ def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: s
 
     A character that is in no token goes with the token before it.
 
-    Parameters
-    ----------
-    groups : collection of int
-        Those that are kept.
-    tokenizer : str
-        A name in `optsum.text.tokenizers.TOKENIZERS`.
+    `groups`: those that are kept. `tokenizer`: a name in `optsum.text.tokenizers.TOKENIZERS`.
     """
     if len(groups) == len(sentence.chunks):
         return sentence.sentence
@@ -447,17 +413,11 @@ def _article(form: str, following: str) -> str:
 class Compression(Task):
     """A compressive task.
 
-    Attributes
-    ----------
-    units : tuple of (sentence, chunk)
-        The topmost chunk of each unit; chunks are numbered from 1.
-    sentences : tuple of TrimmableSentence
-    places : tuple of (sentence, group)
-        What each unit is.
+    `units`: the topmost chunk of each unit; chunks are numbered from 1.
     """
 
     sentences: tuple[TrimmableSentence, ...] = field(repr=False)
-    places: tuple[tuple[int, int], ...] = field(repr=False)
+    places: tuple[tuple[int, int], ...] = field(repr=False)  # What each unit is.
 
     def name_units(self, selection: Selection) -> tuple[Any, ...]:
         """Return all chunks of a selection, as pairs of sentence and chunk."""
@@ -556,16 +516,8 @@ def similar_compression(
 ) -> SimilarCompression:
     """Return the problem of a topic.
 
-    Parameters
-    ----------
-    lengths : one integer a group, for each sentence
-    alive : one integer a sentence
-        The groups that fit into the summary together with all that they need, as bits.
-
-    Raises
-    ------
-    InputError
-        If there are no vectors, or not one for each word of the parses.
+    `lengths`: one integer a group, for each sentence. `alive`, one integer a sentence: the groups that fit into the
+    summary together with all that they need, as bits.
     """
     vectors = needed_vectors(topic)
     first = np.cumsum([0, *(len(sentence.chunks) for sentence in sentences)])
@@ -619,29 +571,15 @@ class CompressiveModel:
     equations leave to the reader: (5) and (6) hold for all k and j, (7) for all chunks but roots, V are the chunks of
     an n-gram's tokens and U the chunks of the tokens between them. Chunks that live and die together are tied by
     equations. Nothing is reduced: every way to have an n-gram of a reference has its variable m, possible or not.
-
-    Parameters
-    ----------
-    references : sequence of Counts
-        N(g, R_k), one counter a reference.
-    metric : Metric
-        One that is no sum.
-    sentences : sequence of TrimmableSentence
-        D.
-    lengths : one sequence a sentence
-        The length of each group; its topmost chunk has all of it.
-    places : sequence of (sentence, group)
-        The units of the problem.
-    spec : Spec
-        Of which the analyzer, L_max, and a minimum length, which is not in the paper.
     """
 
-    references: Sequence[Counts]
-    metric: Metric
-    sentences: Sequence[TrimmableSentence]
+    references: Sequence[Counts]  # N(g, R_k), one counter a reference.
+    metric: Metric  # One that is no sum.
+    sentences: Sequence[TrimmableSentence]  # D.
+    # one sequence a sentence: the length of each group; its topmost chunk has all of it.
     lengths: Sequence[Sequence[int]]
-    places: Sequence[tuple[int, int]]
-    spec: Spec
+    places: Sequence[tuple[int, int]]  # The units of the problem.
+    spec: Spec  # Of which the analyzer, L_max, and a minimum length, which is not in the paper.
 
     def ways(self, i: int) -> list[tuple[Gram, set[int], set[int]]]:
         """Return each way in which a sentence may hold an n-gram of a reference: the n-gram, V and U, in groups."""
@@ -729,19 +667,11 @@ class CompressiveModel:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way to have an n-gram.
-
-    Attributes
-    ----------
-    gram : tuple of str
-    positions : tuple of int
-        Of its tokens in the sentence.
-    stay, go : int
-        The sets V and U.
-    """
+    """One way to have an n-gram."""
 
     gram: tuple[str, ...]
-    positions: tuple[int, ...]
+    positions: tuple[int, ...]  # Of its tokens in the sentence.
+    # stay, go: the sets V and U.
     stay: int
     go: int
 
@@ -779,14 +709,7 @@ def candidates(
     From each position the text is read to the right. It ends where a token cannot go, because what was read so far
     needs its group.
 
-    Parameters
-    ----------
-    tokens : sequence of (token, group)
-    needs : one set a group
-        The group with all its ancestors.
-    wanted : collection of tuples of `size` tokens
-    size : int
-        At least 1.
+    `needs`, one set a group: the group with all its ancestors. `size`: at least 1.
     """
     begun = _begun(frozenset(wanted), size)
 
@@ -815,27 +738,13 @@ _Joint = tuple[Gram, tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True, eq=False)
 class TrimmedCounts:
-    """Counts of one sentence.
+    """Counts of one sentence."""
 
-    Attributes
-    ----------
-    kept : tuple of int
-        The groups that become units, parents first.
-    tokens : tuple of int
-        Counted tokens of each group.
-    single : tuple of tuples of Counts
-        By metric and group: n-grams that are there as soon as the group is.
-    joint : tuple of Counters
-        By metric: n-gram, groups it needs, groups that must be gone -> copies.
-    needs : tuple of int
-        Each group with its ancestors, as bits.
-    """
-
-    kept: tuple[int, ...]
-    tokens: tuple[int, ...]
-    single: tuple[tuple[Counts, ...], ...]
-    joint: tuple[Counter[_Joint], ...]
-    needs: tuple[int, ...]
+    kept: tuple[int, ...]  # The groups that become units, parents first.
+    tokens: tuple[int, ...]  # Counted tokens of each group.
+    single: tuple[tuple[Counts, ...], ...]  # By metric and group: n-grams that are there as soon as the group is.
+    joint: tuple[Counter[_Joint], ...]  # By metric: n-gram, groups it needs, groups that must be gone -> copies.
+    needs: tuple[int, ...]  # Each group with its ancestors, as bits.
 
     def masses(self, metric: Metric) -> list[int] | None:
         """Return what each kept group adds to the number of n-grams of the summary; None if that is not linear.
@@ -881,18 +790,10 @@ def trimmed_counts(
 ) -> TrimmedCounts:
     """Count.
 
-    Parameters
-    ----------
-    tokens : sequence of (token, group)
-        As `TrimmableSentence.tokens` has them.
-    wanted : one collection of n-grams a metric
-        Those of the references.
-    alive : int
-        The groups that fit into the summary, as bits, with each all its ancestors.
-    all_unigrams : bool
-        Count unigrams that are not wanted too.
-    keep_all : bool
-        Keep groups that hold nothing that is wanted and lead to nothing that does.
+    `tokens`: as `TrimmableSentence.tokens` has them. `wanted`, one collection of n-grams a metric: those of the
+    references. `alive`: the groups that fit into the summary, as bits, with each all its ancestors. `all_unigrams`:
+    count unigrams that are not wanted too. `keep_all`: keep groups that hold nothing that is wanted and lead to nothing
+    that does.
     """
     groups = range(len(sentence.chunks))
     tokens = [token for token in tokens if alive >> token[1] & 1]

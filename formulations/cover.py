@@ -50,22 +50,14 @@ class CoverModel:
         C1 = s1 or (s10 and s11),    C2 = s3 and s5 and s6,    C3 = (s20 and s21 and s23) or (s1 and s30 and s60)
 
     and ask for the smallest set of sentences that makes all of them true.
-
-    Parameters
-    ----------
-    clauses : sequence
-        For each abstract sentence its alternatives, each the units that it needs.
-    lengths : sequence of int
-        What each unit counts.
-    worth : sequence of int, optional
-        With limits: what each abstract sentence is worth.
-    max_length, min_length : int, optional
-        Limits of the summed length, within which the most is supported; without a maximum the length is minimized.
     """
 
+    # For each abstract sentence its alternatives, each the units that it needs.
     clauses: Sequence[Sequence[Sequence[int]]]
-    lengths: Sequence[int]
-    worth: Sequence[int] = ()
+    lengths: Sequence[int]  # What each unit counts.
+    worth: Sequence[int] = ()  # With limits: what each abstract sentence is worth.
+    # max_length, min_length: limits of the summed length, within which the most is supported; without a maximum the
+    # length is minimized.
     max_length: int | None = None
     min_length: int = 0
 
@@ -116,20 +108,11 @@ class CoverModel:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class CoverTask(Task):
-    """A cover task: `units` are what the input calls the sentences.
+    """A cover task: `units` are what the input calls the sentences."""
 
-    Attributes
-    ----------
-    texts : mapping
-        Text of each sentence that has one.
-    lengths : mapping
-        Length of each, in the unit of the limits.
-    claims : mapping
-        With a budget, what the input calls each abstract sentence that counts, and its alternatives.
-    """
-
-    texts: Mapping[SentenceId, Sentence] = field(repr=False)
-    lengths: Mapping[SentenceId, int] = field(repr=False)
+    texts: Mapping[SentenceId, Sentence] = field(repr=False)  # Text of each sentence that has one.
+    lengths: Mapping[SentenceId, int] = field(repr=False)  # Length of each, in the unit of the limits.
+    # With a budget, what the input calls each abstract sentence that counts, and its alternatives.
     claims: Mapping[SentenceId, tuple[frozenset[SentenceId], ...]] = field(default_factory=dict, repr=False)
 
     def heads(self) -> Mapping[int, int]:

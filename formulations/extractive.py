@@ -36,23 +36,12 @@ from .similar import OF_SIMILARITY, similar_extract
 
 @dataclass(frozen=True, eq=False)
 class ReferenceModel:
-    """Hold the data of the equations, and build the model when called.
+    """Hold the data of the equations, and build the model when called."""
 
-    Parameters
-    ----------
-    references : sequence of Counts
-        N(g, R_k), one counter a reference.
-    sentences : sequence of Counts
-        N(g, s_i), one counter a unit.
-    lengths : sequence of int
-        l(s_i).
-    max_length, min_length : int
-        L_max; the minimum is not in the paper.
-    """
-
-    references: Sequence[Counts]
-    sentences: Sequence[Counts]
-    lengths: Sequence[int]
+    references: Sequence[Counts]  # N(g, R_k), one counter a reference.
+    sentences: Sequence[Counts]  # N(g, s_i), one counter a unit.
+    lengths: Sequence[int]  # l(s_i).
+    # max_length, min_length: L_max; the minimum is not in the paper.
     max_length: int
     min_length: int = 0
 

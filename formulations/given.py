@@ -37,13 +37,7 @@ class GivenProblem(Formulation):
     reads_topics: ClassVar[bool] = False
 
     def build(self, topic: Topic, spec: Spec) -> GivenTask:
-        """Return the problem that a topic holds.
-
-        Raises
-        ------
-        InputError
-            If it holds none, or one whose sense is another.
-        """
+        """Return the problem that a topic holds."""
         given = topic.problem
         if given is None:
             raise InputError(f"{topic.id!r} is a text among problems: solve it apart.")

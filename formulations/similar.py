@@ -106,13 +106,7 @@ def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
 
 
 def needed_vectors(topic: Topic) -> Vectors:
-    """Return the vectors of a topic.
-
-    Raises
-    ------
-    InputError
-        If it has none.
-    """
+    """Return the vectors of a topic."""
     if topic.vectors is None:
         raise InputError(
             f"topic {topic.id!r} has no vectors, which similarity is computed from: give --vectors FILE.npz or a "
@@ -148,23 +142,12 @@ def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Se
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """How like the references units are.
+    """How like the references units are."""
 
-    Attributes
-    ----------
-    best : (reference tokens, units)
-        In steps, for recall and F1; without rows for precision.
-    importance : (reference tokens,)
-    mass : (2, units)
-        Numerator and denominator of precision; nothing for recall.
-    full : int
-        The denominator of recall; 0 for precision.
-    """
-
-    best: IntArray
-    importance: IntArray
-    mass: IntArray
-    full: int
+    best: IntArray  # (reference tokens, units): in steps, for recall and F1; without rows for precision.
+    importance: IntArray  # (reference tokens,)
+    mass: IntArray  # (2, units): numerator and denominator of precision; nothing for recall.
+    full: int  # The denominator of recall; 0 for precision.
 
     @classmethod
     def of(
@@ -172,19 +155,7 @@ class Likeness:
     ) -> Likeness:
         """Compare units with the references of a topic.
 
-        Parameters
-        ----------
-        unit_of : (tokens,)
-            The unit that each token of the sentences is in.
-        units : sequence of int
-            The units that are asked for.
-
-        Raises
-        ------
-        InputError
-            If the references have no vectors.
-        UnsupportedError
-            If the references together have no common denominator.
+        `unit_of` (tokens,): the unit that each token of the sentences is in. `units`: the units that are asked for.
         """
         spec.deadline.check()
         steps = metric.steps(vectors.similarities(), spec.similarity_unit)

@@ -35,23 +35,10 @@ def prepare() -> None:
 def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: int, effort: int, until: int) -> int:
     """Make rows closed and feasible, improve them, and rank them.
 
-    Parameters
-    ----------
-    rows : (individuals, units)
-        0/1 decisions; changed in place.
-    ranks : (individuals, 4)
-        `optsum.heuristics.moves.rank` of each.
-    place : int
-        The first row that is still to be done.
-    effort : int
-        Moves evaluated for each row, about; 0 only repairs it and fills it up.
-    until : int
-        Moves evaluated in all after which no further row is begun.
-
-    Returns
-    -------
-    int
-        The first row that was not done.
+    `rows` (individuals, units): 0/1 decisions; changed in place. `ranks` (individuals, 4):
+    `optsum.heuristics.moves.rank` of each. `place`: the first row that is still to be done. `effort`: moves evaluated
+    for each row, about; 0 only repairs it and fills it up. `until`: moves evaluated in all after which no further row
+    is begun. The result: the first row that was not done.
     """
     state, control = descent.state, descent.control
     while place < len(rows) and control[EVALUATIONS] < until:

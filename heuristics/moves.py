@@ -39,38 +39,23 @@ from optsum.system.compiling import compiles
 
 
 class MoveTable(NamedTuple):
-    """Gains of units, and for which copies of the features they hold.
+    """Gains of units, and for which copies of the features they hold."""
 
-    Attributes
-    ----------
-    gains : (units,)
-        What the features of a unit that is not chosen would add to the numerator; without a table, no entries.
-    copies : (features,)
-        The copies that the gains are for.
-    holder_start, holder, holder_count : packed
-        The units that have each feature, and how many copies.
-    most : (features,)
-        The most copies that one unit has.
-    rising : int
-        1 where there is a table and no copy is worth less than nothing.
-    """
-
+    # (units,): what the features of a unit that is not chosen would add to the numerator; without a table, no entries.
     gains: IntArray
-    copies: IntArray
+    copies: IntArray  # (features,): the copies that the gains are for.
+    # holder_start, holder, holder_count: packed: the units that have each feature, and how many copies.
     holder_start: IntArray
     holder: IntArray
     holder_count: IntArray
-    most: IntArray
-    rising: int
+    most: IntArray  # (features,): the most copies that one unit has.
+    rising: int  # 1 where there is a table and no copy is worth less than nothing.
 
 
 def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
     """Return the table of an instance at the empty selection; without entries where gains are no sums of integers.
 
-    Parameters
-    ----------
-    quick : (moves,)
-        See `optsum.coverage.gains.quick_ones`.
+    `quick` (moves,): see `optsum.coverage.gains.quick_ones`.
     """
     if instance.goal is not Sense.MAXIMIZE or not (quick > 0).any() or (instance.slot != 0).any():
         none = np.zeros(0, np.int64)
@@ -128,26 +113,17 @@ _MOST_PARTNERS = 4
 
 
 class Neighbourhood(NamedTuple):
-    """The moves of an instance.
+    """The moves of an instance."""
 
-    Attributes
-    ----------
-    add_start, add_unit : packed
-        What each adding move chooses; the first moves are those of the units, in their order.
-    drop_start, drop_unit : packed
-        Each unit with its descendants.
-    quick : (moves,)
-        See `optsum.coverage.gains.quick_ones`.
-    table : MoveTable
-        What the units' own features gain at the selection that was looked at last.
-    """
-
+    # add_start, add_unit: packed: what each adding move chooses; the first moves are those of the units, in their
+    # order.
     add_start: IntArray
     add_unit: IntArray
+    # drop_start, drop_unit: packed: each unit with its descendants.
     drop_start: IntArray
     drop_unit: IntArray
-    quick: IntArray
-    table: MoveTable
+    quick: IntArray  # (moves,): see `optsum.coverage.gains.quick_ones`.
+    table: MoveTable  # What the units' own features gain at the selection that was looked at last.
 
 
 def neighbourhood_of(instance: Coverage) -> Neighbourhood:
@@ -307,12 +283,8 @@ def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int)
     It is taken whether or not it helps, as in strategic oscillation (Glover 1989). Units that moved in the step before
     stay as they are, so that it is not taken back.
 
-    Parameters
-    ----------
-    resting : (units,)
-        1 where a unit moved in the step before; afterwards, in this one.
-    strength : int
-        Number of units to drop, as far as enough of them do not rest.
+    `resting` (units,): 1 where a unit moved in the step before; afterwards, in this one. `strength`: number of units to
+    drop, as far as enough of them do not rest.
     """
     state, barred, held, draws = descent.state, descent.barred, descent.held, descent.draws
     n = len(barred)
@@ -343,16 +315,9 @@ def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int)
 def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense: bool, noise: float) -> Any:
     """Return the adding move that fits and gains most, or -1, and how many were evaluated.
 
-    Parameters
-    ----------
-    barred : (units,)
-        Units that no move may choose are not 0.
-    draws : (1,)
-        State of the generator, see `below`.
-    dense : bool
-        Compare gains per added length (Hirao et al. 2017, Algorithm 2), not gains.
-    noise : float
-        Each gain is multiplied by a random factor from 1 - noise to 1.
+    `barred` (units,): units that no move may choose are not 0. `draws` (1,): state of the generator, see `below`.
+    `dense`: compare gains per added length (Hirao et al. 2017, Algorithm 2), not gains. `noise`: each gain is
+    multiplied by a random factor from 1 - noise to 1.
     """
     before = rank(arrays, state)
     value = before[1] / before[2]
@@ -462,17 +427,10 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
 def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, draws: Any, noise: float) -> Any:
     """Return the unit that is best dropped, with its descendants, or -1, and how many were evaluated.
 
-    Parameters
-    ----------
-    forced : bool
-        The one that loses least per length (of a cover, that uncovers least), whether or not that is better than to
-        drop none; otherwise the one after which the rank is best, if it is better than now.
-    barred : (units,)
-        Units that stay, if one is forced, are not 0.
-    draws : (1,)
-        State of the generator, see `below`.
-    noise : float
-        Each loss is multiplied by a random factor from 1 to 1 + noise.
+    `forced`: the one that loses least per length (of a cover, that uncovers least), whether or not that is better than
+    to drop none; otherwise the one after which the rank is best, if it is better than now. `barred` (units,): units
+    that stay, if one is forced, are not 0. `draws` (1,): state of the generator, see `below`. `noise`: each loss is
+    multiplied by a random factor from 1 to 1 + noise.
     """
     before = rank(arrays, state)
     value = before[1] / before[2]
@@ -575,39 +533,21 @@ _SETTLE, _SWAP, _SWAP_DENSE, _SWAP_TWO, OPTIMUM = 0, 1, 2, 3, 4
 
 
 class Descent(NamedTuple):
-    """The position of a descent.
+    """The position of a descent."""
 
-    Attributes
-    ----------
-    state : State
-        The selection it has reached.
-    held : (units,)
-        Room for the selection before a move.
-    barred : (units,)
-        Not 0 where a unit may not be chosen.
-    control : (6,)
-        Phase, the first and the second unit that are dropped next, units tried since the last improvement, whether
-        swaps of two units are wanted, moves evaluated so far.
-    draws : (1,)
-        State of the random generator (`optsum.heuristics.moves.below`).
-    """
-
-    state: State
-    held: IntArray
-    barred: IntArray
+    state: State  # The selection it has reached.
+    held: IntArray  # (units,): room for the selection before a move.
+    barred: IntArray  # (units,): not 0 where a unit may not be chosen.
+    # (6,): phase, the first and the second unit that are dropped next, units tried since the last improvement, whether
+    # swaps of two units are wanted, moves evaluated so far.
     control: IntArray
-    draws: IntArray
+    draws: IntArray  # (1,): state of the random generator (`optsum.heuristics.moves.below`).
 
 
 def start(arrays: Arrays, chosen: IntArray, seed: int = 0, *, pairs: bool = True) -> Descent:
     """Return a descent that stands at a selection.
 
-    Parameters
-    ----------
-    chosen : (units,)
-        0/1 decisions, closed under parents.
-    pairs : bool
-        Whether swaps of two units are tried.
+    `chosen` (units,): 0/1 decisions, closed under parents. `pairs`: whether swaps of two units are tried.
     """
     n = len(arrays.lengths)
     descent = Descent(

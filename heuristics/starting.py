@@ -25,10 +25,7 @@ _MOST_ENTRIES = 50_000
 def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
     """Return random units, each taken if it still fits, repaired where that is not enough.
 
-    Parameters
-    ----------
-    moves : sequence of Move, optional
-        Those from the empty selection, if they are at hand.
+    `moves`: those from the empty selection, if they are at hand.
     """
     problem, rng = run.problem, run.rng
     taken: set[int] = set()
@@ -97,14 +94,7 @@ def is_certified(run: Run) -> bool:
 def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
     """Refuse options that are no whole number of at least `lowest`, or that kernels could not hold.
 
-    Parameters
-    ----------
-    none : bool
-        Whether None stands for a default.
-
-    Raises
-    ------
-    OptionError
+    `none`: whether None stands for a default.
     """
     for name, value in options.items():
         whole = isinstance(value, int) and not isinstance(value, bool)
@@ -115,12 +105,7 @@ def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
 
 
 def seconds_of(**options: Any) -> None:
-    """Refuse options that are no number of seconds.
-
-    Raises
-    ------
-    OptionError
-    """
+    """Refuse options that are no number of seconds."""
     for name, value in options.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not value >= 0:
@@ -143,16 +128,9 @@ class Slices:
     ) -> bool:
         """Check the limits, run a slice, count its evaluations; what is held when the search ends here is reported.
 
-        Parameters
-        ----------
-        kernel : function of the number of evaluations at which it is to return
-        evaluations : function that returns how many it has done
-        held : function that returns the best selection that the kernel has and nobody has seen
-
-        Returns
-        -------
-        bool
-            What the kernel returned.
+        `kernel`: function of the number of evaluations at which it is to return. `evaluations`: function that returns
+        how many it has done. `held`: function that returns the best selection that the kernel has and nobody has seen.
+        The result: what the kernel returned.
         """
         try:
             return self._slice(kernel, evaluations)

@@ -59,27 +59,15 @@ _SETTLED = 10
 
 
 class VnsState(NamedTuple):
-    """The position of the search.
-
-    Attributes
-    ----------
-    descent : Descent
-    best : (units,)
-        The best selection so far.
-    best_rank : (4,)
-        Its rank (`optsum.heuristics.moves.rank`).
-    resting : (units,)
-        See `optsum.heuristics.moves.exchange`.
-    control : (8,)
-        Iterations since the last improvement, iterations, whether it is known that no neighbourhood holds anything
-        better than the best one, whether the search descends, how many units the next step of a walk drops, steps of
-        this walk, whether the best one is new since the last iteration, whether swaps of two were begun on it.
-    """
+    """The position of the search."""
 
     descent: Descent
-    best: IntArray
-    best_rank: IntArray
-    resting: IntArray
+    best: IntArray  # (units,): the best selection so far.
+    best_rank: IntArray  # (4,): its rank (`optsum.heuristics.moves.rank`).
+    resting: IntArray  # (units,): see `optsum.heuristics.moves.exchange`.
+    # (8,): iterations since the last improvement, iterations, whether it is known that no neighbourhood holds anything
+    # better than the best one, whether the search descends, how many units the next step of a walk drops, steps of this
+    # walk, whether the best one is new since the last iteration, whether swaps of two were begun on it.
     control: IntArray
 
 
@@ -105,10 +93,7 @@ def prepare() -> None:
 def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, until: int) -> bool:
     """Go on until something better is found, the search ends by itself, or `until` moves are evaluated in all.
 
-    Returns
-    -------
-    bool
-        Whether `vns.best` is better than before.
+    The result: whether `vns.best` is better than before.
     """
     descent, control = vns.descent, vns.control
     while control[IDLE] < no_improvement:

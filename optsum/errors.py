@@ -81,19 +81,8 @@ class ExecutorError(OptsumError, RuntimeError):
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """Build (not raise) the error for an unknown name.
 
-    Parameters
-    ----------
-    kind : str
-        What was asked for, in the singular: "tokenizer", "metric".
-    name : object
-        What was given.
-    known : iterable of str
-        Every name that exists; the near ones are offered first.
-
-    Returns
-    -------
-    UnknownNameError
-        To be raised by the caller.
+    `kind`: what was asked for, in the singular: "tokenizer", "metric". `name`: what was given. `known`: every name that
+    exists; the near ones are offered first. The result: to be raised by the caller.
     """
     from difflib import get_close_matches
 
@@ -134,13 +123,8 @@ def visible(text: str, *, keep: str = "", pairs: bool = False) -> str:
     This stands between data and every terminal: a name may hold a sequence that moves the cursor, or turns round what
     follows it.
 
-    Parameters
-    ----------
-    text : str
-    keep : str
-        Characters that stay, such as the line breaks of a text of several lines.
-    pairs : bool
-        Escape as JSON does, where characters beyond U+FFFF are two: then JSON stays the same JSON.
+    `keep`: characters that stay, such as the line breaks of a text of several lines. `pairs`: escape as JSON does,
+    where characters beyond U+FFFF are two: then JSON stays the same JSON.
 
     Examples
     --------

@@ -29,19 +29,11 @@ _PLACE: Final = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 class Registry(Generic[T]):
     """Classes by name.
 
-    Parameters
-    ----------
-    kind : str
-        For messages: "strategy", "formulation", "backend".
-    builtin : mapping of name to ``"module:attribute"``
-        Imported only when asked for.
-    group : str
-        Entry-point group in which third parties announce theirs. One that takes a built-in's name, or a name that is
-        already taken, warns and is left out; one that cannot be imported is an error only when it is used.
-    base : str
-        ``"module:attribute"`` of the class that every entry derives from.
-    families : mapping of prefix to ``"module:function"``, optional
-        For names that no list can hold: the function returns the class of what follows the prefix.
+    `kind`: for messages: "strategy", "formulation", "backend". `builtin`: imported only when asked for. `group`:
+    entry-point group in which third parties announce theirs. One that takes a built-in's name, or a name that is
+    already taken, warns and is left out; one that cannot be imported is an error only when it is used. `base`:
+    ``"module:attribute"`` of the class that every entry derives from. `families`: for names that no list can hold: the
+    function returns the class of what follows the prefix.
     """
 
     def __init__(
@@ -81,15 +73,7 @@ class Registry(Generic[T]):
         return iter(self.names())
 
     def load(self, name: str) -> type[T]:
-        """Return the class of a name.
-
-        Raises
-        ------
-        UnknownNameError
-            With the nearest names.
-        OptionError
-            If a third party's class cannot be imported, or is no class of this kind.
-        """
+        """Return the class of a name."""
         if name in self.builtin:
             loaded: type[T] = _attribute(self.builtin[name])
             return loaded
@@ -126,20 +110,7 @@ class Registry(Generic[T]):
     def create(self, name: str, options: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> T:
         """Return one with its options set.
 
-        Parameters
-        ----------
-        name : str
-        options : mapping
-            Its own.
-        flags : mapping, optional
-            All options of a run, of which it takes those that it names as its flags.
-
-        Raises
-        ------
-        UnknownNameError
-            For a name or an option that does not exist, with the nearest ones.
-        OptionError
-            For a value of another kind than the field's, or an option of its own that has a flag.
+        `options`: its own. `flags`: all options of a run, of which it takes those that it names as its flags.
         """
         cls, known = self.load(name), self.options_of(name)
         flagged = {} if flags is None else {flag: flags[flag] for flag in getattr(cls, "flags", ())}
@@ -185,13 +156,7 @@ class OwnFunction(str):
     __hash__ = str.__hash__
 
     def sent(self) -> bytes:
-        """Return what another process makes it of.
-
-        Raises
-        ------
-        OptionError
-            If the function cannot be sent.
-        """
+        """Return what another process makes it of."""
         if self._sent is None:
             from cloudpickle import dumps
 
@@ -239,15 +204,8 @@ def _with_digest(name: str, function: Callable[..., Any]) -> str:
 class Functions(Registry[Any]):
     """Functions by name: built-ins, those that others announce, those that stand in a module, and a caller's own.
 
-    Parameters
-    ----------
-    kind : str
-        For messages: "tokenizer", "stemmer", "splitter".
-    builtin : mapping of name to function
-    group : str
-        Entry-point group in which third parties announce theirs.
-    families : mapping of prefix to ``"module:function"``, optional
-        As for `Registry`.
+    `kind`: for messages: "tokenizer", "stemmer", "splitter". `group`: entry-point group in which third parties announce
+    theirs. `families`: as for `Registry`.
     """
 
     def __init__(
@@ -261,13 +219,7 @@ class Functions(Registry[Any]):
         self._functions = builtin
 
     def load(self, name: str) -> Any:
-        """Return the function of a name.
-
-        Raises
-        ------
-        UnknownNameError, OptionError
-            As `Registry.load` does.
-        """
+        """Return the function of a name."""
         if isinstance(name, OwnFunction):
             return name.function
         return self._functions[name] if name in self._functions else super().load(name)

@@ -24,16 +24,9 @@ def whole(
 ) -> int:
     """Return a number as a Python integer.
 
-    Parameters
-    ----------
-    value : object
-        An integer of Python or numpy, or another real number that is whole, such as 3.0 or ``Fraction(6, 2)``.
-    what : str
-        What it is, as the subject of a sentence: "The length of unit 3".
-    least, most : int
-        The range that it must lie in; no least one if not given.
-    error : subclass of OptsumError
-        Raised if it is something else.
+    `value`: an integer of Python or numpy, or another real number that is whole, such as 3.0 or ``Fraction(6, 2)``.
+    `what`: what it is, as the subject of a sentence: "The length of unit 3". `least`, `most`: the range that it must
+    lie in; no least one if not given. `error`: raised if it is something else.
     """
     if type(value) is not int:
         value = _exact(value, what, error)
@@ -85,15 +78,8 @@ def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
 def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:
     """Return numbers as an array of 64-bit integers; the one that is given, if it is such an array.
 
-    Parameters
-    ----------
-    values : array or nested lists
-    what : str
-        As for `whole_numbers`.
-    ndim : int
-        How many dimensions it must have.
-    **range_
-        ``least`` and ``error``, as of `whole`.
+    `what`: as for `whole_numbers`. `ndim`: how many dimensions it must have. `**range_`: ``least`` and ``error``, as of
+    `whole`.
     """
     import numpy as np
 

@@ -54,15 +54,7 @@ _ROUNDED: Final = 1e-9
 
 
 def search_by_own_bound(run: Run) -> None:
-    """Find one optimum of a problem that bounds its completions, and prove it.
-
-    Raises
-    ------
-    Stopped
-        At a limit; the run then has the best bound of what was left.
-    InputError
-        If a selection is worth more than a bound of it.
-    """
+    """Find one optimum of a problem that bounds its completions, and prove it."""
     better = run.problem.sense.better
 
     def is_hopeless(bound: Key) -> bool:
@@ -79,12 +71,8 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
 
     Units are decided in the order of what each is worth by itself: with a unit first, then without it.
 
-    Parameters
-    ----------
-    run : Run
-        Sees each selection and counts the nodes.
-    is_hopeless : callable
-        Whether selections of at most such a value need not be visited; may say so of more the longer the search takes.
+    `run`: sees each selection and counts the nodes. `is_hopeless`: whether selections of at most such a value need not
+    be visited; may say so of more the longer the search takes.
     """
     problem, better = run.problem, run.problem.sense.better
     run.check()

@@ -97,17 +97,8 @@ def _minimal(touched: list[Bits], others: list[Bits]) -> Clause:
 def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:
     """Apply the rules until none does anything.
 
-    Parameters
-    ----------
-    clauses : iterable
-        Each with an alternative at least.
-
-    Returns
-    -------
-    forced : Bits
-        Units that are in every cover.
-    clauses : Clauses
-        What remains, without them, in canonical order.
+    `clauses`: each with an alternative at least. `forced`: units that are in every cover. `clauses`: what remains,
+    without them, in canonical order.
     """
     left = [tuple(clause) for clause in clauses]
     forced = 0
@@ -241,42 +232,23 @@ _SMALL: Final = 10_000
 
 
 class Fixed(NamedTuple):
-    """Facts that hold for every cover within a length limit.
+    """Facts that hold for every cover within a length limit."""
 
-    Attributes
-    ----------
-    inside, outside : Bits
-        Units that each of them holds, and units that none holds.
-    clauses : Clauses
-        Less the alternatives that none holds.
-    cut : int
-        Lower bound of the covers for which one of these does not hold.
-    """
-
+    # inside, outside: units that each of them holds, and units that none holds.
     inside: Bits
     outside: Bits
-    clauses: Clauses
-    cut: int
+    clauses: Clauses  # Less the alternatives that none holds.
+    cut: int  # Lower bound of the covers for which one of these does not hold.
 
 
 @dataclass(frozen=True)
 class Shares:
-    """The lengths of the units, shared out among the clauses of some clauses.
-
-    Attributes
-    ----------
-    clauses : Clauses
-    lengths : sequence of int
-    share : sequence of dict
-        For each clause, unit -> share in multiples of 1 / `SCALE`.
-    chosen : dict
-        Unit -> its value in the relaxation: a hint for branching.
-    """
+    """The lengths of the units, shared out among the clauses of some clauses."""
 
     clauses: Clauses
     lengths: Sequence[int]
-    share: Sequence[dict[int, int]]
-    chosen: dict[int, float]
+    share: Sequence[dict[int, int]]  # For each clause, unit -> share in multiples of 1 / `SCALE`.
+    chosen: dict[int, float]  # Unit -> its value in the relaxation: a hint for branching.
 
     @cached_property
     def sums(self) -> list[list[int]]:
@@ -337,11 +309,7 @@ class Shares:
 class Relaxer:
     """Solves relaxations; one HiGHS object serves them all.
 
-    Parameters
-    ----------
-    lengths : of all units
-    deadline : Deadline
-        Shares that are not there by then are 0.
+    `deadline`: shares that are not there by then are 0.
     """
 
     def __init__(self, lengths: Sequence[int], deadline: Deadline = NEVER) -> None:
@@ -388,24 +356,12 @@ _SHARES_KEPT = 1000
 
 @dataclass(frozen=True)
 class MinimumCovers:
-    """The minimum covers that a search found, and its effort.
+    """The minimum covers that a search found, and its effort."""
 
-    Attributes
-    ----------
-    minimum : int or None
-        Summed length of every minimum cover; None if nothing covers.
-    covers : Diagram
-        All minimum covers, or one of them, as sets of units.
-    nodes : int
-        States that were looked at.
-    relaxations : int
-        Linear programs solved.
-    """
-
-    minimum: int | None
-    covers: Diagram
-    nodes: int
-    relaxations: int
+    minimum: int | None  # Summed length of every minimum cover; None if nothing covers.
+    covers: Diagram  # All minimum covers, or one of them, as sets of units.
+    nodes: int  # States that were looked at.
+    relaxations: int  # Linear programs solved.
 
 
 def minimum_covers(
@@ -418,23 +374,8 @@ def minimum_covers(
 ) -> MinimumCovers:
     """Find all minimum covers, or one.
 
-    Parameters
-    ----------
-    instance : Coverage
-        A cover (`optsum.coverage.clauses.is_cover`).
-    every : bool
-        All of them; otherwise one.
-    on_node : callable, optional
-        Called before each state; what it raises ends the search.
-    on_bound : callable, optional
-        Called with each better lower bound of the minimum.
-
-    Raises
-    ------
-    Stopped
-        When the deadline has passed.
-    UnsupportedError
-        If the instance is no cover.
+    `instance`: a cover (`optsum.coverage.clauses.is_cover`). `every`: all of them; otherwise one. `on_node`: called
+    before each state; what it raises ends the search. `on_bound`: called with each better lower bound of the minimum.
 
     Examples
     --------
@@ -460,13 +401,8 @@ def minimum_covers(
 class CoverSearch:
     """One search; see the module's text.
 
-    Parameters
-    ----------
-    lengths : of all units
-    every, on_node : as of `minimum_covers`
-        What is called at a node has to end the search when the deadline has passed.
-    deadline : Deadline
-        Bounds become weaker from then on.
+    `every`, `on_node`: what is called at a node has to end the search when the deadline has passed. `deadline`: bounds
+    become weaker from then on.
     """
 
     def __init__(
@@ -622,15 +558,7 @@ _OFTEN: Final = 1000
 
 
 def solve_cover(run: Run) -> None:
-    """Search a run whose problem is a cover; the run learns covers, bounds, nodes and the proof.
-
-    Raises
-    ------
-    UnsupportedError
-        If the problem's instance is no cover (`optsum.coverage.clauses.is_cover`).
-    Stopped
-        When a limit is reached.
-    """
+    """Search a run whose problem is a cover; the run learns covers, bounds, nodes and the proof."""
     coverage = run.problem.coverage
 
     def on_node() -> None:
@@ -656,28 +584,11 @@ def enumerate_covers(
 ) -> Optima:
     """Find all minimum covers, counted exactly.
 
-    Parameters
-    ----------
-    coverage : Coverage
-        A cover (`optsum.coverage.clauses.is_cover`).
-    limits : Limits, optional
-        Seconds and nodes (states looked at); the others do not apply.
-    every : bool
-        All of them; otherwise the answer is complete with one.
-    should_stop : callable, optional
-        Asked at every node; true ends the search ("interrupted").
-
-    Returns
-    -------
-    Optima
-        `value` is the summed length. Without a limit in the way it is complete; an instance that cannot be covered
-        has no set and the value 0. If a limit is reached, it holds one cover: a minimum cover where that much was
-        proven (`value` equals `bound`), otherwise a good one.
-
-    Raises
-    ------
-    UnsupportedError
-        If the instance is no cover.
+    `coverage`: a cover (`optsum.coverage.clauses.is_cover`). `limits`: seconds and nodes (states looked at); the others
+    do not apply. `every`: all of them; otherwise the answer is complete with one. `should_stop`: asked at every node;
+    true ends the search ("interrupted"). The result: `value` is the summed length. Without a limit in the way it is
+    complete; an instance that cannot be covered has no set and the value 0. If a limit is reached, it holds one cover:
+    a minimum cover where that much was proven (`value` equals `bound`), otherwise a good one.
     """
     limits = limits or Limits()
     meter = Monitor(limits, Deadline(limits.time_s, should_stop))
@@ -722,13 +633,7 @@ def enumerate_covers(
 def quick_cover(clauses: Clauses, lengths: list[int], check: Callable[[], object]) -> Bits:
     """Return a good cover at once: always the clause and alternative that add least, then what is not needed goes.
 
-    Parameters
-    ----------
-    clauses : Clauses
-        Each with an alternative at least.
-    lengths : of all units
-    check : callable
-        Called every few milliseconds; what it raises ends the work.
+    `clauses`: each with an alternative at least. `check`: called every few milliseconds; what it raises ends the work.
     """
     alternatives = [(index, alternative) for index, clause in enumerate(clauses) for alternative in clause]
     holders: dict[int, list[int]] = {}

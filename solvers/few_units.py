@@ -49,23 +49,12 @@ LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)
 
 
 class FewUnitsInstance(NamedTuple):
-    """The data that the walk reads and does not change.
+    """The data that the walk reads and does not change."""
 
-    Attributes
-    ----------
-    rules : (5,)
-        Minimum and maximum length, how totals make a value (`values`), whether all denominators are constant, and
-        whether there are ceilings.
-    lengths, start, feature, copies, level_start, level, slot, weights
-        As in `optsum.coverage.instance.Coverage`.
-    column_start, column_unit, column_copies
-        The units of each feature, and how many copies each has.
-    least : (totals, units)
-        What a unit adds to a total whatever else is chosen.
-    ceilings : CeilingArrays
-    """
-
+    # (5,): minimum and maximum length, how totals make a value (`values`), whether all denominators are constant, and
+    # whether there are ceilings.
     rules: IntArray
+    # lengths, start, feature, copies, level_start, level, slot, weights: as in `optsum.coverage.instance.Coverage`.
     lengths: IntArray
     start: IntArray
     feature: IntArray
@@ -74,68 +63,44 @@ class FewUnitsInstance(NamedTuple):
     level: IntArray
     slot: IntArray
     weights: IntArray
+    # column_start, column_unit, column_copies: the units of each feature, and how many copies each has.
     column_start: IntArray
     column_unit: IntArray
     column_copies: IntArray
-    least: IntArray
+    least: IntArray  # (totals, units): what a unit adds to a total whatever else is chosen.
     ceilings: CeilingArrays
 
 
 class FewUnitsState(NamedTuple):
-    """The position of the search; row d belongs to the node with d units.
+    """The position of the search; row d belongs to the node with d units."""
 
-    Attributes
-    ----------
-    units : (depths, units)
-        The units that may join, in the order in which they are tried.
-    place : (4, depths)
-        How many these are, which is the next, the length so far, and the incumbent's number when they were bounded.
-    totals : (totals, depths)
-    gains : (depths, totals, units)
-        What each unit adds to each total.
-    copies : (features,)
-    rest : (depths, ends, units + 1)
-        At each end, of which there are two where two denominators vary: what is gained at most by units from this one.
-    reduced : (depths, ends, units)
-        What each unit adds, less the price of its length.
-    base : (depths, ends)
-        What the node is worth, and the price of the length that is left.
-    margin : (depths,)
-        What rounding may do to a bound of the node.
-    best : (depths + 1,)
-        The incumbent: how many units, and which.
-    path : (depths,)
-    held, seen : (totals, 1)
-        Its totals, and room for those of another selection.
-    scalars : (9,)
-    """
-
-    units: IntArray
+    units: IntArray  # (depths, units): the units that may join, in the order in which they are tried.
+    # (4, depths): how many these are, which is the next, the length so far, and the incumbent's number when they were
+    # bounded.
     place: IntArray
-    totals: IntArray
-    gains: IntArray
-    copies: IntArray
+    totals: IntArray  # (totals, depths)
+    gains: IntArray  # (depths, totals, units): what each unit adds to each total.
+    copies: IntArray  # (features,)
+    # (depths, ends, units + 1): at each end, of which there are two where two denominators vary: what is gained at most
+    # by units from this one.
     rest: NDArray[np.float64]
-    reduced: NDArray[np.float64]
-    base: NDArray[np.float64]
-    margin: NDArray[np.float64]
-    best: IntArray
-    path: IntArray
+    reduced: NDArray[np.float64]  # (depths, ends, units): what each unit adds, less the price of its length.
+    base: NDArray[np.float64]  # (depths, ends): what the node is worth, and the price of the length that is left.
+    margin: NDArray[np.float64]  # (depths,): what rounding may do to a bound of the node.
+    best: IntArray  # (depths + 1,): the incumbent: how many units, and which.
+    path: IntArray  # (depths,)
+    # held, seen: (totals, 1): its totals, and room for those of another selection.
     held: IntArray
     seen: IntArray
-    scalars: IntArray
+    scalars: IntArray  # (9,)
 
 
 @njit(cache=True)
 def laid_out(lengths, start, feature, count, level_start, level, slot, mass, gains, least):
     """Write what each unit adds to each total, by itself and whatever else is chosen; return the units of each feature.
 
-    Returns
-    -------
-    begin, unit, copies
-        Where the units of each feature begin, the units, and how many copies each has.
-    reach : (totals + 1,)
-        What all units add to a total, each as if it were alone; then what no sum of a search can pass.
+    The result: where the units of each feature begin, the units, and how many copies each has. `reach` (totals + 1,):
+    what all units add to a total, each as if it were alone; then what no sum of a search can pass.
     """
     begin = np.zeros(len(slot) + 1, np.int64)
     for entry in range(len(feature)):
@@ -506,25 +471,13 @@ _DEEPEST: Final = 30
 
 
 class Found(NamedTuple):
-    """The result of a search.
-
-    Attributes
-    ----------
-    selection : sorted units, or None
-    key : Fraction
-        Its value, as values are compared.
-    done : bool
-        Whether nothing is better.
-    nodes : int
-    stopped : Stopped or None
-        Why it was not gone on with.
-    """
+    """The result of a search."""
 
     selection: tuple[int, ...] | None
-    key: Fraction
-    done: bool
+    key: Fraction  # Its value, as values are compared.
+    done: bool  # Whether nothing is better.
     nodes: int
-    stopped: Stopped | None
+    stopped: Stopped | None  # Why it was not gone on with.
 
 
 def search_few_units(
@@ -532,15 +485,8 @@ def search_few_units(
 ) -> Found | None:
     """Search an instance; None if it is not served here.
 
-    Parameters
-    ----------
-    instance : Coverage
-    check : callable
-        Called now and then; it may raise `Stopped`.
-    node_limit : int, optional
-        Nodes to be made at most.
-    work : int, optional
-        Steps to be made, more or less; as many as are worth it if not given.
+    `check`: called now and then; it may raise `Stopped`. `node_limit`: nodes to be made at most. `work`: steps to be
+    made, more or less; as many as are worth it if not given.
     """
     if not _serves(instance):
         return None

@@ -162,14 +162,8 @@ def facility_of(problem: Problem) -> Facility | None:
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
     """Search an instance of best similarities by `search`, which is given truncated ones.
 
-    Parameters
-    ----------
-    run : Run
-        Of the whole problem; limits of value and gap are its own, for they mean nothing for a truncated instance.
-    facility : Facility
-        Its instance.
-    search : callable
-        Finds one optimum of a run's problem and proves it.
+    `run`: of the whole problem; limits of value and gap are its own, for they mean nothing for a truncated instance.
+    `facility`: its instance. `search`: finds one optimum of a run's problem and proves it.
     """
     kept, rounds = facility.first_kept(), 0
     while True:
@@ -211,12 +205,8 @@ def all_by_levels(
     A set is worth no less on a truncated instance, so the family of that instance holds all optima; if each of its sets
     reaches all floors, it holds no others.
 
-    Parameters
-    ----------
-    limits, should_stop
-        For the whole search.
-    enumerate_ : callable
-        Returns the family of a problem, as a strategy's `enumerate` does.
+    `limits`, `should_stop`: for the whole search. `enumerate_`: returns the family of a problem, as a strategy's
+    `enumerate` does.
     """
     deadline, kept, nodes, rounds = Deadline(limits.time_s, should_stop), facility.first_kept(every=True), 0, 0
     while True:

@@ -61,21 +61,11 @@ def slack_of(value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Conclusions from a solver's answer.
+    """Conclusions from a solver's answer."""
 
-    Attributes
-    ----------
-    bound : int or None
-        Of the program's objective.
-    proven : bool
-        Whether its selection is optimal, or if it has none, nothing is feasible.
-    within_gap : bool
-        Whether it is called optimal and is so within a gap only.
-    """
-
-    bound: int | None = None
-    proven: bool = False
-    within_gap: bool = False
+    bound: int | None = None  # Of the program's objective.
+    proven: bool = False  # Whether its selection is optimal, or if it has none, nothing is feasible.
+    within_gap: bool = False  # Whether it is called optimal and is so within a gap only.
 
 
 def stopped_by_options(backend: Backend, name: str, outcome: RawOutcome) -> Stopped:
@@ -104,29 +94,12 @@ def judge(
     only where the bound that it states, if that can be believed at all (`Backend.keeps_bound`), is attained; and
     claims that are refuted are left aside, instead of being errors.
 
-    Parameters
-    ----------
-    backend : Backend
-        The solver.
-    name : str
-        Its name, for sentences.
-    model : LinearModel
-        The program that it had.
-    worth, known : Fraction or None
-        The program's objective at the answer's selection, and at the best selection that is known otherwise, both
-        evaluated afresh; None where there is none.
-    gap : float, optional
-        Relative gap within which the solver may call its answer optimal.
-    size : float
-        What the solver adds up to an objective that may be near 0: its numbers are as exact as that is large.
-    neighbours : iterable of callable
-        Each returns the objective at a selection next to the answer's, None if that is not feasible; some are tried
-        if the answer is called optimal.
-
-    Raises
-    ------
-    BackendError
-        For a claim that is refuted.
+    `backend`: the solver. `name`: its name, for sentences. `model`: the program that it had. `worth`, `known`: the
+    program's objective at the answer's selection, and at the best selection that is known otherwise, both evaluated
+    afresh; None where there is none. `gap`: relative gap within which the solver may call its answer optimal. `size`:
+    what the solver adds up to an objective that may be near 0: its numbers are as exact as that is large. `neighbours`:
+    each returns the objective at a selection next to the answer's, None if that is not feasible; some are tried if the
+    answer is called optimal.
     """
     if backend.options:
         if outcome.infeasible or not backend.keeps_bound:
@@ -264,13 +237,6 @@ def verify(run: Run, name: str) -> None:
     The root bound is enough where it is attained; otherwise branch-and-bound searches, in what is left of the time
     limit, and in no more than a minute. The statistic ``verified`` says whether it succeeded, and if it did not, the
     run's detail says why.
-
-    Raises
-    ------
-    BackendError
-        If the claim is refuted.
-    Stopped
-        After Ctrl-C.
     """
     seconds = min(_LONGEST_S, run.remaining_s)
     run.statistics["verified"] = True
@@ -386,15 +352,7 @@ def solve_round(run: Run, backend: Backend, model: LinearModel, number: int) -> 
 
 
 def conclude(verdict: Verdict, outcome: RawOutcome, backend: Backend, name: str, *, proven: bool) -> None:
-    """Return where a round is proven, and what is proven is what it should be.
-
-    Raises
-    ------
-    Stopped
-        At a limit, or where the solver's own options are to blame.
-    BackendError
-        For an ending that is neither.
-    """
+    """Return where a round is proven, and what is proven is what it should be."""
     if verdict.proven and proven:
         return
     if backend.options and outcome.termination in {Termination.COMPLETED, Termination.FAILED}:
@@ -487,15 +445,7 @@ class _Part:
 
 
 def maximize_sum(run: Run, backend: Backend, name: str) -> None:
-    """Find the largest weighted mean of several ratios, and prove it.
-
-    Raises
-    ------
-    Stopped
-        At a limit.
-    BackendError
-        For an answer that cannot be used.
-    """
+    """Find the largest weighted mean of several ratios, and prove it."""
     see_greedy(run)
     _Search(run, backend, name).search()
     run.prove()
@@ -504,10 +454,8 @@ def maximize_sum(run: Run, backend: Backend, name: str) -> None:
 class _Search:
     """One run.
 
-    Attributes
-    ----------
-    seen : totals of selections that were looked at
-    surpassed : those of them that some program took for better than they are
+    `seen`: totals of selections that were looked at. `surpassed`: those of them that some program took for better than
+    they are.
     """
 
     def __init__(self, run: Run, backend: Backend, name: str) -> None:

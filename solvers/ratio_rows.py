@@ -67,19 +67,8 @@ def _sloped(first: int, second: int, low: float, high: float, constants: tuple[i
 class RatioRows:
     """Columns and rows that all programs of an instance share.
 
-    Parameters
-    ----------
-    coverage : Coverage
-        With denominators that are linear, or count features once.
-    relaxed : bool
-        As of `coverage_model`: for bounds alone.
-
-    Attributes
-    ----------
-    constants : list of int
-        What each total is without any unit.
-    most : list of int
-        The largest that each total could be.
+    `coverage`: with denominators that are linear, or count features once. `relaxed`: as of `coverage_model`: for bounds
+    alone. `constants`: what each total is without any unit. `most`: the largest that each total could be.
     """
 
     def __init__(self, coverage: Coverage, *, relaxed: bool = False) -> None:
@@ -128,17 +117,8 @@ class RatioRows:
     ) -> LinearModel | None:
         """Return the program that maximizes ``tops T - bottoms D``.
 
-        Parameters
-        ----------
-        tops, bottoms : one integer >= 0 a ratio
-        sides : rows that selections keep
-        surpassed : totals
-            Every selection has a larger numerator than each of these, or a smaller denominator.
-
-        Returns
-        -------
-        LinearModel or None
-            None where no selection can surpass one of them.
+        `tops`, `bottoms`: one integer >= 0 a ratio. `surpassed`: every selection has a larger numerator than each of
+        these, or a smaller denominator. The result: none where no selection can surpass one of them.
         """
         factor = np.array([weight for a, b in zip(tops, bottoms, strict=True) for weight in (a, -b)], np.int64)
         model = replace(

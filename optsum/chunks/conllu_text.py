@@ -17,31 +17,14 @@ _LINE_BREAK = re.compile(r"\r\n?|\n")  # not the others that Python knows: a wor
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines of one sentence.
+    """The lines of one sentence."""
 
-    Attributes
-    ----------
-    text : str
-        Comments and words, as they stand in the file.
-    source : str
-        File and sentence: its ``sent_id``, or else its number, from 1.
-    meta : mapping of str to str
-        The comments ``# key = value``.
-    """
-
-    text: str
-    source: str
-    meta: Mapping[str, str] = field(hash=False)
+    text: str  # Comments and words, as they stand in the file.
+    source: str  # File and sentence: its ``sent_id``, or else its number, from 1.
+    meta: Mapping[str, str] = field(hash=False)  # The comments ``# key = value``.
 
     def parse(self) -> Parse:
-        """Return the parse.
-
-        Raises
-        ------
-        InputError
-            If the lines are no CoNLL-U, ``# text`` is not made of the words, or the heads are no tree; the message
-            names file and sentence.
-        """
+        """Return the parse."""
         import conllu
         from conllu.exceptions import ParseException
 
@@ -83,16 +66,7 @@ class Block:
 def read_conllu(path: PathLike) -> Iterator[Parse]:
     """Open a CoNLL-U file and iterate over its sentences; a broken sentence raises when it is reached.
 
-    Parameters
-    ----------
-    path : str or path
-        UTF-8, plain or compressed by gzip; ``-`` is the standard input.
-
-    Raises
-    ------
-    InputError
-        At once if the file cannot be read or holds no sentence; later for a sentence that cannot be used.
-        `conllu_blocks` goes on behind such a sentence.
+    `path`: UTF-8, plain or compressed by gzip; ``-`` is the standard input.
     """
     name = name_of(path)
     blocks = conllu_blocks(read_text(path, ""), name)
@@ -129,16 +103,7 @@ def parse_conllu(text: str, source: str = "") -> tuple[Parse, ...]:
     (German *zum*: *zu*, *dem*), its first word has all and the others none. The text of a sentence is its comment
     ``# text``, or else its words with a blank between, except after ``SpaceAfter=No``.
 
-    Parameters
-    ----------
-    text : str
-    source : str
-        Where it comes from, for messages.
-
-    Raises
-    ------
-    InputError
-        See `Block.parse`.
+    `source`: where it comes from, for messages.
 
     Examples
     --------

@@ -21,10 +21,7 @@ def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
 
     The number is that of the chunk; "!" stands at the first bracket of a chunk that lives and dies with its parent.
 
-    Parameters
-    ----------
-    tree : networkx.DiGraph
-        The `chunk_tree` of it.
+    `tree`: the `chunk_tree` of it.
     """
     seen: set[int] = set()
     pieces = []
@@ -67,22 +64,13 @@ def explained(parse: Parse, rules: Rules | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WordSequence:
-    """Two words that a compression can make neighbours: w(i, v) of Figure 1 of Hirao et al. 2017 (compressive).
+    """Two words that a compression can make neighbours: w(i, v) of Figure 1 of Hirao et al. 2017 (compressive)."""
 
-    Attributes
-    ----------
-    gram : str
-        The words in lower case, with a low line between them.
-    stay, go : tuple of int
-        V, the chunks of the words, and U, those of all words between them.
-    feasible : bool
-        Whether nothing that must stay (V, its ancestors, and what is tied to them) must go.
-    """
-
-    gram: str
+    gram: str  # The words in lower case, with a low line between them.
+    # stay, go: V, the chunks of the words, and U, those of all words between them.
     stay: tuple[int, ...]
     go: tuple[int, ...]
-    feasible: bool
+    feasible: bool  # Whether nothing that must stay (V, its ancestors, and what is tied to them) must go.
 
     def __str__(self) -> str:
         """Return it as a line."""
@@ -93,10 +81,7 @@ class WordSequence:
 def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[WordSequence]:
     """Yield the word sequences of length 2 of a sentence, but for those that tear a chunk apart, in their order.
 
-    Parameters
-    ----------
-    tree : networkx.DiGraph
-        The `chunk_tree` of it.
+    `tree`: the `chunk_tree` of it.
     """
     import networkx as nx
 

@@ -11,30 +11,19 @@ from optsum.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A syntactic word.
+    """A syntactic word."""
 
-    Attributes
-    ----------
-    form, lemma, upos, xpos : str
-        Empty where the parse says nothing.
-    feats : mapping of str to str
-        Morphological features, such as ``PronType`` -> ``Rel``.
-    head : int
-        Number of the head among the tokens of the `Parse`, from 0; -1 for the root.
-    deprel : str
-        The relation to the head.
-    start, end : int
-        Characters ``text[start:end]`` of the parse. Words of a multi-word token share its characters out, the first
-        word holding the first one; a span may be empty.
-    """
-
+    # form, lemma, upos, xpos: empty where the parse says nothing.
     form: str
     lemma: str = ""
     upos: str = ""
     xpos: str = ""
+    # Morphological features, such as ``PronType`` -> ``Rel``.
     feats: Mapping[str, str] = field(default_factory=dict, hash=False)
-    head: int = -1
-    deprel: str = ""
+    head: int = -1  # Number of the head among the tokens of the `Parse`, from 0; -1 for the root.
+    deprel: str = ""  # The relation to the head.
+    # start, end: characters ``text[start:end]`` of the parse. Words of a multi-word token share its characters out, the
+    # first word holding the first one; a span may be empty.
     start: int = 0
     end: int = 0
 
@@ -43,21 +32,6 @@ class Token:
 class Parse:
     """One sentence with its dependency tree, which may be non-projective.
 
-    Attributes
-    ----------
-    tokens : tuple of Token
-        In the order of the text, at least one.
-    text : str
-        The sentence.
-    source : str
-        File and sentence, for messages.
-
-    Raises
-    ------
-    InputError
-        If the heads are no tree (no root, two roots, a cycle, a head that does not exist) or a span does not lie
-        in the text or begins before the one in front of it.
-
     Examples
     --------
     >>> Parse((Token("They", head=1, deprel="nsubj", end=4), Token("ran", deprel="root", start=5, end=8)), "They ran")
@@ -65,9 +39,9 @@ class Parse:
     Parse(tokens=(Token(form='They', ...), text='They ran', source='')
     """
 
-    tokens: tuple[Token, ...]
-    text: str
-    source: str = ""
+    tokens: tuple[Token, ...]  # In the order of the text, at least one.
+    text: str  # The sentence.
+    source: str = ""  # File and sentence, for messages.
 
     def __post_init__(self) -> None:
         if fault := self._fault():
@@ -112,22 +86,8 @@ def parses_of_spacy(doc: Any, source: str = "") -> tuple[Parse, ...]:
 
     spaCy itself is not imported; install it with the extra ``spacy``.
 
-    Parameters
-    ----------
-    doc : spacy.tokens.Doc or spacy.tokens.Span
-        With a dependency parse. Of a span, the sentences in it.
-    source : str
-        Where it comes from, for messages.
-
-    Returns
-    -------
-    tuple of Parse
-        Tokens of white space are no words; what hangs on them hangs on their head.
-
-    Raises
-    ------
-    InputError
-        If there is no dependency parse, or a span cuts a sentence so that the rest is no tree.
+    `doc`: with a dependency parse. Of a span, the sentences in it. `source`: where it comes from, for messages. The
+    result: tokens of white space are no words; what hangs on them hangs on their head.
     """
     whole = getattr(doc, "doc", doc)
     if not whole.has_annotation("DEP"):

@@ -29,30 +29,13 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
     Every token is in exactly one chunk, whatever the profile; a chunk need not be contiguous. Linear in the number of
     words for sentences as they occur.
 
-    Parameters
-    ----------
-    parse : Parse
-    profile : str
-        ``strict`` or ``paper``, see `PROFILES`.
-    rules : Rules, optional
-        By default those of the label scheme that the parse follows (`rules_for`).
-
-    Returns
-    -------
-    networkx.DiGraph
-        A tree, edges from parent to child. Nodes are the numbers of the chunks, from 1, in the order of their first
-        words. Node attributes: ``tokens``, a sorted tuple of token numbers from 0, punctuation included (it goes with
-        the word before it, an opening mark with the word after it); ``head``, the token on which the others depend.
-        Edge attributes: ``required``, whether parent and child live and die together; ``relation``, that of the
-        child's head after re-attachment; ``note``, that of the rule. Graph attributes: ``text``, ``profile``,
-        ``rules`` (their name) and ``root``.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such profile.
-    InputError
-        If rules of one's own make something else than a tree of it.
+    `profile`: ``strict`` or ``paper``, see `PROFILES`. `rules`: by default those of the label scheme that the parse
+    follows (`rules_for`). The result: a tree, edges from parent to child. Nodes are the numbers of the chunks, from 1,
+    in the order of their first words. Node attributes: ``tokens``, a sorted tuple of token numbers from 0, punctuation
+    included (it goes with the word before it, an opening mark with the word after it); ``head``, the token on which the
+    others depend. Edge attributes: ``required``, whether parent and child live and die together; ``relation``, that of
+    the child's head after re-attachment; ``note``, that of the rule. Graph attributes: ``text``, ``profile``, ``rules``
+    (their name) and ``root``.
 
     Examples
     --------
@@ -118,10 +101,7 @@ def owners(parse: Parse, words: Sequence[int]) -> list[int]:
 
     A word goes with itself, an opening mark with the next word, any other mark with the one before.
 
-    Parameters
-    ----------
-    words : sequence of int
-        The tokens that are words, in order; at least one.
+    `words`: the tokens that are words, in order; at least one.
     """
     is_word = [False] * len(parse.tokens)
     for word in words:

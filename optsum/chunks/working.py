@@ -11,17 +11,9 @@ _BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}
 class WorkingTree:
     """The words of a parse, their heads and relations; punctuation is no part of the tree.
 
-    Attributes
-    ----------
-    parse : Parse
-    root : int
-        Number of the root among the tokens; always a word.
-    words : list of int
-        The tokens that are words, in order: all but punctuation.
-    head : list of int
-        For each token its head, a word; -1 for the root and for punctuation.
-    relation : list of str
-        For each token its relation to the head.
+    `root`: number of the root among the tokens; always a word. `words`: the tokens that are words, in order: all but
+    punctuation. `head`: for each token its head, a word; -1 for the root and for punctuation. `relation`: for each
+    token its relation to the head.
     """
 
     def __init__(self, parse: Parse) -> None:

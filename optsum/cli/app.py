@@ -242,11 +242,8 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run optsum, and return the exit status.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the command line, if not given; then the process is expected to end with this, and signals that come
-        later are ignored.
+    `arguments`: those of the command line, if not given; then the process is expected to end with this, and signals
+    that come later are ignored.
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another

@@ -42,14 +42,8 @@ class Finished:
 
     A row with an error, or one that Ctrl-C ended, is not finished: its topic is searched again.
 
-    Parameters
-    ----------
-    output : str
-        The file, for messages.
-    ways : sequence of Options
-        All that a topic is searched with.
-    other : callable, optional
-        Returns what else of the command line a row differs from, by name; None if it does not.
+    `output`: the file, for messages. `ways`: all that a topic is searched with. `other`: returns what else of the
+    command line a row differs from, by name; None if it does not.
     """
 
     def __init__(self, output: str, ways: Sequence[Options], other: Callable[[Row], str | None] | None = None) -> None:
@@ -60,13 +54,7 @@ class Finished:
         self._read: dict[str, str] = {}
 
     def __call__(self, rows: Iterator[dict[str, Any]]) -> Callable[[Row], bool]:
-        """Look at the rows of the earlier run, and return what says of each whether it stays.
-
-        Raises
-        ------
-        OptionError
-            If a row was made with other options, or there are two of the same problem.
-        """
+        """Look at the rows of the earlier run, and return what says of each whether it stays."""
         found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         again: set[str] = set()
         made_of: dict[str, str | None] = {}
@@ -97,13 +85,7 @@ class Finished:
         return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
 
     def pending(self, topics: Iterable[Topic | BadTopic], passed: Callable[[], None]) -> Iterator[Topic | BadTopic]:
-        """Yield the topics that are not finished, and call `passed` for each of the others.
-
-        Raises
-        ------
-        OptionError
-            If a topic that is finished is another one now: the input, ``--map`` or ``--flat`` has changed.
-        """
+        """Yield the topics that are not finished, and call `passed` for each of the others."""
         for topic in topics:
             if isinstance(topic, Topic):
                 now = digest(topic)
@@ -181,29 +163,10 @@ _SHOWN = 50
 class EachTopic:
     """One pass over a file of topics.
 
-    Parameters
-    ----------
-    files : Files
-    output : str or None
-        Where rows are written, as the command understands its ``--output``.
-    ways : sequence of Options
-        All that a topic is searched with; they have the same stop words.
-    other : callable, optional
-        As for `optsum.cli.each_topic.Finished`.
-    row_of, result_of : callable
-        What is written of a result, and what a row that is kept says of it.
-    form : RowFormat, optional
-        Of the output, where its name does not say it.
-
-    Attributes
-    ----------
-    interrupted : bool
-        Whether Ctrl-C ended what `until_interrupted` holds.
-
-    Raises
-    ------
-    OptsumError
-        At once, if a file cannot be used.
+    `output`: where rows are written, as the command understands its ``--output``. `ways`: all that a topic is searched
+    with; they have the same stop words. `other`: as for `optsum.cli.each_topic.Finished`. `row_of`, `result_of`: what
+    is written of a result, and what a row that is kept says of it. `form`: of the output, where its name does not say
+    it. `interrupted`: whether Ctrl-C ended what `until_interrupted` holds.
     """
 
     def __init__(

@@ -112,11 +112,6 @@ def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[st
     """Return which columns of the topics are what, as a file of options says it: ``map``, a text or a table.
 
     `also` are options of the command that reads it.
-
-    Raises
-    ------
-    OptionError
-        As `read_config`, or if it is neither.
     """
     said = read_config(config, also=also).get("map")
     if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
@@ -195,13 +190,7 @@ Plot: TypeAlias = Annotated[
 
 
 def existing(overwrite: bool, resume: bool = False) -> Existing:
-    """Return what becomes of the rows that an output has.
-
-    Raises
-    ------
-    OptionError
-        If both are asked for.
-    """
+    """Return what becomes of the rows that an output has."""
     from optsum.corpus.rows.writer import Existing
 
     if overwrite and resume:
@@ -339,13 +328,7 @@ class NearFlags:
     ] = None
 
     def nearness(self) -> Nearness | None:
-        """Return what is near; None if only the best is asked for.
-
-        Raises
-        ------
-        OptionError
-            If several are given, or a value cannot be.
-        """
+        """Return what is near; None if only the best is asked for."""
         from optsum.optima.nearness import Nearness
 
         return Nearness.given(self.within, self.at_least, self.within_steps, self.best)

@@ -18,11 +18,8 @@ _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
 class Signals:
     """While this is entered, both signals go to `hear`; inside another one, that gets to know of them too.
 
-    Parameters
-    ----------
-    last : bool
-        Whether nothing is left to do afterwards but to end the process: then signals that come late are ignored, which
-        Python would answer with a traceback from wherever it is in ending itself.
+    `last`: whether nothing is left to do afterwards but to end the process: then signals that come late are ignored,
+    which Python would answer with a traceback from wherever it is in ending itself.
     """
 
     number: int | None
@@ -82,11 +79,8 @@ class Interrupts(Signals):
     def pull(self, source: Generator[T, None, None], *, parallel: bool) -> Iterator[T]:
         """Yield from a generator, and let KeyboardInterrupt out of it after Ctrl-C.
 
-        Parameters
-        ----------
-        parallel : bool
-            Whether it gathers what is done elsewhere after Ctrl-C. One that works here may not even notice: a solver
-            that is just ending can swallow it.
+        `parallel`: whether it gathers what is done elsewhere after Ctrl-C. One that works here may not even notice: a
+        solver that is just ending can swallow it.
         """
         while True:
             try:
@@ -106,12 +100,7 @@ class Interrupts(Signals):
 class Stopping(Signals):
     """While this is entered, Ctrl-C ends `until` after the item under way; a second one interrupts that too.
 
-    Attributes
-    ----------
-    stopped : bool
-        Whether Ctrl-C was heard.
-    done : int
-        Items that were finished: the next one, or the end, was asked for.
+    `stopped`: whether Ctrl-C was heard. `done`: items that were finished: the next one, or the end, was asked for.
     """
 
     def __init__(self) -> None:

@@ -10,35 +10,21 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
-    """A row's fields on near-optimal selections.
+    """A row's fields on near-optimal selections."""
 
-    Attributes
-    ----------
-    near : str
-        What was asked for, such as "within 1%".
-    at_least : float or None
-        The threshold as people read it: every set counted is worth as much (a cover is no longer); None where the best
-        value is not proven, so that there is none.
-    at_least_exact : str or None
-        The same as it is compared, a fraction.
-    value_counts : sequence of (objective, count) or None
-        The different values, the best first, and how many sets have each; None where the sets are too many to be looked
-        at one and all, or not all there.
-    unit_shares : sequence of (unit, share) or None
-        Of the sets those that hold each unit, for units that occur; None where not all sets are there.
-    irredundant : float or None
-        Share of the sets without a unit that could be left out; None where not all sets are there.
-    irredundant_error : float or None
-        Its standard error; 0 where every set was looked at.
-    """
-
-    near: str
+    near: str  # What was asked for, such as "within 1%".
+    # The threshold as people read it: every set counted is worth as much (a cover is no longer); None where the best
+    # value is not proven, so that there is none.
     at_least: float | None = None
-    at_least_exact: str | None = None
+    at_least_exact: str | None = None  # The same as it is compared, a fraction.
+    # The different values, the best first, and how many sets have each; None where the sets are too many to be looked
+    # at one and all, or not all there.
     value_counts: Sequence[tuple[float, int]] | None = None
+    # Of the sets those that hold each unit, for units that occur; None where not all sets are there.
     unit_shares: Sequence[tuple[Any, float]] | None = None
+    # Share of the sets without a unit that could be left out; None where not all sets are there.
     irredundant: float | None = None
-    irredundant_error: float | None = None
+    irredundant_error: float | None = None  # Its standard error; 0 where every set was looked at.
 
     def to_row(self) -> dict[str, Any]:
         """Return the fields of a row."""
@@ -53,39 +39,22 @@ class Near:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimaFields:
-    """A row's fields on all optima.
+    """A row's fields on all optima."""
 
-    Attributes
-    ----------
-    count : int
-        Selections there are, of any size: optima, or sets that are near. A lower bound if not `complete`, 0 where no
-        value is proven to be the optimum.
-    complete : bool
-        Whether the count is exact.
-    units : int or None
-        Of the problem: the family is one of sets of these.
-    minimal_count : int or None
-        Sets that contain no other, where they were asked for.
-    optima : sequence or None
-        Those that are listed.
-    always, never : sequence or None
-        Units in all, and in none of the sets; None where that is not known.
-    sample, diverse : sequence or None
-        Sets drawn at random, and sets that differ much, where they were asked for and all are known.
-    near : Near or None
-        Where near-optimal sets were asked for.
-    """
-
+    # Selections there are, of any size: optima, or sets that are near. A lower bound if not `complete`, 0 where no
+    # value is proven to be the optimum.
     count: int
-    complete: bool
-    units: int | None = None
-    minimal_count: int | None = None
-    optima: Sequence[Any] | None = None
+    complete: bool  # Whether the count is exact.
+    units: int | None = None  # Of the problem: the family is one of sets of these.
+    minimal_count: int | None = None  # Sets that contain no other, where they were asked for.
+    optima: Sequence[Any] | None = None  # Those that are listed.
+    # always, never: units in all, and in none of the sets; None where that is not known.
     always: Sequence[Any] | None = None
     never: Sequence[Any] | None = None
+    # sample, diverse: sets drawn at random, and sets that differ much, where they were asked for and all are known.
     sample: Sequence[Any] | None = None
     diverse: Sequence[Any] | None = None
-    near: Near | None = None
+    near: Near | None = None  # Where near-optimal sets were asked for.
 
     def to_row(self) -> dict[str, Any]:
         """Return the fields of a row: all but those that were not asked for."""

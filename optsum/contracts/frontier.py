@@ -27,31 +27,18 @@ class Reached:
 class Step(Reached):
     """The result that holds for the maximum lengths `first` to `last`.
 
-    Attributes
-    ----------
-    objective, bound : float or None
-        Equal where it is proven; None where nothing fits.
-    objective_exact, bound_exact : str or None
-        The same as fractions.
-    selection : tuple or None
-    length : int or None
-        Of the selection.
-    gain : float or None
-        By how much the objective is above the step before, for each unit of length more.
-    count : int or None
-        Optima at `first`; a lower bound if not `complete`.
-    complete : bool or None
-        None where optima were not asked for.
+    `objective`, `bound`: equal where it is proven; None where nothing fits.
     """
 
     bound: float | None = None
+    # objective_exact, bound_exact: the same as fractions.
     objective_exact: str | None = None
     bound_exact: str | None = None
     selection: tuple[Any, ...] | None = None
-    length: int | None = None
-    gain: float | None = None
-    count: int | None = None
-    complete: bool | None = None
+    length: int | None = None  # Of the selection.
+    gain: float | None = None  # By how much the objective is above the step before, for each unit of length more.
+    count: int | None = None  # Optima at `first`; a lower bound if not `complete`.
+    complete: bool | None = None  # None where optima were not asked for.
 
     def to_row(self) -> dict[str, Any]:
         """Return the object of a row."""
@@ -65,30 +52,14 @@ class Step(Reached):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontier:
-    """The best value at every length.
+    """The best value at every length."""
 
-    Attributes
-    ----------
-    lengths : str
-        Those that were asked for, such as "25:300:25".
-    complete : bool
-        Whether every step is proven.
-    termination : str
-        The limit that came first, or "completed".
-    solves : int
-        How many exact searches it took.
-    steps : tuple of Step
-        Ascending.
-    greedy : tuple of Reached or None
-        What greedy search reaches, ascending; None where it was not asked for.
-    """
-
-    lengths: str
-    complete: bool
-    termination: str
-    solves: int
-    steps: tuple[Step, ...]
-    greedy: tuple[Reached, ...] | None = None
+    lengths: str  # Those that were asked for, such as "25:300:25".
+    complete: bool  # Whether every step is proven.
+    termination: str  # The limit that came first, or "completed".
+    solves: int  # How many exact searches it took.
+    steps: tuple[Step, ...]  # Ascending.
+    greedy: tuple[Reached, ...] | None = None  # What greedy search reaches, ascending; None where it was not asked for.
 
     def to_row(self) -> dict[str, Any]:
         """Return the object of a row."""

@@ -75,19 +75,12 @@ class TracePoint:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Where the time of a result went, in seconds; None for what was not measured. Part of ``statistics`` in a row.
+    """Where the time of a result went, in seconds; None for what was not measured. Part of ``statistics`` in a row."""
 
-    Attributes
-    ----------
-    text_s : from the text to the problem
-    search_s : of the search, its bound included
-    bound_s : of a bound that is only a certificate
-    warm_up_s : of what was loaded and compiled before, once a process; no part of ``Result.seconds``
-    """
-
-    text_s: float | None = None
-    search_s: float | None = None
-    bound_s: float | None = None
+    text_s: float | None = None  # from the text to the problem
+    search_s: float | None = None  # of the search, its bound included
+    bound_s: float | None = None  # of a bound that is only a certificate
+    # of what was loaded and compiled before, once a process; no part of ``Result.seconds``
     warm_up_s: float | None = None
 
     @property
@@ -111,11 +104,6 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
 
 def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[int, ...]:
     """Return 1 for each of so many sentences that is selected, and 0 for each that is not.
-
-    Raises
-    ------
-    UnsupportedError
-        If the selection is not of numbers of these sentences.
 
     Examples
     --------

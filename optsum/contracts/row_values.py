@@ -98,16 +98,7 @@ _ALWAYS_THERE: Final = ("strategy", "status", "termination")
 def check_row(row: object, times: tuple[str, ...]) -> None:
     """Refuse a row whose fields are not what they are in every row that optsum writes.
 
-    Parameters
-    ----------
-    times : tuple of str
-        Names in its statistics that are seconds.
-
-    Raises
-    ------
-    InputError
-        Naming the first field that is missing, or has a value that it cannot have. What else a row holds is not looked
-        at.
+    `times`: names in its statistics that are seconds.
     """
     if not isinstance(row, Mapping):
         raise InputError(f"this is no result row of optsum but {type(row).__name__}; give an object")

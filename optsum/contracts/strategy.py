@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 class LengthSearch(Protocol):
     """A search for optima of one problem at one maximum length after another, each smaller than the one before.
 
-    Attributes
-    ----------
-    searched : int
-        At how many lengths something was searched.
+    `searched`: at how many lengths something was searched.
     """
 
     @property
@@ -38,16 +35,7 @@ class LengthSearch(Protocol):
 
         Of such selections it is one that is an optimum of the most of the lengths below.
 
-        Parameters
-        ----------
-        length : int
-        at_most : Key, optional
-            A proven bound.
-
-        Raises
-        ------
-        optsum.contracts.run.Stopped
-            If a limit comes first.
+        `at_most`: a proven bound.
         """
 
 

@@ -182,21 +182,9 @@ def corresponding_sets(
 ) -> tuple[tuple[tuple[int, ...], ...], bool]:
     """Return the minimal sets of source sentences that hold enough of the wanted n-grams, and whether these are all.
 
-    Parameters
-    ----------
-    wanted : Counts
-        Of a sentence of the reference; without any n-gram nothing corresponds to it.
-    source : sequence of Counts
-        Of each source sentence.
-    max_sets : int, optional
-        Only so many, the smallest first.
-
-    Returns
-    -------
-    sets : tuple of tuple of int
-        Each sorted; those of fewest sentences first.
-    complete : bool
-        Whether there are no others of at most `max_sentences`.
+    `wanted`: of a sentence of the reference; without any n-gram nothing corresponds to it. `source`: of each source
+    sentence. `max_sets`: only so many, the smallest first. `sets`: each sorted; those of fewest sentences first.
+    `complete`: whether there are no others of at most `max_sentences`.
     """
     need = ceil(threshold * wanted.total())
     if not need:
@@ -232,11 +220,8 @@ def _extend(
 ) -> None:
     """Add to `found` the minimal sets of `chosen` and one to `slots` of `units`, each once; stop above the limit.
 
-    Parameters
-    ----------
-    units, hits : (candidates,), (candidates, n-grams)
-    chosen : units and their hits, not enough by themselves
-    goal : copies wanted of each n-gram, and how many of them are needed in all
+    `units`, `hits`: (candidates,), (candidates, n-grams). `chosen`: units and their hits, not enough by themselves.
+    `goal`: copies wanted of each n-gram, and how many of them are needed in all.
     """
     limits, need = goal
     held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)

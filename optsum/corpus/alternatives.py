@@ -26,21 +26,12 @@ SentenceId: TypeAlias = int | str
 
 @dataclass(frozen=True)
 class Alternatives:
-    """The alternatives of the abstract sentences that have any.
+    """The alternatives of the abstract sentences that have any."""
 
-    Attributes
-    ----------
-    sentences : tuple of int
-        Numbers of these abstract sentences, from 0.
-    sets : tuple
-        For each of them its alternatives, each a set of source sentences, none twice.
-    uncoverable : tuple of int
-        Numbers of the abstract sentences without any alternative.
-    """
-
-    sentences: tuple[int, ...]
+    sentences: tuple[int, ...]  # Numbers of these abstract sentences, from 0.
+    # For each of them its alternatives, each a set of source sentences, none twice.
     sets: tuple[tuple[frozenset[SentenceId], ...], ...]
-    uncoverable: tuple[int, ...]
+    uncoverable: tuple[int, ...]  # Numbers of the abstract sentences without any alternative.
 
     @cached_property
     def corresponding(self) -> frozenset[SentenceId]:
@@ -51,17 +42,8 @@ class Alternatives:
 def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
     """Return the alternatives of a topic.
 
-    Parameters
-    ----------
-    uncoverable : str
-        What is done about abstract sentences without any alternative: "error"; "skip", which leaves them out and names
-        them; or "miss", which names them and lets there be no others.
-
-    Raises
-    ------
-    InputError
-        If the topic has no cover, or nothing in it can be covered; if an alternative is empty, or names a number
-        that no sentence of the documents has; if there are uncoverable sentences and they are an error.
+    `uncoverable`: what is done about abstract sentences without any alternative: "error"; "skip", which leaves them out
+    and names them; or "miss", which names them and lets there be no others.
     """
     if topic.cover is None:
         raise InputError(
@@ -131,12 +113,6 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
     """Refuse an extract with a sentence that the topic does not have.
 
     Without documents, and where the cover itself names sentences that are in none, any other name may be a sentence.
-
-    Raises
-    ------
-    InputError
-        For a sentence of no document, and for one that the cover calls a number and the extract a text, or the other
-        way round: it would count as wrong without a word.
     """
     texts = texts_of(topic)
     known = texts.keys() | alternatives.corresponding
@@ -161,11 +137,6 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
     """Return what the cover may call each sentence of the documents, in order, and its text.
 
     These are the unit numbers, or the ids that ``meta["sentence_ids"]`` lists for all sentences.
-
-    Raises
-    ------
-    InputError
-        If there are not as many different ids as sentences.
     """
     ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
     usable = (
@@ -184,15 +155,7 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
 def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
     """Return the text of an extract, in the order given.
 
-    Parameters
-    ----------
-    selection : iterable
-        Unit numbers, or ids of ``meta["sentence_ids"]``. A number that is such an id means that sentence.
-
-    Raises
-    ------
-    InputError
-        If the topic has no such sentence.
+    `selection`: unit numbers, or ids of ``meta["sentence_ids"]``. A number that is such an id means that sentence.
     """
     named = texts_of(topic) if "sentence_ids" in topic.meta else {}
     numbered = dict(enumerate(topic.sentences))
@@ -209,13 +172,7 @@ def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence
 
 
 def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
-    """Return the sentences of a summary; None where only human scores are known.
-
-    Raises
-    ------
-    InputError
-        If the topic has no such sentences.
-    """
+    """Return the sentences of a summary; None where only human scores are known."""
     if system.summary is not None:
         return system.summary
     return None if system.selection is None else sentences_of(topic, system.selection)

@@ -35,13 +35,7 @@ _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|s
 def topic_given(
     topic: object, summary: object = None, reading: Reading = AS_IS, columns: AnyColumns | None = None
 ) -> object:
-    """Return a topic; if a summary is given, that of a document and this summary, each a text or its sentences.
-
-    Raises
-    ------
-    InputError
-        If a text comes without a summary, or the two are no texts.
-    """
+    """Return a topic; if a summary is given, that of a document and this summary, each a text or its sentences."""
     if summary is None:
         if isinstance(topic, str | os.PathLike):
             if isinstance(topic, os.PathLike) or _PATH.fullmatch(topic) or os.path.exists(topic):  # noqa: PTH110 - text
@@ -90,13 +84,7 @@ def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
 
 
 def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Return topics with the vectors that a model gives them, one after another; what it fails on is told of its topic.
-
-    Raises
-    ------
-    InputError
-        At once, for what are no topics (`topics_of`).
-    """
+    """Return topics with the vectors that a model gives them, one after another; a failure is told of its topic."""
     return (_embedded(topic, embed) for topic in checked_topics(topics_of(given, reading), reading))
 
 
@@ -119,19 +107,10 @@ def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> An
 def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[AnyTopic]:
     """Iterate over topics, whatever they are in.
 
-    Parameters
-    ----------
-    given : path, data frame or iterable
-        A path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any
-        iterable of objects, whose columns are named as the keys of a topic, or as those of a well-known data set
-        (article and highlights, ...); or topics, or what a reader yields.
-    reading : Reading, optional
-        How texts become sentences, and which columns are what.
-
-    Raises
-    ------
-    InputError
-        At once, for anything else: a single topic, bytes, a number; later, if no record at all can be used.
+    `given`: a path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any
+    iterable of objects, whose columns are named as the keys of a topic, or as those of a well-known data set (article
+    and highlights, ...); or topics, or what a reader yields. `reading`: how texts become sentences, and which columns
+    are what.
     """
     if isinstance(given, str | os.PathLike):
         return _usable(topics_read(given, reading))

@@ -25,17 +25,8 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
     read from, then in the folder ``conllu`` there; for a topic of the Python API, in the current folder. A sentence
     without a word needs no parse: ``""`` in ``parses``, nothing in a file.
 
-    Returns
-    -------
-    tuple of Parse
-        As many as sentences; ``text`` is exactly the sentence (tokens joined by blanks, if it came as tokens), and the
-        spans of the tokens lie in it. That of a sentence without a word has one empty token.
-
-    Raises
-    ------
-    InputError
-        If there are no parses, not one for each sentence, one is not of its sentence (white space aside), or one is no
-        tree; the message names the topic and the sentence.
+    The result: as many as sentences; ``text`` is exactly the sentence (tokens joined by blanks, if it came as tokens),
+    and the spans of the tokens lie in it. That of a sentence without a word has one empty token.
     """
     try:
         return tuple(
@@ -164,15 +155,7 @@ def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
 def load_model(name: str) -> Any:
     """Return a pipeline of spaCy.
 
-    Parameters
-    ----------
-    name : str
-        Of an installed package, such as "en_core_web_sm", or the path of a folder.
-
-    Raises
-    ------
-    OptionError
-        If spaCy, or the pipeline, is not there, or it has no parser.
+    `name`: of an installed package, such as "en_core_web_sm", or the path of a folder.
     """
     try:
         spacy = import_module("spacy")
@@ -191,11 +174,6 @@ def parsed_topic(topic: Topic, pipeline: Any) -> Topic:
 
     Sentences stay as they are: what the topic calls one is one for the parser, and tokens of a topic that comes as
     tokens are its words.
-
-    Raises
-    ------
-    InputError
-        If the pipeline has no parser, or the topic has no text.
     """
     if not topic.sentences:
         raise InputError(f"topic {topic.id!r} has no documents, so there is nothing to parse")

@@ -19,25 +19,10 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
 def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, ...]:
     """Return the sentences of one document, reference or summary.
 
-    Parameters
-    ----------
-    value : list of str or list of list of str, or str
-        Sentences, each raw or as tokens, which are taken as they are: blank ones are kept, so that the
-        numbering of units never changes. One string is raw text and is split.
-    where : str
-        What `value` is, for messages: ``documents[0]``.
-    split : Splitter
-        Of raw text.
-
-    Returns
-    -------
-    tuple of (str or tuple of str)
-        Half surrogate pairs, which are no text, are replaced by U+FFFD; nothing else is changed.
-
-    Raises
-    ------
-    InputError
-        If `value` is anything else.
+    `value`: sentences, each raw or as tokens, which are taken as they are: blank ones are kept, so that the numbering
+    of units never changes. One string is raw text and is split. `where`: what `value` is, for messages:
+    ``documents[0]``. `split`: of raw text. The result: half surrogate pairs, which are no text, are replaced by U+FFFD;
+    nothing else is changed.
     """
     if isinstance(value, str):
         return tuple(split(value))
@@ -204,20 +189,8 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
 
     A single line break does not end a sentence. Sentences end within quotations too.
 
-    Parameters
-    ----------
-    language : str
-        Code of the language whose abbreviations are known, such as ``en`` or ``de``.
-
-    Returns
-    -------
-    list of str
-        Stripped; none is blank. Together they are the text, white space between them aside.
-
-    Raises
-    ------
-    InputError
-        If the splitter fails on the text.
+    `language`: code of the language whose abbreviations are known, such as ``en`` or ``de``. The result: stripped; none
+    is blank. Together they are the text, white space between them aside.
 
     Examples
     --------
@@ -233,22 +206,11 @@ SPLITTERS: Final = Functions("splitter", {"sentencex": split_sentences}, "optsum
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """How raw text becomes sentences.
+    """How raw text becomes sentences."""
 
-    Parameters
-    ----------
-    language : str
-        A code such as ``en`` or ``de``. One that the splitter has no rules for is no error: general ones are used.
-    name : str or callable, optional
-        A name in `SPLITTERS`, ``module:function``, or a function from a text to a list of sentences.
-
-    Raises
-    ------
-    OptionError
-        If `language` cannot be the code of a language, or there is no such splitter.
-    """
-
+    # A code such as ``en`` or ``de``. One that the splitter has no rules for is no error: general ones are used.
     language: str = "en"
+    # A name in `SPLITTERS`, ``module:function``, or a function from a text to a list of sentences.
     name: str | Callable[..., Any] = "sentencex"
 
     def __post_init__(self) -> None:
@@ -261,13 +223,7 @@ class Splitter:
         _split_by(self.name)
 
     def __call__(self, text: str) -> list[str]:
-        """Return the sentences of a text, stripped; none is blank, and a blank line ends one.
-
-        Raises
-        ------
-        InputError
-            If the splitter fails on it, or returns something else.
-        """
+        """Return the sentences of a text, stripped; none is blank, and a blank line ends one."""
         split, takes_language = _split_by(self.name)
         found: list[str] = []
         for paragraph in paragraphs(well_formed(text)):

@@ -64,27 +64,11 @@ def as_system(
 ) -> System:
     """Return a system's summary from the JSON form of one, checked.
 
-    Parameters
-    ----------
-    obj : mapping or System
-        With ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text) or ``selection``
-        (a list of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be
-        there alone. Other keys are passed over. Or a row of `optsum solve`, `compare`, `enumerate` or `labels`: its
-        strategy is the system.
-    language : str
-        By whose rules raw text is split.
-    splitter : str or callable
-        What splits it (`optsum.as_topic`).
-    source : str
-        Where it comes from, ``file:line``.
-
-    Raises
-    ------
-    InputError
-        If a key is missing or a value has the wrong type, a unit is chosen twice, or a number is not finite. Whether
-        the topic has these sentences is not known here.
-    OptionError
-        If `language` is no language code, or there is no such splitter.
+    `obj`: with ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text) or ``selection`` (a list
+    of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be there alone.
+    Other keys are passed over. Or a row of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the
+    system. `language`: by whose rules raw text is split. `splitter`: what splits it (`optsum.as_topic`). `source`:
+    where it comes from, ``file:line``.
     """
     return system_of(obj, reading_of(language=language, splitter=splitter), source)
 
@@ -248,18 +232,10 @@ def _again(read: System | BadSystem) -> System | BadSystem:
 
 @dataclass(frozen=True)
 class SystemExtract:
-    """The sentences of a summary, as far as the source has them.
+    """The sentences of a summary, as far as the source has them."""
 
-    Attributes
-    ----------
-    units : tuple of int
-        Sentences of the source, in order.
-    others : int
-        Sentences of the summary that are none of the source.
-    """
-
-    units: tuple[int, ...]
-    others: int
+    units: tuple[int, ...]  # Sentences of the source, in order.
+    others: int  # Sentences of the summary that are none of the source.
 
     @property
     def names(self) -> set[int | str]:

@@ -60,12 +60,7 @@ _LOG: Final = logging.getLogger("optsum")
 class Notes:
     """Says what is uncertain about an input, each kind of doubt once.
 
-    Parameters
-    ----------
-    name : str
-        Of the input, for messages; may be empty.
-    tell : callable, optional
-        Gets the sentences; without it they are logged.
+    `name`: of the input, for messages; may be empty. `tell`: gets the sentences; without it they are logged.
     """
 
     def __init__(self, name: str = "", tell: Callable[[str], None] | None = None) -> None:
@@ -94,33 +89,17 @@ def _notes_here(name: str) -> Notes:
 
 
 class Reading(NamedTuple):
-    """How what the input gives for a text becomes sentences.
+    """How what the input gives for a text becomes sentences."""
 
-    Attributes
-    ----------
-    split : Splitter
-        Of raw text.
-    flat : {"sentences", "texts", "tokens"} or None
-        What a flat list of strings is.
-    lines : bool or None
-        Whether each line of raw text is a sentence; None where that is known of a column alone.
-    summary_lines : {"broken", "always"} or None
-        When that holds of references and systems' summaries alone.
-    source_words : int or None
-        Only the sentences within so many words of the documents are read.
-    columns : Columns or None
-        Which columns of a record are what (``--map``); None to recognise those of well-known data sets.
-    notes : Notes
-        Says what is uncertain.
-    """
-
-    split: Splitter = ENGLISH
-    flat: Flat | None = None
+    split: Splitter = ENGLISH  # Of raw text.
+    flat: Flat | None = None  # What a flat list of strings is.
+    # Whether each line of raw text is a sentence; None where that is known of a column alone.
     lines: bool | None = None
-    summary_lines: SummaryLines | None = None
-    source_words: int | None = None
+    summary_lines: SummaryLines | None = None  # When that holds of references and systems' summaries alone.
+    source_words: int | None = None  # Only the sentences within so many words of the documents are read.
+    # Which columns of a record are what (``--map``); None to recognise those of well-known data sets.
     columns: Columns | None = None
-    notes: Notes = Notes()
+    notes: Notes = Notes()  # Says what is uncertain.
 
     def documents(self, text: str, where: str = "documents") -> tuple[Text, ...]:
         """Return the document that a raw text is, or those that marks make of it."""
@@ -323,15 +302,8 @@ def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
 def topics_of_record(value: object, number: int | None, reading: Reading, source: str) -> Iterator[Topic]:
     """Yield the topics that an object is: one, or one for each item of a list that ``[]`` stands behind.
 
-    Parameters
-    ----------
-    number : int or None
-        By which a topic without an id is called; None for a topic alone, which needs one if its keys are optsum's own.
-
-    Raises
-    ------
-    InputError
-        If the object is none, or cannot be used.
+    `number`: by which a topic without an id is called; None for a topic alone, which needs one if its keys are optsum's
+    own.
     """
     if isinstance(value, Topic):
         yield value
@@ -423,14 +395,7 @@ def _first_words(documents: tuple[Text, ...], words: int, *, whole: bool) -> tup
 
 
 def as_id(value: object, what: str) -> str:
-    """Return an identifier as text; `what` names it in messages.
-
-    Raises
-    ------
-    InputError
-        If it is neither text nor a whole number, is blank, or holds control characters, which would break
-        tables and file names, or half surrogate pairs, which no file can hold.
-    """
+    """Return an identifier as text; `what` names it in messages."""
     if isinstance(value, str):
         if not value.strip():
             raise InputError(f"{what} is blank; give it a name")
@@ -728,14 +693,8 @@ def _supported(
 ) -> Cover:
     """Return a cover whose alternatives are the passages that support each claim.
 
-    Parameters
-    ----------
-    passages : sequence
-        What each passage is called.
-    names : sequence or None
-        What each claim is called; None where claims are numbered from 0.
-    count : int
-        How many claims there are.
+    `passages`: what each passage is called. `names`: what each claim is called; None where claims are numbered from 0.
+    `count`: how many claims there are.
     """
     if len(passages) != len(supports):
         raise InputError(

@@ -215,10 +215,7 @@ def _topics_of_source(
 def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic | BadTopic]:
     """Yield the topics of a line; one that cannot be used ends it.
 
-    Parameters
-    ----------
-    number : int
-        Of the line among those that are not blank, from 0.
+    `number`: of the line among those that are not blank, from 0.
     """
     value = line.value
     if line.error is not None:
@@ -263,21 +260,11 @@ _OWN: Final = re.compile(rb'\s*\{\s*"id"\s*:\s*' + _PLAIN + rb'\s*,\s*"(?:docume
 
 
 class Unread(NamedTuple):
-    """The one topic of a line.
-
-    Attributes
-    ----------
-    raw : bytes
-    source : str
-        ``file:line``.
-    number : int
-        Of the line among those that are not blank, from 0.
-    reading : Reading
-    """
+    """The one topic of a line."""
 
     raw: bytes
-    source: str
-    number: int
+    source: str  # ``file:line``.
+    number: int  # Of the line among those that are not blank, from 0.
     reading: Reading
 
     def read(self) -> Topic | BadTopic:

@@ -68,12 +68,8 @@ class SeenNames:
 def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[[T], T]) -> Iterator[T]:
     """Pass items on; one whose name an earlier one had is replaced.
 
-    Parameters
-    ----------
-    name : callable
-        Returns by what an item is known; None for one that has no name, which is passed on.
-    again : callable
-        Returns what takes the place of an item whose name was there before.
+    `name`: returns by what an item is known; None for one that has no name, which is passed on. `again`: returns what
+    takes the place of an item whose name was there before.
     """
     seen = SeenNames()
     for item in items:

@@ -18,16 +18,8 @@ from optsum.system.files import NPZ_ERRORS
 def read_vectors(topic: Topic, path: str) -> Topic:
     """Return a topic with its vectors, read from a file or folder.
 
-    Parameters
-    ----------
-    path : str
-        A folder that holds ``ID.npz`` for each topic, or one npz file in which the arrays of a topic are called
-        ``ID/sentences`` and so on.
-
-    Raises
-    ------
-    InputError
-        If there are none, or they do not fit the topic.
+    `path`: a folder that holds ``ID.npz`` for each topic, or one npz file in which the arrays of a topic are called
+    ``ID/sentences`` and so on.
     """
     from optsum.corpus.vectors import NAMES, vectors_of  # loads numpy
 

@@ -43,25 +43,18 @@ NAMES: Final = (
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Vectors:
-    """Vectors of a topic, or its similarities; see the module's text.
+    """Vectors of a topic, or its similarities; see the module's text."""
 
-    Attributes
-    ----------
-    sentences, references : (tokens, dimensions), or None where similarities are given
-    sentence_of, reference_of : (tokens,)
-    sentence_weights, reference_weights : (tokens,)
-        Not negative.
-    given : (tokens, tokens) or None
-        Similarities.
-    """
-
+    # sentences, references: (tokens, dimensions), or None where similarities are given
     sentences: FloatArray | None
+    # sentence_of, reference_of: (tokens,)
     sentence_of: IntArray
     references: FloatArray | None
     reference_of: IntArray
+    # sentence_weights, reference_weights: (tokens,): not negative.
     sentence_weights: FloatArray
     reference_weights: FloatArray
-    given: FloatArray | None = None
+    given: FloatArray | None = None  # (tokens, tokens) or None: similarities.
 
     def similarities(self) -> FloatArray:
         """Return how like each token of a sentence is each of a reference: (tokens, tokens), from -1 to 1."""
@@ -88,19 +81,8 @@ class Vectors:
 def vectors_of(arrays: Mapping[str, Any], sentences: int, references: Sequence[Sequence[Sentence]]) -> Vectors:
     """Return the vectors that arrays hold, checked.
 
-    Parameters
-    ----------
-    arrays : mapping
-        Name (`NAMES`) -> array, or lists of numbers.
-    sentences : int
-        How many the topic has.
-    references : sequence of texts
-        Those of the topic.
-
-    Raises
-    ------
-    InputError
-        If arrays are missing, or no numbers, or do not fit one another or the topic.
+    `arrays`: name (`NAMES`) -> array, or lists of numbers. `sentences`: how many the topic has. `references`: those of
+    the topic.
     """
     if unknown := [name for name in arrays if name not in NAMES]:
         raise InputError(f"there are no vectors called {unknown[0]!r:.40}; the names are {', '.join(NAMES)}")
@@ -199,18 +181,9 @@ def _weights(found: FloatArray | None, name: str, tokens: int) -> FloatArray:
 def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[Sequence[Sentence]]) -> Vectors:
     """Return the vectors that a model gives.
 
-    Parameters
-    ----------
-    embed : callable
-        Gets a list of texts, and returns an array with a vector for each, or a list with an array of vectors for each,
-        one a token. It is called for the sentences, and for those of each reference.
-    sentences, references
-        Those of the topic.
-
-    Raises
-    ------
-    InputError
-        If what it returns does not fit.
+    `embed`: gets a list of texts, and returns an array with a vector for each, or a list with an array of vectors for
+    each, one a token. It is called for the sentences, and for those of each reference. `sentences`, `references`: those
+    of the topic.
     """
     first, *others = [_embedded(embed, list(map(raw_text, part))) for part in (sentences, *references)]
     held = [row for part in others for row in part]

@@ -26,25 +26,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ceiling(ABC):
-    """A part of a total that features and masses bound from above.
+    """A part of a total that features and masses bound from above."""
 
-    Attributes
-    ----------
-    slot : int
-        The total.
-    gain : int
-        What a hit adds to it.
-    first, last : int
-        The features that stand for it.
-    mass : (units,) array
-        What stands for it of the instance's mass.
-    """
-
-    slot: int
-    gain: int
+    slot: int  # The total.
+    gain: int  # What a hit adds to it.
+    # first, last: the features that stand for it.
     first: int
     last: int
-    mass: NDArray[np.int64] = field(repr=False)
+    mass: NDArray[np.int64] = field(repr=False)  # (units,) array: what stands for it of the instance's mass.
 
     @property
     @abstractmethod
@@ -55,11 +44,7 @@ class Ceiling(ABC):
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
         """Return what bounds it if the features of each group have so many shares of a whole, and masses the rest.
 
-        Returns
-        -------
-        ceiling : Ceiling
-            Of an instance whose totals are `whole` times as large.
-        bounds : Bounds
+        `ceiling`: of an instance whose totals are `whole` times as large.
         """
 
     @abstractmethod
@@ -79,37 +64,21 @@ class Bounds(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The positions of one token that a cap may bind on.
+    """The positions of one token that a cap may bind on."""
 
-    Attributes
-    ----------
-    places : int
-        The positions, as bits.
-    copies : tuple of int
-        How often each unit has the token.
-    above, beside : int
-        What a covered position, and a copy, are worth in the features and masses that bound it.
-    """
-
-    places: int
-    copies: tuple[int, ...]
+    places: int  # The positions, as bits.
+    copies: tuple[int, ...]  # How often each unit has the token.
+    # above, beside: what a covered position, and a copy, are worth in the features and masses that bound it.
     above: int
     beside: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CappedUnion(Ceiling):
-    """Positions of a reference that chosen units cover, of each token as many as they have copies.
+    """Positions of a reference that chosen units cover, of each token as many as they have copies."""
 
-    Attributes
-    ----------
-    covered : one integer a unit
-        The positions that it covers, as bits.
-    groups : tuple of Group
-        Positions of tokens whose copies may be fewer than what is covered; all others are hits as soon as covered.
-    """
-
-    covered: tuple[int, ...] = field(repr=False)
+    covered: tuple[int, ...] = field(repr=False)  # one integer a unit: the positions that it covers, as bits.
+    # Positions of tokens whose copies may be fewer than what is covered; all others are hits as soon as covered.
     groups: tuple[Group, ...] = field(repr=False)
 
     @cached_property
@@ -141,11 +110,7 @@ class CappedUnion(Ceiling):
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
         """Return what bounds it if covered positions of each group have so many shares of a whole, and copies the rest.
 
-        Returns
-        -------
-        ceiling : CappedUnion
-            Of an instance whose totals are `whole` times as large.
-        bounds : Bounds
+        `ceiling`: of an instance whose totals are `whole` times as large.
         """
         number = np.cumsum(self.bits.any(axis=0)) - 1  # of each covered position's feature
         mass = np.zeros(len(self.covered), np.int64)
@@ -173,20 +138,12 @@ class CappedUnion(Ceiling):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextSubsequence(Ceiling):
-    """The longest common subsequence of a reference and the chosen units, one after another.
+    """The longest common subsequence of a reference and the chosen units, one after another."""
 
-    Attributes
-    ----------
-    reference : tuple of int
-        Its tokens, as numbers.
-    units : one tuple of int a unit
-        Those of its tokens that the reference has.
-    above, beside : int
-        What a clipped unigram, and a hit of a unit by itself, are worth in what bounds it.
-    """
-
-    reference: tuple[int, ...] = field(repr=False)
+    reference: tuple[int, ...] = field(repr=False)  # Its tokens, as numbers.
+    # one tuple of int a unit: those of its tokens that the reference has.
     units: tuple[tuple[int, ...], ...] = field(repr=False)
+    # above, beside: what a clipped unigram, and a hit of a unit by itself, are worth in what bounds it.
     above: int
     beside: int = 0
 
@@ -232,40 +189,22 @@ class TextSubsequence(Ceiling):
 
 
 class CeilingArrays(NamedTuple):
-    """The ceilings of an instance, as kernels see them.
+    """The ceilings of an instance, as kernels see them."""
 
-    Attributes
-    ----------
-    capped : (groups, 4)
-        Slot, gain, and what a position and a copy are worth in what bounds them, of each group of a `CappedUnion`.
-    covered : (groups, units, words) of 64 bits
-        The positions of the group that each unit covers.
-    copies : (groups, units)
-    texts : (subsequences, 6)
-        Slot, gain, what a clipped unigram and a hit of a unit by itself are worth, the first row of its tokens, and the
-        row after the last one.
-    own : (subsequences, units)
-        Hits of each unit by itself.
-    start : (subsequences * units + 1,)
-        Where the tokens of each unit begin in `token`.
-    token : rows of `places`
-    places : (rows, words) of 64 bits
-        Where the reference has a token.
-    most : (rows,)
-        How often the reference has it.
-    flat, counts, totals, units : arrays
-        Room: for a column of lengths, for tokens, for true totals and for the chosen units.
-    """
-
+    # (groups, 4): slot, gain, and what a position and a copy are worth in what bounds them, of each group of a
+    # `CappedUnion`.
     capped: NDArray[np.int64]
-    covered: NDArray[np.uint64]
-    copies: NDArray[np.int64]
+    covered: NDArray[np.uint64]  # (groups, units, words) of 64 bits: the positions of the group that each unit covers.
+    copies: NDArray[np.int64]  # (groups, units)
+    # (subsequences, 6): slot, gain, what a clipped unigram and a hit of a unit by itself are worth, the first row of
+    # its tokens, and the row after the last one.
     texts: NDArray[np.int64]
-    own: NDArray[np.int64]
-    start: NDArray[np.int64]
+    own: NDArray[np.int64]  # (subsequences, units): hits of each unit by itself.
+    start: NDArray[np.int64]  # (subsequences * units + 1,): where the tokens of each unit begin in `token`.
     token: NDArray[np.int64]
-    places: NDArray[np.uint64]
-    most: NDArray[np.int64]
+    places: NDArray[np.uint64]  # (rows, words) of 64 bits: where the reference has a token.
+    most: NDArray[np.int64]  # (rows,): how often the reference has it.
+    # flat, counts, totals, units: room: for a column of lengths, for tokens, for true totals and for the chosen units.
     flat: NDArray[np.uint64]
     counts: NDArray[np.int64]
     totals: NDArray[np.int64]

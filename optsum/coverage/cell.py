@@ -18,13 +18,9 @@ Corner: TypeAlias = tuple[Fraction, ...]
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """Points that are joined by straight lines, from the origin on; no two have the same x.
+    """Points that are joined by straight lines, from the origin on; no two have the same x."""
 
-    Attributes
-    ----------
-    x, y : (points,)
-    """
-
+    # x, y: (points,)
     x: NDArray[np.float64]
     y: NDArray[np.float64]
 
@@ -36,26 +32,17 @@ class Outline:
 
 @dataclass(frozen=True)
 class DenominatorBox:
-    """Denominators ``constants[h] + (the coordinate of part[h], or nothing)``, or with a given quotient.
+    """Denominators ``constants[h] + (the coordinate of part[h], or nothing)``, or with a given quotient."""
 
-    Attributes
-    ----------
-    constants : one integer a ratio
-    part : one number a ratio
-        Which coordinate varies it; -1 for none.
-    low, high : one number a coordinate
-    quotient : bool
-        There are two ratios, and the only coordinate is the second denominator divided by the first.
-    outlines : pairs of curves, one pair for each coordinate but the first
-        Where there are any, those coordinates are divided by the first. What a selection has of a coordinate lies
-        between the two curves over what it has of the first: one convex, one concave, both from the origin.
-    """
-
-    constants: tuple[int, ...]
-    part: tuple[int, ...]
+    constants: tuple[int, ...]  # one integer a ratio
+    part: tuple[int, ...]  # one number a ratio: which coordinate varies it; -1 for none.
+    # low, high: one number a coordinate
     low: tuple[float, ...]
     high: tuple[float, ...]
+    # There are two ratios, and the only coordinate is the second denominator divided by the first.
     quotient: bool = False
+    # Where there are any, those coordinates are divided by the first. What a selection has of a coordinate lies between
+    # the two curves over what it has of the first: one convex, one concave, both from the origin.
     outlines: tuple[tuple[Outline, Outline], ...] = ()
 
     def _at(self, point: Sequence[float]) -> Corner:

@@ -93,11 +93,6 @@ def is_cover(instance: Coverage) -> bool:
 def clauses_of(instance: Coverage, check: Callable[[], object] = _nothing) -> Clauses:
     """Return the clause of each feature that asks for a copy, in the order of the features.
 
-    Raises
-    ------
-    UnsupportedError
-        If the instance is no cover.
-
     Examples
     --------
     >>> from optsum.coverage.instance import Joint
@@ -131,19 +126,9 @@ def interchangeable(
     Two units are interchangeable if every clause stays as it is when they change places. Of a class of them a
     minimum cover needs no more than the most that one alternative holds, and the shortest will do.
 
-    Parameters
-    ----------
-    lengths : sequence of int
-        Of all units.
-    every : bool
-        Keep what tells all minimum covers: of a class only one unit may be needed, and it has a length.
-
-    Returns
-    -------
-    clauses
-        Without the alternatives that hold units left out.
-    classes : dict
-        With `every`: unit that was kept -> all units, itself included, that it stands for in minimum covers.
+    `lengths`: of all units. `every`: keep what tells all minimum covers: of a class only one unit may be needed, and it
+    has a length. The result: without the alternatives that hold units left out. `classes`: with `every`: unit that was
+    kept -> all units, itself included, that it stands for in minimum covers.
     """
     classes: dict[int, list[int]] = {}
     while True:

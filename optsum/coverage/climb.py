@@ -28,52 +28,27 @@ _DENSITY, _GAIN = 0, 1
 
 
 class Moves(NamedTuple):
-    """Packed sets of units to choose at once: each unit, and the units of each joint occurrence, with ancestors.
+    """Packed sets of units to choose at once: each unit, and the units of each joint occurrence, with ancestors."""
 
-    Attributes
-    ----------
-    start, unit : (moves + 1,), (entries,)
-        A unit comes with its ancestors, so that every move can be taken by itself.
-    quick : (moves,)
-        See `optsum.coverage.gains.quick_ones`.
-    """
-
+    # start, unit: (moves + 1,), (entries,): a unit comes with its ancestors, so that every move can be taken by itself.
     start: IntArray
     unit: IntArray
-    quick: IntArray
+    quick: IntArray  # (moves,): see `optsum.coverage.gains.quick_ones`.
 
 
 class _Place(NamedTuple):
-    """Where the climb is.
-
-    Attributes
-    ----------
-    state : State
-    gone : (moves,)
-        1 for moves that are made, or will not fit any more.
-    flipped : (units,)
-        Room for the units of a move that is tried.
-    control : (3,)
-        The move that is looked at next, the best of this round or -1, and how many were evaluated in all.
-    best : (2,)
-        Gain per length and gain of the best move of this round.
-    """
+    """Where the climb is."""
 
     state: State
-    gone: IntArray
-    flipped: IntArray
+    gone: IntArray  # (moves,): 1 for moves that are made, or will not fit any more.
+    flipped: IntArray  # (units,): room for the units of a move that is tried.
+    # (3,): the move that is looked at next, the best of this round or -1, and how many were evaluated in all.
     control: IntArray
-    best: NDArray[np.float64]
+    best: NDArray[np.float64]  # (2,): gain per length and gain of the best move of this round.
 
 
 def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
-    """Return the moves of an instance.
-
-    Raises
-    ------
-    TimeOver
-        If they cannot be told by the deadline: a topic of thousands of sentences has a hundred thousand joints.
-    """
+    """Return the moves of an instance."""
     moves = [instance.closure((unit,)) for unit in range(instance.size)]
     known = set(moves)
     for joint in deadline.watching(instance.joints):
@@ -87,12 +62,8 @@ def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
 class Climber:
     """One climb.
 
-    Parameters
-    ----------
-    arrays, moves : Arrays, Moves
-        Of one instance.
-    single : bool
-        Only the one best move by value, not by value per length (Hirao et al. 2017, Algorithm 2, line 11).
+    `arrays`, `moves`: of one instance. `single`: only the one best move by value, not by value per length (Hirao et al.
+    2017, Algorithm 2, line 11).
     """
 
     def __init__(self, arrays: Arrays, moves: Moves, *, single: bool = False) -> None:
@@ -148,13 +119,8 @@ def climbs(instance: Coverage, lengths: Iterable[int], deadline: Deadline = NEVE
     A climb takes the best move that fits, so one that ends with a length l under the maximum L takes the same moves
     under every maximum from l to L: few climbs serve all lengths.
 
-    Parameters
-    ----------
-    instance : Coverage
-        Maximized, without a minimum length.
-    lengths : descending
-    deadline : Deadline
-        Nothing more is yielded when it has passed, nor if 64 bits cannot hold the instance.
+    `instance`: maximized, without a minimum length. `deadline`: nothing more is yielded when it has passed, nor if 64
+    bits cannot hold the instance.
     """
     arrays = arrays_of(instance)
     if arrays is None:

@@ -60,20 +60,12 @@ _MADE: Final = ("unit_start", "unit_feature", "unit_count", "level_start", "leve
 
 
 class Facility(Coverage):
-    """An instance that is given as best similarities; the arrays of all its levels are made when they are asked for.
+    """An instance that is given as best similarities; the arrays of all its levels are made when they are asked for."""
 
-    Attributes
-    ----------
-    similar : (tokens, units)
-        m[r, u], not negative.
-    importance : (tokens,)
-        w_r, positive.
-    own : (0 or 2, units)
-        Numerator and denominator of a second ratio, sums over the units: the value is the harmonic mean of both.
-    """
-
-    similar: IntArray
-    importance: IntArray
+    similar: IntArray  # (tokens, units): m[r, u], not negative.
+    importance: IntArray  # (tokens,): w_r, positive.
+    # (0 or 2, units): numerator and denominator of a second ratio, sums over the units: the value is the harmonic mean
+    # of both.
     own: IntArray
 
     def __post_init__(self) -> None:
@@ -94,23 +86,9 @@ class Facility(Coverage):
     ) -> Facility:
         """Return an instance.
 
-        Parameters
-        ----------
-        similar, importance
-            As the attributes; equal rows become one.
-        lengths : one integer a unit
-        full : int
-            The denominator: what f is if every token has the largest similarity there can be.
-        parents : (units,), optional
-        own : (2, units), optional
-            As the attribute.
-        **limits
-            ``min_length``, ``max_length``.
-
-        Raises
-        ------
-        InputError
-            If numbers are negative, or too large.
+        `similar`, `importance`: as the attributes; equal rows become one. `lengths`: one integer a unit. `full`: the
+        denominator: what f is if every token has the largest similarity there can be. `parents`: (units,). `own` (2,
+        units): as the attribute. `**limits`: ``min_length``, ``max_length``.
         """
         length = whole_array(lengths, "The length of unit {}")
         similar = whole_array(similar, "A similarity", ndim=2, least=0)

@@ -24,11 +24,8 @@ JOINED: Final = 2
 def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
     """Return for each move how its gain is known.
 
-    Returns
-    -------
-    (moves,)
-        `ALONE`: a sum over the features of its one unit; `JOINED`: and over its seams with the chosen units before and
-        after it; 0 for the others.
+    The result (moves,): `ALONE`: a sum over the features of its one unit; `JOINED`: and over its seams with the chosen
+    units before and after it; 0 for the others.
     """
     plain = not instance.rows and not instance.ceilings
     simple = plain and (instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO)
@@ -70,12 +67,8 @@ def brought(copies, unit_start, unit_feature, unit_count, level_start, level, sl
 def gain_of(top, bottom, old_top, old_bottom, old):
     """Return by how much a ratio grows; where the denominator stays, by one division, so that equal gains stay equal.
 
-    Parameters
-    ----------
-    top, bottom : int
-        The new ratio, which over nothing is 0.
-    old_top, old_bottom, old : int, int, float
-        The ratio before (over something), and its value.
+    `top`, `bottom`: the new ratio, which over nothing is 0. `old_top`, `old_bottom`, `old`: the ratio before (over
+    something), and its value.
     """
     if bottom == old_bottom:
         return (top - old_top) / bottom

@@ -104,11 +104,7 @@ class Joint:
 def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     """Store rows of integers one after another.
 
-    Returns
-    -------
-    starts : IntArray of shape (rows + 1,)
-        Row r is ``values[starts[r]:starts[r + 1]]``.
-    values : IntArray
+    `starts`: row r is ``values[starts[r]:starts[r + 1]]``.
     """
     rows = list(rows)
     starts = np.zeros(len(rows) + 1, dtype=np.int64)

@@ -22,10 +22,7 @@ _MADE_BY: Final[dict[str, Callable[[Any], Any]]] = {"goal": Sense, "combination"
 def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = None) -> str:
     """Return an instance as one JSON object.
 
-    Parameters
-    ----------
-    about : mapping, optional
-        More to stand beside it: the topic's id, what its units are called.
+    `about`: more to stand beside it: the topic's id, what its units are called.
     """
     data: dict[str, Any] = {"format": FORMAT, **(about or {})}
     for field in fields(Coverage):

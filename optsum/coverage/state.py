@@ -39,28 +39,7 @@ _INT64_SAFE = 2**62
 
 
 class Arrays(NamedTuple):
-    """One instance; all arrays int64. See `optsum.coverage.instance.Coverage` for the first thirteen.
-
-    Attributes
-    ----------
-    constants : (2 * ratios,)
-        As in the instance, but for the denominator of a recall, which is 1: no selection changes it, so it decides
-        nothing and would only make products large.
-    kind : int
-        How the totals make one value: 0 ratio, 1 sum of ratios, 2 product of powers, 3 length to be minimized, 4
-        harmonic mean of ratios.
-    ruled : int
-        1 where there are rows. Their features come last, with the slot after the last total.
-    joint_feature, joint_count, joint_needs : (joints,)
-        Feature, copies, number of needed units of each occurrence of several units that is no seam.
-    need_start, need_joint, veto_start, veto_joint : (units + 1,), (entries,)
-        The joints that need, or are vetoed by, each unit.
-    seam_start, seam_second, seam_feature, seam_count : (units + 1,), (seams,)
-        The seams that begin with each unit, by their second unit, ascending.
-    bounded : int
-        1 where there are ceilings: a state's totals are upper bounds then, and `true_totals` what is true.
-    ceilings : CeilingArrays
-    """
+    """One instance; all arrays int64. See `optsum.coverage.instance.Coverage` for the first thirteen."""
 
     lengths: IntArray
     unit_start: IntArray
@@ -69,26 +48,36 @@ class Arrays(NamedTuple):
     level_start: IntArray
     level: IntArray
     slot: IntArray
+    # (2 * ratios,): as in the instance, but for the denominator of a recall, which is 1: no selection changes it, so it
+    # decides nothing and would only make products large.
     constants: IntArray
     mass: IntArray
     weights: IntArray
     parents: IntArray
     min_length: int
     max_length: int
+    # How the totals make one value: 0 ratio, 1 sum of ratios, 2 product of powers, 3 length to be minimized, 4 harmonic
+    # mean of ratios.
     kind: int
-    ruled: int
+    ruled: int  # 1 where there are rows. Their features come last, with the slot after the last total.
+    # joint_feature, joint_count, joint_needs: (joints,): feature, copies, number of needed units of each occurrence of
+    # several units that is no seam.
     joint_feature: IntArray
     joint_count: IntArray
     joint_needs: IntArray
+    # need_start, need_joint, veto_start, veto_joint: (units + 1,), (entries,): the joints that need, or are vetoed by,
+    # each unit.
     need_start: IntArray
     need_joint: IntArray
     veto_start: IntArray
     veto_joint: IntArray
+    # seam_start, seam_second, seam_feature, seam_count: (units + 1,), (seams,): the seams that begin with each unit, by
+    # their second unit, ascending.
     seam_start: IntArray
     seam_second: IntArray
     seam_feature: IntArray
     seam_count: IntArray
-    bounded: int
+    bounded: int  # 1 where there are ceilings: a state's totals are upper bounds then, and `true_totals` what is true.
     ceilings: CeilingArrays
 
 

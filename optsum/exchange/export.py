@@ -67,12 +67,7 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
 
     Every unit is in the objective, with 0 if need be, so that readers that number columns as they come keep the order.
 
-    Parameters
-    ----------
-    units : sequence of str
-        Names of the units: a letter, then letters, digits and underscores.
-    comments : sequence of str
-        Lines at the top.
+    `units`: names of the units: a letter, then letters, digits and underscores. `comments`: Lines at the top.
 
     Examples
     --------
@@ -133,10 +128,7 @@ def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] =
     The format has no agreed way to maximize, so the objective is minimized: it is the negative one where the program
     maximizes.
 
-    Parameters
-    ----------
-    model, units, comments :
-        As of `lp_text`.
+    `model`, `units`, `comments`: as of `lp_text`.
     """
     names = column_names(model, units)
     flip = model.sense is Sense.MAXIMIZE

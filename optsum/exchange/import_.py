@@ -31,41 +31,20 @@ from optsum.system.files import PathLike, read_text
 
 @dataclass(frozen=True)
 class SolutionFile:
-    """A solver's answer, as its file has it.
+    """A solver's answer, as its file has it."""
 
-    Attributes
-    ----------
-    program : str
-        Whose format it is: "cbc", "cplex", "glpk", "highs", "scip", "gurobi", "maxsat" or "list".
-    words : str
-        What the solver says of it.
-    objective : float or None
-        As claimed.
-    values : mapping of str to float
-        Column name -> value; a column that is not there is 0.
-    """
-
-    program: str
-    words: str
-    objective: float | None
-    values: dict[str, float]
+    program: str  # Whose format it is: "cbc", "cplex", "glpk", "highs", "scip", "gurobi", "maxsat" or "list".
+    words: str  # What the solver says of it.
+    objective: float | None  # As claimed.
+    values: dict[str, float]  # Column name -> value; a column that is not there is 0.
 
 
 def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
     """Read a solution file.
 
-    Parameters
-    ----------
-    path : path
-        Of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write solution``), Gurobi
-        (``ResultFile``), CPLEX (``write``), a MaxSAT solver's output, or lines ``name value``.
-    columns : sequence of str
-        Names of the columns in the order of the program: some formats have numbers instead.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is of none of these formats.
+    `path`: of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write solution``), Gurobi
+    (``ResultFile``), CPLEX (``write``), a MaxSAT solver's output, or lines ``name value``. `columns`: names of the
+    columns in the order of the program: some formats have numbers instead.
     """
     text = read_text(path, "the solution")
     lines = [line.rstrip() for line in text.splitlines()]

@@ -29,30 +29,14 @@ from optsum.text.tokenizers import raw_text
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Parts of a row of labels beside the labels of one optimum.
+    """Parts of a row of labels beside the labels of one optimum."""
 
-    Attributes
-    ----------
-    soft : bool
-        The share of the optima that hold each sentence.
-    optima : int
-        How many optima are listed; 0 for none.
-    far_apart : bool
-        List optima that differ much from one another, instead of the first ones.
-    references : bool
-        The references that the labels were made for.
-    nearness : Nearness or None
-        Shares and lists are of all selections that are as near to the best.
-    weighted : bool
-        Each of them counts by its objective in the shares.
-    """
-
-    soft: bool = False
-    optima: int = 0
-    far_apart: bool = False
-    references: bool = False
-    nearness: Nearness | None = None
-    weighted: bool = False
+    soft: bool = False  # The share of the optima that hold each sentence.
+    optima: int = 0  # How many optima are listed; 0 for none.
+    far_apart: bool = False  # List optima that differ much from one another, instead of the first ones.
+    references: bool = False  # The references that the labels were made for.
+    nearness: Nearness | None = None  # Shares and lists are of all selections that are as near to the best.
+    weighted: bool = False  # Each of them counts by its objective in the shares.
 
     @property
     def enumerates(self) -> bool:
@@ -88,14 +72,6 @@ def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Pa
     """Return the options of labelling: as `optsum.options.options.resolve`.
 
     Where all optima are needed the strategy is branch-and-bound unless another is asked for.
-
-    Raises
-    ------
-    OptionError
-        If optima that are far apart are wanted, and it is not said how many; or near-optimal ones, and not what of
-        them.
-    UnsupportedError
-        If the strategy does not enumerate and has to, or the formulation does not select whole sentences.
     """
     if wanted.far_apart and not wanted.optima:
         raise OptionError("Diverse labels need a number of optima: give --all K too.")
@@ -226,13 +202,7 @@ def label_row(result: Result) -> dict[str, Any]:
 
 
 def label_result(row: Mapping[str, Any]) -> Result:
-    """Return what a row of labels says of the search.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Return what a row of labels says of the search."""
     labels = row.get("labels")
     chosen = None if labels is None else [unit for unit, label in enumerate(labels) if label]
     known = {name: row.get(name) for name in _LAST if name != "error"}

@@ -33,20 +33,11 @@ _MOST_CELLS: Final = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A grid of options over topics.
+    """A grid of options over topics."""
 
-    Attributes
-    ----------
-    topics : tuple of str
-        Files or folders, as `optsum.read_topics` takes them.
-    columns : mapping or None
-        Which columns are what (``--map``).
-    cells : tuple of Options
-        All that each topic is searched with; no two are the same. They share what is said of workers.
-    """
-
-    topics: tuple[str, ...]
-    columns: Mapping[str, str] | None
+    topics: tuple[str, ...]  # Files or folders, as `optsum.read_topics` takes them.
+    columns: Mapping[str, str] | None  # Which columns are what (``--map``).
+    # All that each topic is searched with; no two are the same. They share what is said of workers.
     cells: tuple[Options, ...]
 
     @cached_property
@@ -95,20 +86,10 @@ def _in_file(cell: Options, name: str) -> Any:
 def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Experiment:
     """Return the experiment that a file describes, or a mapping of the same names.
 
-    Parameters
-    ----------
-    given : path or mapping
-        ``topics`` is a path or a list of them, ``map`` says which columns are what, and ``grid`` is a table of options
-        with lists of values, of which all combinations are made; or several such tables. ``backends`` are solvers, as
-        `optsum.compare` takes them, of which each is a further value. Everything else is an option of `optsum.solve`,
-        for all cells.
-    options : mapping, optional
-        Of workers; they win.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be used, there are no topics, or a cell asks for what cannot be.
+    `given`: ``topics`` is a path or a list of them, ``map`` says which columns are what, and ``grid`` is a table of
+    options with lists of values, of which all combinations are made; or several such tables. ``backends`` are solvers,
+    as `optsum.compare` takes them, of which each is a further value. Everything else is an option of `optsum.solve`,
+    for all cells. `options`: of workers; they win.
     """
     where = "The experiment" if isinstance(given, Mapping) else f"The experiment {given}"
     if isinstance(given, Mapping):
@@ -215,10 +196,6 @@ class Shard:
     @classmethod
     def parse(cls, text: str | None) -> Self:
         """Return the shard that ``i/n`` names.
-
-        Raises
-        ------
-        OptionError
 
         Examples
         --------

@@ -26,24 +26,8 @@ _PATIENCE_S: Final = 1.0
 class RunFolder(AbstractContextManager["RunFolder"]):
     """The folder, while it is written.
 
-    Parameters
-    ----------
-    path : path
-        Made if there is none; one that holds other things than a run is refused.
-    resume : bool
-        Whether a run that is there may go on.
-
-    Attributes
-    ----------
-    store : RowStore
-    fresh : bool
-        Whether nothing was there.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be made or written, holds something else, holds a run and `resume` is false, or another process
-        writes it.
+    `path`: made if there is none; one that holds other things than a run is refused. `resume`: whether a run that is
+    there may go on. `fresh`: whether nothing was there.
     """
 
     def __init__(self, path: PathLike, *, resume: bool) -> None:
@@ -80,23 +64,9 @@ class RunFolder(AbstractContextManager["RunFolder"]):
     ) -> None:
         """Keep what the run is, or refuse to go on with another one.
 
-        Parameters
-        ----------
-        config : str
-            The experiment as TOML.
-        identity : mapping
-            What must be the same, as JSON has it.
-        inputs : list of dict
-            Fingerprints of the topics; what matters is the content, not the path.
-        facts : mapping
-            What else must be the same, by its name.
-        limit : int or None
-            How many topics, from the first on, the run is of; None for all. It may grow.
-
-        Raises
-        ------
-        OptionError
-            If the run that is there is another one, with what differs.
+        `config`: the experiment as TOML. `identity`: what must be the same, as JSON has it. `inputs`: fingerprints of
+        the topics; what matters is the content, not the path. `facts`: what else must be the same, by its name.
+        `limit`: how many topics, from the first on, the run is of; None for all. It may grow.
         """
         try:
             with ExitStack() as failing:

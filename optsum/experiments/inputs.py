@@ -30,16 +30,8 @@ _BLOCK: Final = 1 << 20
 def fingerprint(path: str) -> dict[str, Any]:
     """Return what a file or folder of topics is recognised by.
 
-    Returns
-    -------
-    dict
-        ``path``; ``sha256`` of the bytes, for a folder of the names and bytes of all files in it; ``bytes``. A name of
-        the hub has its path alone: what lies there is fetched once, and kept by the package `datasets`.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
+    The result: ``path``; ``sha256`` of the bytes, for a folder of the names and bytes of all files in it; ``bytes``. A
+    name of the hub has its path alone: what lies there is fetched once, and kept by the package `datasets`.
     """
     if path.startswith(PREFIX):
         return {"path": path, "sha256": None, "bytes": None}
@@ -76,11 +68,8 @@ def _held(files: Iterable[tuple[Path, str]]) -> dict[str, Any]:
 def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Formulation]) -> dict[str, Any] | None:
     """Return what the files that topics name, such as parses, are recognised by.
 
-    Returns
-    -------
-    dict or None
-        ``files``, how many there are; ``sha256`` and ``bytes`` of what they hold, in the order of the topics; None if
-        there are none. What cannot be read is passed over: it will be an error row.
+    The result: ``files``, how many there are; ``sha256`` and ``bytes`` of what they hold, in the order of the topics;
+    None if there are none. What cannot be read is passed over: it will be an error row.
     """
     wanted = {type(each): each for each in formulations if type(each).files_of is not Formulation.files_of}
     if not wanted:

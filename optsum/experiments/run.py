@@ -137,45 +137,19 @@ class Item(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """The data sent once with all items of a batch.
+    """The data sent once with all items of a batch."""
 
-    Attributes
-    ----------
-    setups : sequence of Setup
-        Of each cell.
-    said : sequence of mapping
-        What rows of each cell say beside their result.
-    files : sequence of str
-        Of the topics, where there are several: rows say which.
-    details : bool
-        Whether rows carry them (`optsum.running.all_optima.oracles`).
-    """
-
-    setups: Sequence[Setup]
-    said: Sequence[Mapping[str, Any]]
-    files: Sequence[str]
-    details: bool
+    setups: Sequence[Setup]  # Of each cell.
+    said: Sequence[Mapping[str, Any]]  # What rows of each cell say beside their result.
+    files: Sequence[str]  # Of the topics, where there are several: rows say which.
+    details: bool  # Whether rows carry them (`optsum.running.all_optima.oracles`).
 
 
 class RunWork(AbstractContextManager["RunWork"]):
     """A run under way.
 
-    Parameters
-    ----------
-    experiment, folder, resume, shard, limit, details
-        As for `run`.
-
-    Attributes
-    ----------
-    total : int or None
-        Topics to be done, once for each cell; None as long as nobody knows.
-    kept : int
-        Those of them that are there from before.
-
-    Raises
-    ------
-    OptsumError
-        As `run` does.
+    `experiment`, `folder`, `resume`, `shard`, `limit`, `details`: as for `run`. `total`: topics to be done, once for
+    each cell; None as long as nobody knows. `kept`: those of them that are there from before.
     """
 
     def __init__(
@@ -253,13 +227,7 @@ class RunWork(AbstractContextManager["RunWork"]):
         return "topics" if len(self._experiment.cells) == 1 else "searches"
 
     def rounds(self, executor: AnyExecutor | None = None) -> Generator[int, None, None]:
-        """Do what is missing; yield how many topics (once for each cell) have become durable.
-
-        Raises
-        ------
-        OptsumError, KeyboardInterrupt
-            As `run` does; what was done is kept.
-        """
+        """Do what is missing; yield how many topics (once for each cell) have become durable."""
         _LOG.info("run %s: %d of %s done before", self._folder.path, self.kept, self.total or "an unknown number")
         setups = [setup_of(cell) for cell in self._experiment.cells]
         for setup in setups:  # what cannot work on any topic is refused here

@@ -18,15 +18,8 @@ def agreed_reference(references: Sequence[Text], metric: str, measure: str = "re
     Agreement is the score of the other summary against this one (section 5: the human summary "achieving the best
     inter-human agreement score").
 
-    Parameters
-    ----------
-    references : sequence of texts
-        One at least.
-    metric : str
-        Scores of the parts of a sum are added; those of a geometric mean, Ngram(i, j), are multiplied.
-    measure : {"recall", "precision", "f1"}
-    **analysis
-        Keywords of `optsum.metrics.rouge.rouge_all`.
+    `references`: one at least. `metric`: scores of the parts of a sum are added; those of a geometric mean, Ngram(i,
+    j), are multiplied. `**analysis`: keywords of `optsum.metrics.rouge.rouge_all`.
     """
     if len(references) < 2:
         return 0

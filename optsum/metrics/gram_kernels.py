@@ -17,10 +17,7 @@ from optsum.system.compiled import njit
 def number_pairs(left: Any, right: Any) -> Any:
     """Give each pair of numbers below 2^31 a number, in the order in which different ones first occur.
 
-    Returns
-    -------
-    numbers : one a pair; -1 where `left` is negative
-    different : int
+    `numbers`: one a pair; -1 where `left` is negative.
     """
     room = 64
     while room < 2 * len(left):
@@ -50,19 +47,8 @@ def number_pairs(left: Any, right: Any) -> Any:
 def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
     """Return numbers of the n-grams within each row.
 
-    Parameters
-    ----------
-    ids, start : tokens, and where each row begins
-    different : int
-        How many different tokens there are.
-    size : int
-        Tokens of an n-gram.
-
-    Returns
-    -------
-    grams : one a token, the n-gram that begins there; -1 where it would leave the row
-    start : as given
-    different : int
+    `ids`, `start`: tokens, and where each row begins. `different`: how many different tokens there are. `size`: tokens
+    of an n-gram. `grams`: one a token, the n-gram that begins there; -1 where it would leave the row.
     """
     grams = ids
     for step in range(1, size):
@@ -82,11 +68,8 @@ def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -
 
     The last `spared` tokens are left out, not their pairs.
 
-    Returns
-    -------
-    grams, start, different
-        As `ngram_numbers`; tokens first, then pairs from the nearest to the farthest, as
-        `optsum.metrics.ngrams.SkipBigrams.keys` has them.
+    The result: as `ngram_numbers`; tokens first, then pairs from the nearest to the farthest, as
+    `optsum.metrics.ngrams.SkipBigrams.keys` has them.
     """
     rows = len(start) - 1
     begin = np.zeros(rows + 1, np.int64)
@@ -119,10 +102,7 @@ def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -
 def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spared: int) -> Any:
     """Return numbers of what a metric counts in each row (`optsum.metrics.metric.Metric.coded`).
 
-    Returns
-    -------
-    grams, start, different
-        As `ngram_numbers`.
+    The result: as `ngram_numbers`.
     """
     if kind == SKIPS:
         return skip_numbers(ids, start, different, size, spared)
@@ -133,10 +113,8 @@ def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spare
 def clipped_hits(grams: Any, start: Any, different: int) -> Any:
     """Compare the last row, a summary, with each of the others.
 
-    Returns
-    -------
-    (rows, 2) array
-        For each row the hits, each n-gram as often as it occurs in both texts at most, and how many n-grams it has.
+    The result (rows, 2) array: for each row the hits, each n-gram as often as it occurs in both texts at most, and how
+    many n-grams it has.
     """
     rows = len(start) - 1
     found = np.zeros((rows, 2), np.int64)
@@ -162,23 +140,11 @@ def clipped_hits(grams: Any, start: Any, different: int) -> Any:
 def count_rows(grams: Any, start: Any, different: int, references: int, distinct: bool, only: bool) -> Any:
     """Count the n-grams of each row.
 
-    Parameters
-    ----------
-    grams, start, different
-        As `optsum.metrics.metric.Numbered`.
-    references : int
-        So many rows at the beginning are of references.
-    distinct : bool
-        Count every n-gram of a row once.
-    only : bool
-        Of the other rows, keep n-grams alone that some reference has.
-
-    Returns
-    -------
-    begin : (rows + 1,) where the entries of each row begin
-    found, copies : one entry a different n-gram of a row, in the order in which they first occur
-    total : (rows,) n-grams of each row, whether kept or not
-    shared : (rows,) whether some reference has one of them
+    `grams`, `start`, `different`: as `optsum.metrics.metric.Numbered`. `references`: so many rows at the beginning are
+    of references. `distinct`: count every n-gram of a row once. `only`: of the other rows, keep n-grams alone that some
+    reference has. `begin`: (rows + 1,) where the entries of each row begin. `found`, `copies`: one entry a different
+    n-gram of a row, in the order in which they first occur. `total`: (rows,) n-grams of each row, whether kept or not.
+    `shared`: (rows,) whether some reference has one of them.
     """
     rows = len(start) - 1
     begin = np.zeros(rows + 1, np.int64)
@@ -230,22 +196,11 @@ def _joined(left: Any, right: Any) -> Any:
 def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
     """Count what several metrics count in each row of tokens.
 
-    Parameters
-    ----------
-    ids, start, different
-        Tokens, where each row begins, and how many different ones there are.
-    coded : (metrics, 2)
-        Of each metric `Metric.coded`.
-    references, distinct, only
-        As of `count_rows`.
-
-    Returns
-    -------
-    begin : (metrics * (rows + 1),) where the entries of each row begin, of one metric after another
-    found, copies : as `count_rows`, of one metric after another
-    totals : (metrics, rows) how many each row has
-    shared : (rows,) whether some reference has one of those that the row has, of any metric
-    kinds : (metrics,) how many different ones there are
+    `ids`, `start`, `different`: tokens, where each row begins, and how many different ones there are. `coded` (metrics,
+    2): of each metric `Metric.coded`. `references`, `distinct`, `only`: as of `count_rows`. `begin`: (metrics * (rows +
+    1),) where the entries of each row begin, of one metric after another. `found`, `copies`: as `count_rows`, of one
+    metric after another. `totals`: (metrics, rows) how many each row has. `shared`: (rows,) whether some reference has
+    one of those that the row has, of any metric. `kinds`: (metrics,) how many different ones there are.
     """
     rows = len(start) - 1
     begin = np.empty(len(coded) * (rows + 1), np.int64)

@@ -74,15 +74,8 @@ class WholeSubsequence(LongestSubsequence):
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
     """Count the reference tokens that some summary sentence's common subsequence covers, clipped.
 
-    Parameters
-    ----------
-    reference, summary : tokens of each sentence
-
-    Returns
-    -------
-    int
-        Hits. A token counts as often as it occurs in the whole reference and in the whole summary at most,
-        taken in the order of the reference.
+    The result: hits. A token counts as often as it occurs in the whole reference and in the whole summary at most,
+    taken in the order of the reference.
     """
     reference = list(reference)
     in_reference = Counter(token for sentence in reference for token in sentence)

@@ -21,19 +21,11 @@ _LAST = np.uint64(63)
 def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, rows: Any, covered: Any) -> None:
     """Mark the positions of a reference sentence on the subsequence that it has in common with a summary's sentence.
 
-    Parameters
-    ----------
-    ids, begin, end
-        The reference sentence is ``ids[begin:end]``.
-    places : (different tokens, words) array of 64-bit words
-        Where the summary's sentence has each token, a bit a position.
-    width : int
-        Tokens of the summary's sentence.
-    flat : (tokens + 1, words) array of 64-bit words
-        Room for the table: bit j of row i is 0 where the length grows with the summary's token j.
-    rows : (tokens,) array
-        Room for the reference's tokens that the summary's sentence has.
-    covered : one flag a token of the reference, marked by this call
+    `ids`, `begin`, `end`: the reference sentence is ``ids[begin:end]``. `places` (different tokens, words) array of
+    64-bit words: where the summary's sentence has each token, a bit a position. `width`: tokens of the summary's
+    sentence. `flat` (tokens + 1, words) array of 64-bit words: room for the table: bit j of row i is 0 where the length
+    grows with the summary's token j. `rows` (tokens,) array: room for the reference's tokens that the summary's
+    sentence has. `covered`: one flag a token of the reference, marked by this call.
     """
     words = (width + 63) >> 6
     for word in range(words):
@@ -108,16 +100,8 @@ def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
 def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
     """Return which positions of the references each other sentence covers, on the subsequence that ROUGE-1.5.5 takes.
 
-    Parameters
-    ----------
-    ids, start, different
-        As in `optsum.text.interned.Interned`.
-    own : int
-        How many sentences are of references; they come first.
-
-    Returns
-    -------
-    (sentences, tokens of the references) array of 0 and 1
+    `ids`, `start`, `different`: as in `optsum.text.interned.Interned`. `own`: how many sentences are of references;
+    they come first. The result: (sentences, tokens of the references) array of 0 and 1.
     """
     others = len(start) - 1 - own
     widest, longest = 1, 1
@@ -145,16 +129,8 @@ def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
 def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
     """Count the hits of a summary, the last group of sentences, in each of the other groups, the references.
 
-    Parameters
-    ----------
-    ids, start : tokens, and where each sentence begins
-    group : where each text begins, as a number of a sentence
-    different : int
-        How many different tokens there are.
-
-    Returns
-    -------
-    (texts - 1,) array
+    `ids`, `start`: tokens, and where each sentence begins. `group`: where each text begins, as a number of a sentence.
+    `different`: how many different tokens there are. The result: (texts - 1,) array.
     """
     references = len(group) - 2
     first, last = group[references], group[references + 1]

@@ -22,24 +22,13 @@ Texts: TypeAlias = Sequence[Sequence[str]]
 
 
 class Tally(NamedTuple):
-    """How a finished text is counted.
+    """How a finished text is counted."""
 
-    Attributes
-    ----------
-    distinct : bool
-        Each n-gram of a text counts once, however often it occurs.
-    across : bool
-        The summary's sentences are joined before n-grams are formed, as ROUGE-1.5.5 does.
-    apart : bool
-        Each sentence of a reference is clipped by itself, and those of a reference are pooled (Lin & Hovy 2003).
-    official : bool
-        Count what ROUGE-1.5.5 counts where that differs from the formula (`Metric.official_keys`).
-    """
-
-    distinct: bool = False
-    across: bool = True
+    distinct: bool = False  # Each n-gram of a text counts once, however often it occurs.
+    across: bool = True  # The summary's sentences are joined before n-grams are formed, as ROUGE-1.5.5 does.
+    # Each sentence of a reference is clipped by itself, and those of a reference are pooled (Lin & Hovy 2003).
     apart: bool = False
-    official: bool = True
+    official: bool = True  # Count what ROUGE-1.5.5 counts where that differs from the formula (`Metric.official_keys`).
 
 
 NGRAMS, SKIPS, LONGEST = range(3)

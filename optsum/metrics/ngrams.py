@@ -100,16 +100,7 @@ class SkipBigrams(Metric):
 def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:
     """Iterate over the n-grams of a token sequence, in order.
 
-    Parameters
-    ----------
-    tokens : sequence of str
-    n : int
-        At least 1.
-
-    Raises
-    ------
-    OptionError
-        If `n` is below 1.
+    `n`: at least 1.
 
     Examples
     --------
@@ -128,16 +119,7 @@ def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:
 def skip_bigrams(tokens: Sequence[str], max_skip: int) -> Iterator[tuple[str, str]]:
     """Iterate over the token pairs (i, j) with i < j <= i + `max_skip` + 1.
 
-    Parameters
-    ----------
-    tokens : sequence of str
-    max_skip : int
-        How many tokens may lie between the two; 0 gives the bigrams.
-
-    Raises
-    ------
-    OptionError
-        If `max_skip` is negative.
+    `max_skip`: how many tokens may lie between the two; 0 gives the bigrams.
     """
     if max_skip < 0:
         raise OptionError(f"a pair skips zero tokens or more, so the number must not be {max_skip}")

@@ -21,19 +21,10 @@ def official_scores(
 ) -> dict[str, Score] | None:
     """Score a choice of sentences.
 
-    Parameters
-    ----------
-    found : Interned
-        The sentences of the references, one reference after another, and the others after them.
-    references : sequence of int
-        The number of the first sentence of each reference, and the end of the last one.
-    chosen : sequence of int
-        Numbers of the sentences of the summary, in their order.
-
-    Returns
-    -------
-    dict of str to Score, or None
-        By name of metric, against all references pooled; None if a metric wants to see the tokens (`Metric.coded`).
+    `found`: the sentences of the references, one reference after another, and the others after them. `references`: the
+    number of the first sentence of each reference, and the end of the last one. `chosen`: numbers of the sentences of
+    the summary, in their order. The result: by name of metric, against all references pooled; None if a metric wants to
+    see the tokens (`Metric.coded`).
     """
     codes = codes_of(tuple(metrics))
     if codes is None:

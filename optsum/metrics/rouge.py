@@ -46,28 +46,15 @@ ModelUnits = Literal["whole", "sentences"]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Recall, precision and F1 of one summary, each between 0 and 1; 0 where a denominator is 0.
-
-    Parameters
-    ----------
-    recall, precision, f1 : float
-    hits : int
-        Matched n-grams (or tokens, for rouge-l), summed over the references that count.
-    reference_total : int
-        n-grams of the references that count.
-    summary_total : int
-        n-grams of the summary, once for each of those references.
-    averaged : tuple of Score
-        The scores against single references that this one is the mean of; empty unless
-        ``references_mode="mean"``.
-    """
+    """Recall, precision and F1 of one summary, each between 0 and 1; 0 where a denominator is 0."""
 
     recall: float
     precision: float
     f1: float
-    hits: int
-    reference_total: int
-    summary_total: int
+    hits: int  # Matched n-grams (or tokens, for rouge-l), summed over the references that count.
+    reference_total: int  # n-grams of the references that count.
+    summary_total: int  # n-grams of the summary, once for each of those references.
+    # The scores against single references that this one is the mean of; empty unless ``references_mode="mean"``.
     averaged: tuple[Score, ...] = ()
 
     @classmethod
@@ -97,13 +84,7 @@ class Score:
         )
 
     def exact(self, measure: Measure) -> Fraction:
-        """Return recall, precision or F1 as the exact ratio of integers.
-
-        Raises
-        ------
-        OptionError
-            For another measure.
-        """
+        """Return recall, precision or F1 as the exact ratio of integers."""
         _check("measure", measure, get_args(Measure))
         if self.averaged:
             return sum((score.exact(measure) for score in self.averaged), Fraction()) / len(self.averaged)
@@ -222,18 +203,9 @@ def rouge_all(
 ) -> dict[str, Score]:
     """Score a summary by several metrics, each text being tokenized once.
 
-    Parameters
-    ----------
-    metrics : iterable of str or Metric
-        A sum, or a mean, stands for its parts.
-    analyzer : Analyzer
-    summary, references, max_words, counts, references_mode, best_by, boundaries, last_unigram, model_units
-        As in `rouge`, and the errors too.
-
-    Returns
-    -------
-    dict of str to Score
-        By name of metric, in the order given.
+    `metrics`: a sum, or a mean, stands for its parts. `summary`, `references`, `max_words`, `counts`,
+    `references_mode`, `best_by`, `boundaries`, `last_unigram`, `model_units`: as in `rouge`, and the errors too. The
+    result: by name of metric, in the order given.
     """
     _check("counts", counts, get_args(Counting))
     _check("references_mode", references_mode, get_args(ReferencesMode))

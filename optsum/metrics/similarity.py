@@ -31,15 +31,10 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Similarity(Metric):
-    """Mean similarity of each reference token to what of the summary is most like it.
+    """Mean similarity of each reference token to what of the summary is most like it."""
 
-    Attributes
-    ----------
-    shifted : bool
-        Similarities are taken from -1 to 1 as ``(1 + s) / 2``, which has the same optima, whatever is negative;
-        otherwise what is below 0 counts 0.
-    """
-
+    # Similarities are taken from -1 to 1 as ``(1 + s) / 2``, which has the same optima, whatever is negative; otherwise
+    # what is below 0 counts 0.
     shifted: bool = False
 
     form: ClassVar[str] = "similarity"
@@ -86,13 +81,7 @@ class Similarity(Metric):
 def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return the cosine of each vector of `left` with each of `right`; one of zeros is like nothing, 0.
 
-    Parameters
-    ----------
-    left, right : (vectors, dimensions)
-
-    Returns
-    -------
-    (left vectors, right vectors) array
+    `left`, `right`: (vectors, dimensions). The result: (left vectors, right vectors) array.
     """
     found: FloatArray = np.clip(_normal(left) @ _normal(right).T, -1.0, 1.0)
     return found
@@ -125,15 +114,8 @@ def greedy_matching(
 ) -> GreedyMatching:
     """Match greedily: each token with what on the other side is most like it.
 
-    Parameters
-    ----------
-    similarity : (summary tokens, reference tokens)
-    summary_weights, reference_weights : (tokens,)
-
-    Returns
-    -------
-    GreedyMatching
-        All zeros where either side has no token; recall or precision is 0 where all that it counts weighs nothing.
+    `similarity`: (summary tokens, reference tokens). `summary_weights`, `reference_weights`: (tokens,). The result: all
+    zeros where either side has no token; recall or precision is 0 where all that it counts weighs nothing.
     """
     if not similarity.size:
         return GreedyMatching(0.0, 0.0, 0.0)

@@ -22,12 +22,7 @@ _BEYOND: Final = 2**31
 class Ordered:
     """Diagrams in ascending order of the units.
 
-    Parameters
-    ----------
-    max_nodes : int
-        Beyond it an operation is refused, so that memory stays bounded.
-    deadline : Deadline
-        After it, too.
+    `max_nodes`: beyond it an operation is refused, so that memory stays bounded. `deadline`: after it, too.
     """
 
     def __init__(self, max_nodes: int, deadline: Deadline = NEVER) -> None:
@@ -140,13 +135,7 @@ class Ordered:
 
 
 def union(diagrams: Sequence[Diagram], max_nodes: int = 2_000_000) -> Diagram:
-    """Return the sets that are in any of the families.
-
-    Raises
-    ------
-    UnsupportedError
-        If that needs more than `max_nodes` nodes.
-    """
+    """Return the sets that are in any of the families."""
     if len(diagrams) == 1:
         return diagrams[0]
     with deep_recursion():
@@ -158,13 +147,7 @@ def union(diagrams: Sequence[Diagram], max_nodes: int = 2_000_000) -> Diagram:
 
 
 def minimal_sets(diagram: Diagram, max_nodes: int = 2_000_000) -> Diagram:
-    """Return the sets that contain no other set of the family.
-
-    Raises
-    ------
-    UnsupportedError
-        If that needs more than `max_nodes` nodes.
-    """
+    """Return the sets that contain no other set of the family."""
     with deep_recursion():
         ordered = Ordered(max_nodes)
         return ordered.diagram(ordered.minimal(ordered.of(diagram)))

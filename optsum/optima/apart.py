@@ -29,14 +29,8 @@ from optsum.system.compiled import njit
 def _best_ways(nodes, root, weights, rank):
     """Find for every node its `rank` heaviest ways to the end, the heaviest first.
 
-    Returns
-    -------
-    value : (nodes, rank)
-        Weight of each way.
-    step : (nodes, rank)
-        Which of the branch's ways it goes on with, and `rank` more if that is the branch with the unit.
-    number : (nodes,)
-        How many ways there are.
+    `value` (nodes, rank): weight of each way. `step` (nodes, rank): which of the branch's ways it goes on with, and
+    `rank` more if that is the branch with the unit. `number` (nodes,): how many ways there are.
     """
     value = np.zeros((root + 1, rank), np.int64)
     step = np.zeros((root + 1, rank), np.int32)
@@ -62,12 +56,8 @@ def _best_ways(nodes, root, weights, rank):
 def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) -> list[tuple[int, ...]]:
     """Return up to `k` different sets of a family, each as far as can be from all before it together.
 
-    Parameters
-    ----------
-    k : int
-        All sets where there are no more.
-    first : tuple of int, optional
-        The first set, one of the family; by default the first of the diagram.
+    `k`: all sets where there are no more. `first`: the first set, one of the family; by default the first of the
+    diagram.
 
     Notes
     -----

@@ -23,15 +23,7 @@ def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> 
     g(c) + g(c - l). All g(c) lie side by side in one long integer, in fields wide enough for any count, so that a
     unit is one shift and one addition.
 
-    Parameters
-    ----------
-    lengths : lengths of the units, >= 0
-    min_length, max_length : int, in the same unit, both included
-
-    Returns
-    -------
-    int
-        Exact, of any size; the empty set is not counted.
+    `lengths`: lengths of the units, >= 0. The result: exact, of any size; the empty set is not counted.
 
     Examples
     --------
@@ -58,11 +50,7 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
     As `count_feasible`, tree by tree: what can be chosen of a tree is nothing, or its root with a choice from each
     subtree, and choices of two subtrees go together by multiplying their integers.
 
-    Parameters
-    ----------
-    lengths : lengths of the units, >= 0
-    parents : one number a unit, -1 for none
-    min_length, max_length : int, both included
+    `lengths`: lengths of the units, >= 0. `parents`: one number a unit, -1 for none.
 
     Examples
     --------

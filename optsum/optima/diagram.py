@@ -45,15 +45,10 @@ _INT64: Final = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Diagram:
-    """A family of sets of units.
+    """A family of sets of units."""
 
-    Attributes
-    ----------
-    nodes : (nodes, 3) int32
-        Unit, `without`, `with`; both branches of a node have smaller numbers. Rows 0 and 1 are the two ends.
-    root : int
-    """
-
+    # (nodes, 3) int32: unit, `without`, `with`; both branches of a node have smaller numbers. Rows 0 and 1 are the two
+    # ends.
     nodes: NDArray[np.int32]
     root: int
 
@@ -182,10 +177,7 @@ class Diagram:
     def sizes(self, marked: Collection[int]) -> dict[tuple[int, int], int]:
         """Count the sets by their size and by how many of the `marked` units they hold.
 
-        Returns
-        -------
-        dict
-            (size, marked units held) -> number of sets, as Python integers.
+        The result: (size, marked units held) -> number of sets, as Python integers.
         """
         marks = frozenset(marked)
         longest = [0] * len(self.nodes)

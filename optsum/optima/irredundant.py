@@ -32,16 +32,10 @@ DRAWS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of the sets of a family.
-
-    Attributes
-    ----------
-    share : float
-    standard_error : float
-        0 where every set was looked at; otherwise the true share is within two of them 95 times of 100.
-    """
+    """A share of the sets of a family."""
 
     share: float
+    # 0 where every set was looked at; otherwise the true share is within two of them 95 times of 100.
     standard_error: float
 
 
@@ -103,12 +97,7 @@ def _plainly(instance: Coverage, chosen: tuple[int, ...]) -> bool:
 def irredundant_share(instance: Coverage, diagram: Diagram, seed: int = 0) -> Share:
     """Return the share of a family's sets that are irredundant: exact up to `LISTED` sets, otherwise an estimate.
 
-    Parameters
-    ----------
-    diagram : Diagram
-        Feasible sets, one at least.
-    seed : int
-        Of the sample.
+    `diagram`: feasible sets, one at least. `seed`: of the sample.
     """
     if diagram.count <= LISTED:
         return Share(float(is_irredundant(instance, list(diagram)).mean()), 0.0)

@@ -19,32 +19,13 @@ from optsum.errors import OptionError, UnsupportedError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
-    """The threshold of selections that are nearly as good as the best: exactly one of the attributes says it.
+    """The threshold of selections that are nearly as good as the best: exactly one of the attributes says it."""
 
-    Attributes
-    ----------
-    within : Fraction or None
-        Share of the best value that may be lost: 1/100 is 1 %.
-    at_least : Fraction or None
-        The objective as people read it; a length is to be at most that.
-    steps : int or None
-        So many integer steps below the best value (`optsum.optima.tally.step_of`).
-    values : int or None
-        So many different values, the best among them.
-    key : Fraction or None
-        The threshold itself, as values are compared; an option cannot say it.
-
-    Raises
-    ------
-    OptionError
-        If none or several are given, or one is out of range.
-    """
-
-    within: Fraction | None = None
-    at_least: Fraction | None = None
-    steps: int | None = None
-    values: int | None = None
-    key: Fraction | None = None
+    within: Fraction | None = None  # Share of the best value that may be lost: 1/100 is 1 %.
+    at_least: Fraction | None = None  # The objective as people read it; a length is to be at most that.
+    steps: int | None = None  # So many integer steps below the best value (`optsum.optima.tally.step_of`).
+    values: int | None = None  # So many different values, the best among them.
+    key: Fraction | None = None  # The threshold itself, as values are compared; an option cannot say it.
 
     def __post_init__(self) -> None:
         """Refuse what says nothing, or two things."""
@@ -70,18 +51,7 @@ class Nearness:
     ) -> Nearness | None:
         """Return what options say; None if they say nothing.
 
-        Parameters
-        ----------
-        within : number or text
-            A share of the best value, such as 0.01 or "1%".
-        at_least : number or text
-            An objective, such as 0.475 or "19/40".
-        within_steps, best : int
-
-        Raises
-        ------
-        OptionError
-            As the class does, and for text that is no number.
+        `within`: a share of the best value, such as 0.01 or "1%". `at_least`: an objective, such as 0.475 or "19/40".
         """
         if within is None and at_least is None and within_steps is None and best is None:
             return None
@@ -110,20 +80,9 @@ class Nearness:
     def least(self, best: Key, sense: Sense, *, step: Fraction | None, power: int) -> Fraction:
         """Return the threshold, as the objective is compared; of `values` it is not known beforehand.
 
-        Parameters
-        ----------
-        best : Key
-            The best value there is, as it is compared.
-        sense : Sense
-        step : Fraction or None
-            What two different values differ by at least; None where there is no such thing.
-        power : int
-            What is compared is this power of the objective (a geometric mean is compared without its root).
-
-        Raises
-        ------
-        UnsupportedError
-            If steps are asked for and there are none.
+        `best`: the best value there is, as it is compared. `step`: what two different values differ by at least; None
+        where there is no such thing. `power`: what is compared is this power of the objective (a geometric mean is
+        compared without its root).
         """
         if self.key is not None:
             return self.key

@@ -28,18 +28,11 @@ _SPELT_OUT: Final = 10**9
 
 @dataclass(frozen=True)
 class Agreement:
-    """A selection against all optima (Hirao et al. 2017, section 6.2.3).
+    """A selection against all optima (Hirao et al. 2017, section 6.2.3)."""
 
-    Attributes
-    ----------
-    precision : mean over the optima O of |O and S| / |S|
-    recall : mean over the optima of |O and S| / |O|
-    jaccard : mean over the optima of |O and S| / |O or S|
-    """
-
-    precision: Fraction
-    recall: Fraction
-    jaccard: Fraction
+    precision: Fraction  # mean over the optima O of |O and S| / |S|
+    recall: Fraction  # mean over the optima of |O and S| / |O|
+    jaccard: Fraction  # mean over the optima of |O and S| / |O or S|
 
     @property
     def f_measure(self) -> Fraction:
@@ -50,17 +43,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class UnitNames:
-    """The input's names for the units of a problem.
+    """The input's names for the units of a problem."""
 
-    Attributes
-    ----------
-    units : tuple
-        One name a unit, in order.
-    members : mapping
-        All that a unit consists of, where it is named after one of several: the chunks of a compression.
-    """
-
-    units: tuple[Any, ...]
+    units: tuple[Any, ...]  # One name a unit, in order.
+    # All that a unit consists of, where it is named after one of several: the chunks of a compression.
     members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
 
     def of(self, selection: Iterable[int]) -> tuple[Any, ...]:

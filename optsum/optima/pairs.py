@@ -41,29 +41,16 @@ _OF_NUMBER: Final = {True: 8, False: 48}
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over a sample.
+    """A mean over a sample."""
 
-    Attributes
-    ----------
-    mean, standard_error : float
-        The true mean is within two standard errors 95 times of 100.
-    pairs : int
-        How many were drawn.
-    """
-
+    # mean, standard_error: the true mean is within two standard errors 95 times of 100.
     mean: float
     standard_error: float
-    pairs: int
+    pairs: int  # How many were drawn.
 
 
 def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES, deadline: Deadline = NEVER) -> Fraction:
-    """Return the mean Jaccard index of two different sets of a family that has two at least.
-
-    Raises
-    ------
-    UnsupportedError
-        As `overlaps`.
-    """
+    """Return the mean Jaccard index of two different sets of a family that has two at least."""
     total = Fraction(0)
     for (common, either), number in overlaps(diagram, max_bytes=max_bytes, deadline=deadline).items():
         total += Fraction(number * common, either) if either else number
@@ -71,13 +58,7 @@ def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES, deadline: Dead
 
 
 def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Estimate:
-    """Estimate what `mean_jaccard` computes from pairs that are drawn independently, all with the same probability.
-
-    Raises
-    ------
-    InputError
-        For fewer than two sets, or fewer than two pairs.
-    """
+    """Estimate what `mean_jaccard` computes from pairs that are drawn independently, all with the same probability."""
     if diagram.count < 2 or pairs < 2:
         raise InputError("An estimate needs two different sets, and two pairs of them: ask for the mean itself.")
     rng = random.Random(seed)  # noqa: S311 - nothing secret
@@ -94,17 +75,8 @@ def overlaps(
 ) -> dict[tuple[int, int], int]:
     """Count all ordered pairs of sets (A, B), A = B included, by (units in both, units in either).
 
-    Parameters
-    ----------
-    max_bytes : int
-        Memory that the tables may take, as far as it can be counted.
-    listed : int
-        So many sets are compared one by one, whatever the memory.
-
-    Raises
-    ------
-    UnsupportedError
-        If that needs more memory, or more time than is left.
+    `max_bytes`: memory that the tables may take, as far as it can be counted. `listed`: so many sets are compared one
+    by one, whatever the memory.
     """
     if diagram.count <= listed:
         return _one_by_one(list(diagram), deadline)

@@ -70,18 +70,10 @@ def chosen_sets(diagram: Diagram, wanted: NDArray[np.bool_]) -> list[tuple[int, 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Worth:
-    """The values of the sets of a diagram.
+    """The values of the sets of a diagram."""
 
-    Attributes
-    ----------
-    keys : list of Fraction
-        The different values as they are compared, the best first.
-    which : (sets,)
-        The place of each set's value among them, in the diagram's order.
-    """
-
-    keys: list[Fraction]
-    which: IntArray
+    keys: list[Fraction]  # The different values as they are compared, the best first.
+    which: IntArray  # (sets,): the place of each set's value among them, in the diagram's order.
 
 
 def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:

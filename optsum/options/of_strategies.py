@@ -12,20 +12,8 @@ from optsum.registry import BACKENDS, STRATEGIES
 def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOptions]:
     """Return the options of each strategy.
 
-    Parameters
-    ----------
-    given : pairs of name and value
-        ``k_max`` goes to every strategy that has such an option, ``vns.k_max`` to `vns` alone and before the former;
-        hyphens and underscores are the same.
-    strategies : sequence of str
-        All that are run.
-
-    Raises
-    ------
-    UnknownNameError
-        For an option that none of them has, with the nearest names.
-    OptionError
-        For an option that is given twice.
+    `given`: ``k_max`` goes to every strategy that has such an option, ``vns.k_max`` to `vns` alone and before the
+    former; hyphens and underscores are the same. `strategies`: all that are run.
     """
     known = {name: STRATEGIES.options_of(name) for name in strategies}
     found: dict[str, dict[str, Scalar]] = {name: {} for name in strategies}
@@ -56,20 +44,8 @@ def own_of_solver(
 ) -> OwnOptions:
     """Return the options of a solver.
 
-    Parameters
-    ----------
-    given : pairs of name and value
-        ``highs.presolve`` goes to `highs` alone, ``presolve`` to the only solver that there is.
-    backend : str
-    among : collection of str, optional
-        All solvers that are run; if not given, it is the only one.
-    shared : bool
-        Whether ``presolve`` goes to each of them.
-
-    Raises
-    ------
-    OptionError
-        For an option that names a solver which is not run, that is given twice, or that says not whose it is.
+    `given`: ``highs.presolve`` goes to `highs` alone, ``presolve`` to the only solver that there is. `among`: all
+    solvers that are run; if not given, it is the only one. `shared`: whether ``presolve`` goes to each of them.
     """
     found: dict[str, Scalar] = {}
     for name, value in given:

@@ -319,11 +319,6 @@ def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]
 
     One file serves every command: it may set any option that some command has, and each takes what it knows.
     `also` are options of the command that reads it.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read, is no TOML, sets an option twice, or sets one that no command has.
     """
     known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *ONLY_IN, *also])
     return read_table(path, known)
@@ -339,28 +334,12 @@ def resolve(
 ) -> Options:
     """Return the options of a search: defaults, then the preset's, then the file's, then those given.
 
-    Parameters
-    ----------
-    given : mapping, optional
-        Option name -> value; None stands for "not given". What is given wins over the file, the file over the
-        preset.
-    config : path, optional
-        A TOML file with the same names.
-    strategy : str, optional
-        The strategy where none is given anywhere. If that is not given either, it is "auto", or the one that an option
-        which is given belongs to: a backend is that of the one that hands problems to solvers.
-    among_others : bool
-        Whether this is one of several searches with the same options: then a solver need not be of use to it, and
-        options may be of another one.
-    taken : collection of str
-        Options of the file that the caller reads.
-
-    Raises
-    ------
-    UnknownNameError
-        For an option or a preset that does not exist, with the nearest names.
-    OptionError
-        For a value that is impossible, options that contradict one another, or no length limit where one is needed.
+    `given`: option name -> value; None stands for "not given". What is given wins over the file, the file over the
+    preset. `config`: a TOML file with the same names. `strategy`: the strategy where none is given anywhere. If that is
+    not given either, it is "auto", or the one that an option which is given belongs to: a backend is that of the one
+    that hands problems to solvers. `among_others`: whether this is one of several searches with the same options: then
+    a solver need not be of use to it, and options may be of another one. `taken`: options of the file that the caller
+    reads.
     """
     options = resolve_as(Options, given, config=config, taken=taken)
     if not among_others and options.backend_options:
@@ -387,14 +366,8 @@ def resolve(
 def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False) -> None:
     """Refuse a solver, or options of one, that is given where no strategy hands problems to solvers.
 
-    Parameters
-    ----------
-    given : mapping, optional
-        Option name -> value, as of `resolve`: without those of a file, which serves every command.
-    strategies : str
-        All that are run.
-    enumerates : bool
-        Whether they are to enumerate optima, which no solver does.
+    `given`: option name -> value, as of `resolve`: without those of a file, which serves every command. `strategies`:
+    all that are run. `enumerates`: whether they are to enumerate optima, which no solver does.
     """
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     named = [name for name in _OF_BACKENDS if values.get(name) not in (None, False, (), [], {})]
@@ -506,12 +479,8 @@ def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:
 def with_options(function: Callable[..., Any], keywords: str) -> None:
     """Let `help` and notebooks show each keyword of a function that takes options as ``**options``.
 
-    Parameters
-    ----------
-    function : callable
-        Its signature and docstring are replaced.
-    keywords : str
-        Name of the TypedDict of the keywords, in `optsum.options.keywords`.
+    `function`: its signature and docstring are replaced. `keywords`: name of the TypedDict of the keywords, in
+    `optsum.options.keywords`.
     """
     known = import_module("optsum.options.keywords")
     model = ScoreOptions if keywords == known.ScoreKeywords.__name__ else Options

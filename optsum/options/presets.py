@@ -9,16 +9,9 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Options that go together.
+    """Options that go together."""
 
-    Attributes
-    ----------
-    about : str
-        One line for ``optsum list presets``, with the source.
-    options : mapping of option name to value
-    """
-
-    about: str
+    about: str  # One line for ``optsum list presets``, with the source.
     options: Mapping[str, Any]
 
 

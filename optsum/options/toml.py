@@ -20,15 +20,7 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
     The table ``[backend]`` with its ``name`` and its table ``options`` is the same as ``backend`` and
     ``backend_options``.
 
-    Parameters
-    ----------
-    known : collection of str
-        The names that there may be.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read, is no TOML, sets an option twice, or sets one that is not known.
+    `known`: the names that there may be.
     """
     text = read_text(path, "the configuration", error=OptionError)
     table = parse_toml(text, f"the configuration {path}", error=OptionError)
@@ -57,13 +49,7 @@ def _spread_backend(options: dict[str, Any], path: str | Path) -> None:
 
 
 def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | Path) -> None:
-    """Refuse texts and fractions for numbers, and numbers for true and false: a file has kinds of its own.
-
-    Raises
-    ------
-    OptionError
-        Naming the file.
-    """
+    """Refuse texts and fractions for numbers, and numbers for true and false: a file has kinds of its own."""
     try:
         model.model_validate({name: options[name] for name in options if name in model.model_fields}, strict=True)
     except ValidationError as error:
@@ -81,12 +67,7 @@ def sentence_of(error: ErrorDetails) -> str:
 def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
     """Return options as TOML that reads back to the same.
 
-    Parameters
-    ----------
-    options : mapping of name to value
-        None stands for "not given", and becomes a comment; tables come last.
-    comments : mapping of name to str, optional
-        What each of them is.
+    `options`: none stands for "not given", and becomes a comment; tables come last. `comments`: what each of them is.
     """
     lines: list[str] = []
     tables: list[str] = []

@@ -21,13 +21,7 @@ Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
 
 def listed_numbers(value: Any) -> str:
-    """Return numbers of sentences as the text ``0,3``, from such a text or a list.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """Return numbers of sentences as the text ``0,3``, from such a text or a list."""
     items = value.split(",") if isinstance(value, str) else value
     if isinstance(items, int) and not isinstance(items, bool):
         items = [items]
@@ -40,13 +34,7 @@ def listed_numbers(value: Any) -> str:
 
 
 def sides_of(options: Mapping[str, Any]) -> Sides:
-    """Return the side constraints that options ask for, by name.
-
-    Raises
-    ------
-    OptionError
-        If the file of exclusive sentences cannot be read.
-    """
+    """Return the side constraints that options ask for, by name."""
     return Sides(
         max_sentences=options["max_sentences"],
         max_characters=options["max_characters"],
@@ -180,13 +168,7 @@ _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options as they are called here.
-
-    Raises
-    ------
-    OptionError
-        If one is given by two names.
-    """
+    """Return options as they are called here."""
     found: dict[str, Any] = {}
     for name, value in given.items():
         ours = _SAME.get(name, name)
@@ -233,11 +215,6 @@ OWN_OPTIONS_SCHEMA: Final[dict[str, Any]] = {
 
 def own_options(given: Any) -> OwnOptions:
     """Return options given as a mapping, as pairs, or as texts ``name=value``.
-
-    Raises
-    ------
-    ValueError
-        If it is none of them, a name comes twice, or a value is a list or a table.
 
     Examples
     --------
@@ -300,11 +277,6 @@ _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?i?)b?", re.ASCII 
 
 def parse_size(text: str) -> int:
     """Return a number of bytes.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
 
     Examples
     --------

@@ -19,23 +19,12 @@ FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)
 def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, weights: Any, units: Any) -> Any:
     """Let n-grams be features, numbered cover by cover in the order in which the units have them.
 
-    Parameters
-    ----------
-    begin, found, copies
-        As `optsum.metrics.gram_kernels.counted` returns them.
-    covers : (covers + 1, 4)
-        Of each cover the first row of its metric, how many n-grams there are, what each n-gram gains, once, if that is
-        positive, and where its references begin in `held`; in the last row, where they end.
-    held, weights : rows of references, as their metric numbers them, and what a hit in each is worth
-        The gain of a copy is the summed weights of the references that hold the n-gram at least that often.
-    units : rows of the units, as each metric numbers them
-
-    Returns
-    -------
-    unit_start, unit_feature, unit_count, level_start, level
-        As `optsum.coverage.instance.Coverage` has them; without steps beyond all copies that the units have.
-    features : (covers,)
-        How many each has.
+    `begin`, `found`, `copies`: as `optsum.metrics.gram_kernels.counted` returns them. `covers` (covers + 1, 4): of each
+    cover the first row of its metric, how many n-grams there are, what each n-gram gains, once, if that is positive,
+    and where its references begin in `held`; in the last row, where they end. `held`, `weights`: the gain of a copy is
+    the summed weights of the references that hold the n-gram at least that often. `units`: rows of the units, as each
+    metric numbers them. The result: as `optsum.coverage.instance.Coverage` has them; without steps beyond all copies
+    that the units have. `features` (covers,): how many each has.
     """
     many = len(covers) - 1
     entries, grams = 0, 0

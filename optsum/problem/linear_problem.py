@@ -53,14 +53,9 @@ class LinearProblem(Problem):
 
     The values of the other columns follow from the chosen units: HiGHS finds the best, and all rows are then checked
     in whole numbers.
-
-    Attributes
-    ----------
-    program : LinearModel
-        All of its columns are integral. The length of a unit is 1, unless `lengths` says otherwise.
     """
 
-    program: LinearModel
+    program: LinearModel  # All of its columns are integral. The length of a unit is 1, unless `lengths` says otherwise.
     lengths: tuple[int, ...] = ()
     sense: Sense = field(default=Sense.MAXIMIZE, init=False)
 
@@ -153,13 +148,7 @@ class LinearProblem(Problem):
         return sums[self.program.row_start[1:]] - sums[self.program.row_start[:-1]]
 
     def evaluate(self, selection: Selection) -> Evaluation:
-        """Return what a selection is worth with the best values of the other columns.
-
-        Raises
-        ------
-        BackendError
-            If HiGHS gives values of the other columns that are none.
-        """
+        """Return what a selection is worth with the best values of the other columns."""
         if (known := self._evaluations.get(selection)) is None:
             if len(self._evaluations) >= _KNOWN:
                 self._evaluations.clear()

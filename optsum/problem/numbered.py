@@ -40,19 +40,10 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Counts of one metric: rows of references, then one for each sentence.
-
-    Attributes
-    ----------
-    entries : Entries
-    metric : int
-        Which of its metrics.
-    groups : rows of each reference
-    units : rows of the units
-    """
+    """Counts of one metric: rows of references, then one for each sentence."""
 
     entries: Entries
-    metric: int
+    metric: int  # Which of its metrics.
     groups: Sequence[Sequence[int]]
     units: IntArray
     lost: ClassVar[int] = 0
@@ -79,25 +70,13 @@ class Features(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Subsequences:
-    """Common subsequences of the units and each reference; what of them counts is not made of rows.
+    """Common subsequences of the units and each reference; what of them counts is not made of rows."""
 
-    Attributes
-    ----------
-    tokens : Interned
-        The sentences of the references first.
-    references : tuple of int
-        As those of `NumberedTopic`.
-    whole : bool
-        Texts are compared (rougeL), not sentences (rouge-l).
-    units : numbers of the units' sentences among those of `tokens`
-    covered : (units, tokens of the references)
-        Which positions each unit covers, of rouge-l.
-    """
-
-    tokens: Interned
-    references: tuple[int, ...]
-    whole: bool
-    units: IntArray
+    tokens: Interned  # The sentences of the references first.
+    references: tuple[int, ...]  # As those of `NumberedTopic`.
+    whole: bool  # Texts are compared (rougeL), not sentences (rouge-l).
+    units: IntArray  # numbers of the units' sentences among those of `tokens`
+    # (units, tokens of the references): which positions each unit covers, of rouge-l.
     covered: NDArray[np.uint8] | None
     lost: ClassVar[int] = 0
 
@@ -313,33 +292,18 @@ class RowRatios(Ratios):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NumberedTopic:
-    """The tokens of a topic: those of its references, one after another, then those of its sentences.
-
-    Attributes
-    ----------
-    topic : Topic
-    spec : Spec
-    metric : Metric
-    tokens : Interned
-    references : tuple of int
-        The number of each reference's first sentence among all, and that of the first sentence to extract.
-    """
+    """The tokens of a topic: those of its references, one after another, then those of its sentences."""
 
     topic: Topic
     spec: Spec
     metric: Metric
     tokens: Interned
+    # The number of each reference's first sentence among all, and that of the first sentence to extract.
     references: tuple[int, ...]
 
     @classmethod
     def of(cls, topic: Topic, spec: Spec) -> NumberedTopic:
-        """Read a topic.
-
-        Raises
-        ------
-        TimeOver
-            If it takes longer than the deadline of the specification allows.
-        """
+        """Read a topic."""
         spec.deadline.check()
         sentences = (*chain.from_iterable(topic.references), *topic.sentences)
         return cls(
@@ -368,15 +332,7 @@ class NumberedTopic:
         A sentence is one if it has an n-gram of some reference and is not too long, or is kept all the same
         (`Spec.keep_unmatched`, `Spec.keep_overlong`, a minimum length).
 
-        Returns
-        -------
-        instance, units, or None
-            None if a metric is not made of n-grams by number.
-
-        Raises
-        ------
-        InputError
-            If the references have nothing to count.
+        The result: none if a metric is not made of n-grams by number.
         """
         spec, lengths = self.spec, self.lengths
         bounds = self.tokens.start[: self.references[-1] + 1]

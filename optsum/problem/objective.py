@@ -38,34 +38,20 @@ _LARGEST = 2**50
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Counts of one metric.
+    """Counts of one metric."""
 
-    Attributes
-    ----------
-    references : one counter a reference
-    model_units : one group of counters a reference, or None
-        The parts of each reference that are clipped by themselves, in place of `references`.
-    units : one counter a unit
-        In set-based ROUGE every count is 1.
-    masses : one integer a unit
-        What the unit adds to the number of n-grams of the summary.
-    lost : int
-        By how much the n-grams of a non-empty summary are fewer than the sum of the masses.
-    seams : tuples of unit i, unit j, n-gram
-        n-grams across the end of i and the start of j, there if both are chosen and no unit between them is.
-    between : function of i and j
-        The units between two units that would part them.
-    joints : tuples of n-gram, needed units, units in the gap, copies
-        n-grams that are there if all of the former are chosen and none of the latter.
-    """
-
-    references: Sequence[Counts]
-    units: Sequence[Counts]
-    masses: Sequence[int]
-    lost: int = 0
+    references: Sequence[Counts]  # one counter a reference
+    units: Sequence[Counts]  # one counter a unit: in set-based ROUGE every count is 1.
+    masses: Sequence[int]  # one integer a unit: what the unit adds to the number of n-grams of the summary.
+    lost: int = 0  # By how much the n-grams of a non-empty summary are fewer than the sum of the masses.
+    # n-grams across the end of i and the start of j, there if both are chosen and no unit between them is.
     seams: Sequence[tuple[int, int, Gram]] = ()
+    # The units between two units that would part them.
     between: Callable[[int, int], Sequence[int]] = lambda i, j: range(i + 1, j)
+    # n-grams that are there if all of the former are chosen and none of the latter.
     joints: Sequence[tuple[Gram, tuple[int, ...], tuple[int, ...], int]] = ()
+    # one group of counters a reference, or None: the parts of each reference that are clipped by themselves, in place
+    # of `references`.
     model_units: Sequence[Sequence[Counts]] | None = None
     deadline: Deadline = NEVER
 
@@ -234,17 +220,9 @@ def objective_of(
 ) -> tuple[Ratios, tuple[int, ...]]:
     """Return the ratios of an objective, and their weights.
 
-    Parameters
-    ----------
-    components : one a metric of the sum, of a kind that `made` takes
-    measure : {"recall", "precision", "f1"}
-    mean : bool
-        Average over the references instead of pooling them.
-    distinct : bool
-        Set-based counts: the summary's n-grams are counted once, so a denominator is a coverage too.
-    product : bool
-        The geometric mean of the metrics, not their arithmetic mean.
-    made : subclass of Ratios
+    `components`: one a metric of the sum, of a kind that `made` takes. `mean`: average over the references instead of
+    pooling them. `distinct`: set-based counts: the summary's n-grams are counted once, so a denominator is a coverage
+    too. `product`: the geometric mean of the metrics, not their arithmetic mean.
     """
     units = len(components[0].units)
     # One ratio a component, or one a component and reference.

@@ -321,13 +321,7 @@ class Problem(ABC):
 
 
 def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:
-    """Refuse a pair that does not fit, before any work.
-
-    Raises
-    ------
-    UnsupportedError
-        Naming what `who` needs and `problem` lacks.
-    """
+    """Refuse a pair that does not fit, before any work."""
     missing = frozenset(filterfalse(problem.can, needed))
     if missing and (why := problem.explain(missing)):
         raise UnsupportedError(f"{who} cannot search this problem: {why}")

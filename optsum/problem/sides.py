@@ -22,11 +22,7 @@ from optsum.whole import whole, whole_numbers
 def similar_pairs(tokens: Sequence[Iterable[str]], least: Fraction, deadline: Deadline) -> list[tuple[int, int]]:
     """Return the pairs whose sets of tokens have at least this Jaccard similarity; nothing is like an empty sentence.
 
-    Parameters
-    ----------
-    tokens : tokens of each sentence
-    least : Fraction
-        Above 0; a float would be near the number that was written, and miss pairs that are exactly as alike.
+    `least`: above 0; a float would be near the number that was written, and miss pairs that are exactly as alike.
     """
     top, bottom = least.as_integer_ratio()
     sets = [frozenset(words) for words in tokens]
@@ -84,29 +80,19 @@ Pairs: TypeAlias = Mapping[str, tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Side constraints of every topic; a topic's own stand in its ``meta`` under ``constraints``.
+    """Side constraints of every topic; a topic's own stand in its ``meta`` under ``constraints``."""
 
-    Attributes
-    ----------
-    max_sentences, max_characters : int or None
-        Limits beside the one of length.
-    per_document : int or None
-        Most sentences of one document.
-    require, forbid : tuple of int
-        Numbers of sentences, over all documents.
-    exclusive : Fraction, mapping or None
-        Sentences of which at most one is chosen: those whose sets of tokens have at least this Jaccard similarity, or
-        lists of them by the id of a topic.
-    requires : tuple or mapping
-        Pairs of sentences, of which the first is chosen only with the second: of every topic, or by the id of a topic.
-    """
-
+    # max_sentences, max_characters: limits beside the one of length.
     max_sentences: int | None = None
     max_characters: int | None = None
-    per_document: int | None = None
+    per_document: int | None = None  # Most sentences of one document.
+    # require, forbid: numbers of sentences, over all documents.
     require: tuple[int, ...] = ()
     forbid: tuple[int, ...] = ()
+    # Sentences of which at most one is chosen: those whose sets of tokens have at least this Jaccard similarity, or
+    # lists of them by the id of a topic.
     exclusive: Fraction | Mapping[str, tuple[tuple[int, ...], ...]] | None = field(default=None, hash=False)
+    # Pairs of sentences, of which the first is chosen only with the second: of every topic, or by the id of a topic.
     requires: tuple[tuple[int, int], ...] | Pairs = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
@@ -120,15 +106,7 @@ class Sides:
     def linear(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> list[Linear]:
         """Return all that is said in sentences.
 
-        Parameters
-        ----------
-        tokens : tokens of each sentence, or None
-            For `exclusive` by similarity.
-
-        Raises
-        ------
-        InputError
-            If the topic has no such sentence, or its constraints are none.
+        `tokens`: for `exclusive` by similarity.
         """
         return list(_checked(self._all(topic, tokens, deadline), topic))
 

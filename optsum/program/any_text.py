@@ -45,16 +45,8 @@ def any_text_model(
 ) -> LinearModel | None:
     """Return the linear program of what any text could cover; None if no word brings anything.
 
-    Parameters
-    ----------
-    words : mapping
-        How often each word may occur.
-    gains : mapping
-        For each n-gram what its first, second, ... copy gains; never growing.
-    size : {1, 2}
-        Tokens of an n-gram.
-    max_words : int
-        At least 1.
+    `words`: how often each word may occur. `gains`: for each n-gram what its first, second, ... copy gains; never
+    growing. `size`: tokens of an n-gram. `max_words`: at least 1.
     """
     grams: Callable[[Word], Iterable[Gram]] = iter if size == 1 else pairwise
     inside = {word: Counter(gram for gram in grams(word) if gram in gains) for word in words}

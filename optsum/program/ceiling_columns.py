@@ -34,41 +34,27 @@ _Entries: TypeAlias = list[tuple[IntArray, IntArray, IntArray | int]]
 
 
 class _CeilingColumns(NamedTuple):
-    """The columns of one ceiling, numbered from 0, and its rows.
+    """The columns of one ceiling, numbered from 0, and its rows."""
 
-    Attributes
-    ----------
-    worth, upper : (columns,)
-        Hits of each column, and its upper bound.
-    row, name, value : (entries,)
-        Of the rows; a name is a unit, or -1 - column.
-    least, most : (rows,)
-    capped : (groups,)
-        As of `CeilingColumns`.
-    """
-
+    # worth, upper: (columns,): hits of each column, and its upper bound.
     worth: IntArray
     upper: IntArray
+    # row, name, value: (entries,): of the rows; a name is a unit, or -1 - column.
     row: IntArray
     name: IntArray
     value: IntArray
+    # least, most: (rows,)
     least: NDArray[np.float64]
     most: NDArray[np.float64]
-    capped: IntArray
+    capped: IntArray  # (groups,): as of `CeilingColumns`.
 
 
 class CeilingColumns:
     """The columns and rows of all ceilings of an instance.
 
-    Attributes
-    ----------
-    rows : int
-        How many there are.
-    slot, worth, upper : (columns,)
-        The total that each column feeds, what it adds, and its upper bound.
-    capped : list of int
-        The first of the two rows of each group of every `CappedUnion`, or of every `TextSubsequence` if it is relaxed:
-        its hits are at most what is covered, and at most the copies.
+    `rows`: how many there are. `slot`, `worth`, `upper` (columns,): the total that each column feeds, what it adds, and
+    its upper bound. `capped`: the first of the two rows of each group of every `CappedUnion`, or of every
+    `TextSubsequence` if it is relaxed: its hits are at most what is covered, and at most the copies.
     """
 
     def __init__(self, instance: Coverage, *, relaxed: bool = False) -> None:

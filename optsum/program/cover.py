@@ -31,30 +31,16 @@ from optsum.program.rows import LinearRows
 
 @dataclass(frozen=True)
 class Wcnf:
-    """A partial weighted MaxSAT instance; literals as in DIMACS files.
+    """A partial weighted MaxSAT instance; literals as in DIMACS files."""
 
-    Attributes
-    ----------
-    units : int
-        The first variables are the units.
-    hard : list of lists of int
-    soft : list of (weight, literal)
-        Unit clauses; the weights of those that do not hold add up to the length of the cover.
-    """
-
-    units: int
+    units: int  # The first variables are the units.
     hard: list[list[int]]
+    # Unit clauses; the weights of those that do not hold add up to the length of the cover.
     soft: list[tuple[int, int]]
 
 
 def wcnf_of(instance: Coverage) -> Wcnf:
-    """Return the MaxSAT instance of a cover.
-
-    Raises
-    ------
-    UnsupportedError
-        If the instance is no cover (`optsum.coverage.clauses.is_cover`).
-    """
+    """Return the MaxSAT instance of a cover."""
     defined: list[list[int]] = []
     variable: dict[Bits, int] = {1 << unit: unit + 1 for unit in range(instance.size)}
     wanted: list[list[int]] = []
@@ -73,17 +59,7 @@ def wcnf_of(instance: Coverage) -> Wcnf:
 def wcnf_text(instance: Coverage, names: Sequence[object] = (), *, title: str = "") -> str:
     """Return the text of a WCNF file, in the format of the MaxSAT Evaluations since 2022.
 
-    Parameters
-    ----------
-    names : sequence
-        What the input calls each unit; written as comments, so that a model can be read.
-    title : str
-        First comment.
-
-    Raises
-    ------
-    UnsupportedError
-        If the instance is no cover.
+    `names`: what the input calls each unit; written as comments, so that a model can be read. `title`: first comment.
 
     Examples
     --------
@@ -105,13 +81,7 @@ def wcnf_text(instance: Coverage, names: Sequence[object] = (), *, title: str = 
 
 
 def model_of(instance: Coverage, *, relaxed: bool = False) -> LinearModel:
-    """Return the program that solvers get and bounds are proven on: of a cover with one unit standing for its equals.
-
-    Raises
-    ------
-    UnsupportedError
-        If the objective is not linear.
-    """
+    """Return the program that solvers get and bounds are proven on: of a cover, with one unit for all its equals."""
     if not is_cover(instance):
         return coverage_model(instance, relaxed=relaxed)
     lengths = instance.lengths.tolist()
@@ -124,21 +94,9 @@ def cover_program(
 ) -> tuple[LinearModel, list[dict[int, int]]]:
     """Return the program of some clauses.
 
-    Parameters
-    ----------
-    clauses : Clauses
-        No alternative contains another of its clause (`optsum.coverage.clauses.canonical`).
-    units : sequence of int
-        Units of the first columns, in order: at least those that occur.
-    lengths : sequence of int
-        Of all units.
-
-    Returns
-    -------
-    model : LinearModel
-        Row i is clause i.
-    links : list of dict
-        For each clause, unit -> its row; -1 for a unit that is an alternative by itself, which needs none.
+    `clauses`: no alternative contains another of its clause (`optsum.coverage.clauses.canonical`). `units`: units of
+    the first columns, in order: at least those that occur. `lengths`: of all units. `model`: row i is clause i.
+    `links`: for each clause, unit -> its row; -1 for a unit that is an alternative by itself, which needs none.
     """
     column = {unit: place for place, unit in enumerate(units)}
     rows: list[int] = []

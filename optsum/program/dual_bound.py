@@ -34,16 +34,9 @@ _LARGEST = 2.0**256
 def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
     """Return an integer that no integral solution of the model passes.
 
-    Parameters
-    ----------
-    duals : (rows,) of float
-        Multipliers in the sign convention of the model's own sense. Any numbers are valid; NaN and infinities count
-        as 0.
-
-    Returns
-    -------
-    int
-        Upper bound of ``objective . x`` when maximizing, lower bound when minimizing.
+    `duals` (rows,) of float: multipliers in the sign convention of the model's own sense. Any numbers are valid; NaN
+    and infinities count as 0. The result: upper bound of ``objective . x`` when maximizing, lower bound when
+    minimizing.
     """
     sign = 1 if model.sense is Sense.MAXIMIZE else -1
     finite = np.clip(np.nan_to_num(duals, posinf=0.0, neginf=0.0), -_LARGEST, _LARGEST)

@@ -157,30 +157,20 @@ def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) ->
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """The linear relaxation as floating point solved it: a hint, never a proof.
+    """The linear relaxation as floating point solved it: a hint, never a proof."""
 
-    Attributes
-    ----------
-    duals : (rows,)
-        Multipliers of the rows, positive where the upper side binds in a maximization.
-    columns : (columns,)
-        Fractional solution.
-    optimal : bool
-        Otherwise the deadline came first: the multipliers are those of the last basis, and `columns` is no solution.
-    """
-
+    # (rows,): multipliers of the rows, positive where the upper side binds in a maximization.
     duals: NDArray[np.float64]
-    columns: NDArray[np.float64]
+    columns: NDArray[np.float64]  # (columns,): fractional solution.
+    # Otherwise the deadline came first: the multipliers are those of the last basis, and `columns` is no solution.
     optimal: bool = True
 
 
 def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
     """Solve the linear relaxation.
 
-    Returns
-    -------
-    Relaxation or None
-        None where HiGHS proves it infeasible or finds no optimum, or has no multipliers when the deadline comes.
+    The result: none where HiGHS proves it infeasible or finds no optimum, or has no multipliers when the deadline
+    comes.
     """
     import highspy
 

@@ -30,33 +30,21 @@ class LinearModel:
     """``objective . x`` under ``row_lower <= A x <= row_upper``, ``0 <= x <= upper``; A stored by rows.
 
     All data are integers, so a bound can be proven without floating point (`optsum.program.dual_bound.dual_bound`).
-
-    Attributes
-    ----------
-    sense : Sense
-    objective : (columns,)
-    upper : (columns,)
-        Upper bounds; lower bounds are 0.
-    integral : (columns,) of bool
-    row_start, row_column, row_value : (rows + 1,), (entries,), (entries,)
-    row_lower, row_upper : (rows,) of float
-        Infinite where a side is open.
-    units : int
-        The first `units` columns are the 0/1 decisions of the problem's units.
-    denominator, offset : int
-        The value for people is (objective + offset) / denominator.
     """
 
     sense: Sense
-    objective: IntArray
-    upper: IntArray
-    integral: NDArray[np.bool_]
+    objective: IntArray  # (columns,)
+    upper: IntArray  # (columns,): upper bounds; lower bounds are 0.
+    integral: NDArray[np.bool_]  # (columns,) of bool
+    # row_start, row_column, row_value: (rows + 1,), (entries,), (entries,)
     row_start: IntArray
     row_column: IntArray
     row_value: IntArray
+    # row_lower, row_upper: (rows,) of float: infinite where a side is open.
     row_lower: NDArray[np.float64]
     row_upper: NDArray[np.float64]
-    units: int
+    units: int  # The first `units` columns are the 0/1 decisions of the problem's units.
+    # denominator, offset: the value for people is (objective + offset) / denominator.
     denominator: int
     offset: int = 0
 
@@ -139,18 +127,9 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
     steps fill in order and are integral at an optimum. An occurrence of several units (Hirao et al. 2017,
     compressive, eq. 8-9) is a continuous column (`JointColumns`).
 
-    Parameters
-    ----------
-    ratio : Fraction p/q, optional
-        For a ratio T / D with a denominator that varies: the objective is ``q T - p D`` over the selections with D > 0,
-        which some selection makes positive exactly if it has T / D > p / q (Dinkelbach 1967).
-    relaxed : bool
-        Whether a smaller program will do for common subsequences of whole texts, that is worth more.
-
-    Raises
-    ------
-    UnsupportedError
-        If the objective is not linear (a denominator that varies without `ratio`, or a geometric mean).
+    `ratio`: for a ratio T / D with a denominator that varies: the objective is ``q T - p D`` over the selections with D
+    > 0, which some selection makes positive exactly if it has T / D > p / q (Dinkelbach 1967). `relaxed`: whether a
+    smaller program will do for common subsequences of whole texts, that is worth more.
     """
     _check_linear(instance, ratio)
     longest = CeilingColumns(instance, relaxed=relaxed)
@@ -256,10 +235,7 @@ class JointColumns:
 
         sum_j m_uj <= x_u,   sum_i m_iu <= x_u,   s_u = s_(u-1) + sum_j m_(u-1)j - sum_i m_iu,   s_u + x_u <= 1
 
-    Parameters
-    ----------
-    first : int
-        Number of the first column.
+    `first`: number of the first column.
     """
 
     def __init__(self, joints: Sequence[Joint], units: int, first: int) -> None:

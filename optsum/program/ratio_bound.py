@@ -60,14 +60,8 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
     Newton's method on the relaxation finds the multiplier; the last relaxation's duals prove it
     (`optsum.program.dual_bound.dual_bound`), whatever floating point did before.
 
-    Parameters
-    ----------
-    instance : Coverage
-        With `Coverage.single_ratio`.
-    start : Fraction, optional
-        The bound need not be smaller; the ratio of a good selection saves rounds.
-    deadline : Deadline
-        When it comes, the bound of the last round stands.
+    `instance`: with `Coverage.single_ratio`. `start`: the bound need not be smaller; the ratio of a good selection
+    saves rounds. `deadline`: when it comes, the bound of the last round stands.
     """
     top, bottom = instance.constants.tolist()
     guess = Fraction(top, bottom) if bottom > 0 else Fraction(0)  # the empty selection, which may be the best
@@ -102,12 +96,7 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
 def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of the key of every selection, whatever ratios make the value.
 
-    Parameters
-    ----------
-    instance : Coverage
-        To be maximized.
-    deadline : Deadline
-        What is not done by then is replaced by something weaker.
+    `instance`: to be maximized. `deadline`: what is not done by then is replaced by something weaker.
     """
     weights = [Fraction(weight) for weight in instance.weights]
     if instance.combination is Combination.RATIO:
@@ -144,9 +133,7 @@ def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) 
 def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
     """Return a bound of the harmonic mean of the ratios, by tangents in windows of the denominator that varies.
 
-    Parameters
-    ----------
-    alone : one bound a ratio
+    `alone`: one bound a ratio.
     """
     trivial = mean_of(instance.weights, alone)
     positive = (instance.constants[1::2] >= 0).all() and one_varies(instance)

@@ -38,20 +38,13 @@ _CELLS: Final = 10**6
 
 @dataclass(frozen=True)
 class Weighted:
-    """The wish ``sum of weights[h] T_h / D_h >= value`` over the ratios named.
+    """The wish ``sum of weights[h] T_h / D_h >= value`` over the ratios named."""
 
-    Attributes
-    ----------
-    ratios : numbers of the ratios; the others count nothing
-    weights : one positive number for each of them
-    value : Fraction
-    typical : one positive number for each of them
-        Numerators as they are near the optimum: they decide how good the programs are, never whether they hold.
-    """
-
-    ratios: tuple[int, ...]
-    weights: tuple[Fraction, ...]
+    ratios: tuple[int, ...]  # numbers of the ratios; the others count nothing
+    weights: tuple[Fraction, ...]  # one positive number for each of them
     value: Fraction
+    # one positive number for each of them: numerators as they are near the optimum: they decide how good the programs
+    # are, never whether they hold.
     typical: tuple[float, ...]
 
 
@@ -177,12 +170,8 @@ def _quotients(instance: Coverage, wish: Weighted, cell: DenominatorBox) -> Deno
 def within(instance: Coverage, cell: DenominatorBox, wish: Weighted, *, least: bool) -> Coverage | None:
     """Return an instance with all selections of a cell and fewer others, where lengths can tell; None if it has none.
 
-    Parameters
-    ----------
-    wish : Weighted
-        Whose ratios the cell is of.
-    least : bool
-        Whether to leave out shorter selections, too: that is better to bound with, and worse to search with.
+    `wish`: whose ratios the cell is of. `least`: whether to leave out shorter selections, too: that is better to bound
+    with, and worse to search with.
     """
     if not cell.outlines:
         return instance
@@ -276,18 +265,8 @@ def programs(
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Yield integers (a, b) for each corner: ``a T - b D >= 0`` at one of them for whatever fulfils the wish.
 
-    Parameters
-    ----------
-    largest : float
-        About what ``a T + b D`` may become with every unit.
-    steepest : float
-        About what a may be.
-    check : callable, optional
-        Called at each corner (`excess`).
-
-    Yields
-    ------
-    a, b : one integer for each ratio of the instance
+    `largest`: about what ``a T + b D`` may become with every unit. `steepest`: about what a may be. `check`: called at
+    each corner (`excess`). `a`, `b`: one integer for each ratio of the instance.
     """
     most = reaches(instance)
     plane = _plane(cell, wish)

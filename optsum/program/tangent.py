@@ -41,12 +41,8 @@ def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> We
     :math:`\prod_h y_h^{w_h} \ge P` implies :math:`\sum_h w_h y_h / r_h \ge W (P / \prod_h r_h^{w_h})^{1 / W}` with
     W the sum of the weights; rounded down.
 
-    Parameters
-    ----------
-    power : Fraction
-        As `optsum.coverage.evaluate.key_of` compares means.
-    anchor : one positive number a ratio
-        Values of the ratios.
+    `power`: as `optsum.coverage.evaluate.key_of` compares means. `anchor`, one positive number a ratio: values of the
+    ratios.
     """
     total = sum(instance.weights)
     typical = tuple(r * max(int(instance.constants[2 * h + 1]), 1) for h, r in enumerate(anchor))
@@ -71,10 +67,7 @@ def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER, rounds: int =
     The tangent there is the best one: no program of another has a smaller share of its optimum between itself and the
     power that is asked for. Frank and Wolfe's method, with the step searched along the segment.
 
-    Returns
-    -------
-    list of float
-        Empty where denominators vary or are 0, or the relaxation has no optimum, or none before the deadline.
+    The result: empty where denominators vary or are 0, or the relaxation has no optimum, or none before the deadline.
     """
     if instance.mass[1::2].any() or (instance.slot % 2 == 1).any():
         return []

@@ -41,22 +41,15 @@ _SHARES: Final = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two strategies on the problems that both have a selection for.
-
-    Attributes
-    ----------
-    first, second : str
-    wins, ties, losses : int
-        Problems where the first is better, equal, worse; objectives are compared exactly.
-    p_value : float or None
-        Of Wilcoxon's signed-rank test, two-sided, ties left out; None for fewer than six problems that differ.
-    """
+    """Two strategies on the problems that both have a selection for."""
 
     first: str
     second: str
+    # wins, ties, losses: problems where the first is better, equal, worse; objectives are compared exactly.
     wins: int
     ties: int
     losses: int
+    # Of Wilcoxon's signed-rank test, two-sided, ties left out; None for fewer than six problems that differ.
     p_value: float | None
 
 

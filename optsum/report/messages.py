@@ -81,14 +81,9 @@ Advance: TypeAlias = Callable[..., None]
 def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
     """Show how far the work is: a bar on a terminal, and a line in the log now and then elsewhere.
 
-    Parameters
-    ----------
-    what : str
-        What is counted: "topics".
-    count : callable
-        Returns how many there will be, or None if that is not known; asked only if something is shown.
-    in_logs : bool
-        Whether people in front of a pipe want to see the lines, too, as those of a long run do.
+    `what`: what is counted: "topics". `count`: returns how many there will be, or None if that is not known; asked only
+    if something is shown. `in_logs`: whether people in front of a pipe want to see the lines, too, as those of a long
+    run do.
     """
     if is_quiet():
         yield lambda done=1: None  # noqa: ARG005
@@ -200,13 +195,7 @@ def count_lines(path: str) -> int | None:
 
 @contextmanager
 def telling(verbosity: Verbosity = Verbosity.NORMAL, file: str | None = None) -> Iterator[None]:
-    """Show what is logged meanwhile, and keep it in a file, with times.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be written.
-    """
+    """Show what is logged meanwhile, and keep it in a file, with times."""
     level = _LOG.level
     with ExitStack() as stack:
         stack.enter_context(saying(verbosity))

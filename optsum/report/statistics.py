@@ -49,10 +49,7 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[Any]:
 def student(degrees: int) -> float:
     """Return the 97.5 % quantile of Student's t.
 
-    Parameters
-    ----------
-    degrees : int
-        Degrees of freedom, 1 or more.
+    `degrees`: degrees of freedom, 1 or more.
 
     Notes
     -----
@@ -130,12 +127,8 @@ def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
 def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple[float | None, bool]:
     """Return how close a value is to the optimum, or to the tightest bound where that is not known.
 
-    Returns
-    -------
-    ratio : float or None
-        None where there is neither.
-    guaranteed : bool
-        Whether it is against a bound: then the true ratio is at least that.
+    `ratio`: none where there is neither. `guaranteed`: whether it is against a bound: then the true ratio is at least
+    that.
     """
     if optimum is not None:
         return _ratio(key, optimum), False
@@ -170,23 +163,14 @@ FEWEST: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Akhmetov et al. 2022, Tables 4 and 5.
-
-    Attributes
-    ----------
-    count : int
-    mean, std : float
-        The standard deviation is that of a sample (divided by count - 1); 0 for a single number.
-    cv : float or None
-        Coefficient of variation, std / mean (eq. 5); None where the mean is 0.
-    half_width : float or None
-        Of the 95 % confidence interval of the mean (eq. 6); None for a single number, which has none.
-    """
+    """Akhmetov et al. 2022, Tables 4 and 5."""
 
     count: int
+    # mean, std: the standard deviation is that of a sample (divided by count - 1); 0 for a single number.
     mean: float
     std: float
-    cv: float | None
+    cv: float | None  # Coefficient of variation, std / mean (eq. 5); None where the mean is 0.
+    # Of the 95 % confidence interval of the mean (eq. 6); None for a single number, which has none.
     half_width: float | None
 
     @property
@@ -203,11 +187,8 @@ class Spread:
 def spread_of(values: Sequence[float], interval: Interval = "student", z: float = Z) -> Spread | None:
     """Return the spread of numbers; None if there are none.
 
-    Parameters
-    ----------
-    interval : {"student", "z"}
-        How many standard errors the confidence interval reaches: the quantile of Student's t with ``count - 1`` degrees
-        of freedom (4.30 for three numbers), or `z`, which is right for many.
+    `interval`: how many standard errors the confidence interval reaches: the quantile of Student's t with ``count - 1``
+    degrees of freedom (4.30 for three numbers), or `z`, which is right for many.
     """
     if not values:
         return None
@@ -236,13 +217,7 @@ def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
 
 
 def quantiles(values: Sequence[float], shares: Sequence[float]) -> list[float]:
-    """Return the quantiles at shares between 0 and 1, interpolated linearly.
-
-    Raises
-    ------
-    ValueError
-        If there are no values.
-    """
+    """Return the quantiles at shares between 0 and 1, interpolated linearly."""
     if not values:
         raise ValueError("There are no values, so there are no quantiles.")
     found: list[float] = np.quantile(np.asarray(values, np.float64), np.asarray(shares)).tolist()

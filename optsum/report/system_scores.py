@@ -46,22 +46,8 @@ _SHARED: Final = (
 class OracleScores:
     """Enumerates the oracles of topics, metric by metric, and holds summaries against all of them.
 
-    Parameters
-    ----------
-    options : ScoreOptions
-        The oracles are those of recall, or of what the preset measures, within `max_length`.
-
-    Attributes
-    ----------
-    without : list of str
-        Metrics whose oracles cannot be enumerated.
-    unfound : int
-        Topics and metrics whose oracles were not all found in time.
-
-    Raises
-    ------
-    OptionError
-        If there is no limit of length.
+    `options`: the oracles are those of recall, or of what the preset measures, within `max_length`. `without`: metrics
+    whose oracles cannot be enumerated. `unfound`: topics and metrics whose oracles were not all found in time.
     """
 
     def __init__(self, options: ScoreOptions) -> None:
@@ -90,15 +76,7 @@ class OracleScores:
         return "no metric"
 
     def of(self, topic: Topic) -> dict[str, Optima | None]:
-        """Return all oracles of a topic by metric; None where not all are found within the time limit.
-
-        Raises
-        ------
-        InputError
-            If the topic has no oracle.
-        KeyboardInterrupt
-            If the search was interrupted.
-        """
+        """Return all oracles of a topic by metric; None where not all are found within the time limit."""
         from optsum.running.all_optima.oracles import oracles_of
 
         found: dict[str, Optima | None] = {}
@@ -130,22 +108,8 @@ class OracleScores:
 class PackedContexts:
     """Holds what packers chose against the most that the budget allows.
 
-    Parameters
-    ----------
-    options : ScoreOptions
-        With a formulation that has no metric, and a budget.
-
-    Attributes
-    ----------
-    limits : str
-        What is optimized, in words.
-    unproven : int
-        Topics whose optimum was not proven in time.
-
-    Raises
-    ------
-    OptionError
-        If there is no budget, or the options cannot be used.
+    `options`: with a formulation that has no metric, and a budget. `limits`: what is optimized, in words. `unproven`:
+    topics whose optimum was not proven in time.
     """
 
     def __init__(self, options: ScoreOptions) -> None:
@@ -159,15 +123,7 @@ class PackedContexts:
         self.limits = resolved.formulated().goal(resolved.spec())
 
     def rows(self, topic: Topic, systems: Sequence[System]) -> list[dict[str, Any]]:
-        """Return the rows of a topic: one a packer.
-
-        Raises
-        ------
-        InputError
-            If the topic cannot be used.
-        KeyboardInterrupt
-            If the search was interrupted.
-        """
+        """Return the rows of a topic: one a packer."""
         if self._setup is None:
             resolved = resolve_context(self._given, lengths_given=topic.lengths is not None)
             self.limits = resolved.formulated().goal(resolved.spec())
@@ -237,10 +193,7 @@ def against(
 
     A sentence of the summary that is none of the source is in no oracle (`optsum.corpus.systems.extract_of`).
 
-    Parameters
-    ----------
-    each : int
-        Of how many oracles the row has precision, recall and F-measure one by one, under ``each``.
+    `each`: of how many oracles the row has precision, recall and F-measure one by one, under ``each``.
     """
     extract = extract_of(topic, system)
     scores: dict[str, dict[str, Any] | None] = {}
@@ -292,52 +245,32 @@ _ORACLE = "oracle "
 
 @dataclass(frozen=True, kw_only=True)
 class SystemRow:
-    """Scores of one system.
-
-    Attributes
-    ----------
-    system : str
-    topics : int
-        Topics with a summary of the system.
-    rouge : dict of metric name to recall, precision and f1
-        Means over those topics.
-    human : dict of name to float
-        Means over the topics that have such a score.
-    oracle : dict of metric name to recall, precision and f1
-        Against all oracles, means over the topics whose oracles were all found; None if there is no such topic, empty
-        if it was not asked for.
-    claims : dict of str to float
-        Of a packer: the means of "objective" (share of the claims supported) and "gap" (share of the optimum that is
-        lost) over the topics that it kept the budget of, the largest such gap ("worst"), the mean "length", and how
-        often it was "over" the budget.
-    """
+    """Scores of one system."""
 
     system: str
-    topics: int
-    rouge: dict[str, dict[str, float]]
-    human: dict[str, float]
+    topics: int  # Topics with a summary of the system.
+    rouge: dict[str, dict[str, float]]  # Means over those topics.
+    human: dict[str, float]  # Means over the topics that have such a score.
+    # Against all oracles, means over the topics whose oracles were all found; None if there is no such topic, empty if
+    # it was not asked for.
     oracle: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    # Of a packer: the means of "objective" (share of the claims supported) and "gap" (share of the optimum that is
+    # lost) over the topics that it kept the budget of, the largest such gap ("worst"), the mean "length", and how often
+    # it was "over" the budget.
     claims: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HumanCorrelation:
-    """How one metric and measure agrees with one human score; None where there is too little to correlate.
-
-    Attributes
-    ----------
-    metric, measure, human : str
-    system_pearson, system_spearman : float or None
-        Over systems, each by its means over topics.
-    summary_pearson, summary_spearman : float or None
-        Over the systems of one topic; the mean over topics.
-    """
+    """How one metric and measure agrees with one human score; None where there is too little to correlate."""
 
     metric: str
     measure: str
     human: str
+    # system_pearson, system_spearman: over systems, each by its means over topics.
     system_pearson: float | None
     system_spearman: float | None
+    # summary_pearson, summary_spearman: over the systems of one topic; the mean over topics.
     summary_pearson: float | None
     summary_spearman: float | None
 
@@ -372,11 +305,7 @@ class _Sums:
 class SystemScores(Tabular):
     """The tables that `score` returns; ``print(scores)`` shows them.
 
-    Attributes
-    ----------
-    options : ScoreOptions
-    summaries, topics, failed : int
-        Summaries that were scored, topics they are of, and rows that are errors.
+    `summaries`, `topics`, `failed`: summaries that were scored, topics they are of, and rows that are errors.
     """
 
     def __init__(self, options: ScoreOptions) -> None:

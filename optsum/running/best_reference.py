@@ -33,10 +33,7 @@ def best_of_references(topic: Topic, setup: Setup, single: Callable[[Topic], Res
     What was found for one reference may be worth more on another, where the search for that one missed it: every
     selection is held against all references, unless the best is proven.
 
-    Parameters
-    ----------
-    single : callable
-        Searches the topic with one of its references.
+    `single`: searches the topic with one of its references.
 
     Notes
     -----
@@ -84,13 +81,6 @@ def for_each_reference(
 
     After Ctrl-C the other references are not searched, but what is `unsearched` of them is in the list: nothing is
     known of all references then. `result_of` an answer tells whether it was interrupted.
-
-    Raises
-    ------
-    InputError
-        If no reference can be used.
-    KeyboardInterrupt
-        If it came before there was any answer.
     """
     found: list[tuple[int, T]] = []
     refused: InputError | None = None
@@ -213,17 +203,8 @@ def union_of(
 ) -> tuple[Diagram, tuple[Any, ...]]:
     """Return the sets that are in any of the families, and what the units are called that they speak of.
 
-    Parameters
-    ----------
-    families : pairs of a diagram and the names of its units, ascending
-    names : sequence, optional
-        What the units of the union are called, ascending; those of all families by default.
-
-    Returns
-    -------
-    diagram : Diagram
-    names : tuple
-        Of its units, ascending.
+    `families`: pairs of a diagram and the names of its units, ascending. `names`: what the units of the union are
+    called, ascending; those of all families by default. `names`: of its units, ascending.
     """
     called = tuple(sorted({name for _, units in families for name in units})) if names is None else tuple(names)
     number = {name: unit for unit, name in enumerate(called)}

@@ -35,11 +35,6 @@ def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: st
 
     Lengths are tokens where a tokenizer is named, those that topics give where they give them, and otherwise words,
     which is said.
-
-    Raises
-    ------
-    OptionError
-        If there is no budget, or the options cannot be used.
     """
     found = {name: value for name, value in given.items() if value is not None}
     named = found.keys() | (read_config(config).keys() if config is not None else set())

@@ -82,13 +82,7 @@ def agreed(topic: Topic, setup: Setup) -> int:
 
 
 def single_problem(topic: object, setup: Setup) -> Topic:
-    """Return the one problem that a topic is.
-
-    Raises
-    ------
-    OptionError
-        If it is several problems.
-    """
+    """Return the one problem that a topic is."""
     given = topic_of(topic, setup.options.reading)
     parts = list(problems(given, setup))
     if (warning := setup.warning_of(given)) is not None:
@@ -114,24 +108,10 @@ def each_topic(
 ) -> Generator[list[Result], None, None]:
     """Yield the results of each topic together, whatever happens to it.
 
-    Parameters
-    ----------
-    topics : iterable, path or data frame
-        As for `optsum.corpus.given.topics_of`.
-    setups : sequence of Setup
-        All setups in which a topic is searched; they make the same problems of it, and share what is said of workers.
-    solve_part : callable
-        Returns the results of a topic as one problem: one for each setup, or fewer of which the last is interrupted.
-        Pickled if other processes work.
-    executor : Executor or callable, optional
-        The caller's own (`optsum.running.executors.choice.crew_of`).
-
-    Raises
-    ------
-    OptsumError
-        At once, if one of the setups cannot work on any topic.
-    KeyboardInterrupt, ExecutorError
-        As `optsum.running.executors.workers.in_order` does.
+    `topics`: as for `optsum.corpus.given.topics_of`. `setups`: all setups in which a topic is searched; they make the
+    same problems of it, and share what is said of workers. `solve_part`: returns the results of a topic as one problem:
+    one for each setup, or fewer of which the last is interrupted. Pickled if other processes work. `executor`: the
+    caller's own (`optsum.running.executors.choice.crew_of`).
     """
     given = topics_of(topics, setups[0].options.reading)
     if executor is not None:  # its processes find on disk what this one compiles

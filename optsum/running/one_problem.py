@@ -24,17 +24,7 @@ from optsum.system.processes.signal_guard import postponing
 def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatched: bool = False) -> Task:
     """Return the problem of a topic, with the units that the strategy must see.
 
-    Parameters
-    ----------
-    keep_unmatched : bool
-        Whether there are units that have nothing of the references, whatever the options say.
-
-    Raises
-    ------
-    TimeOver
-        If it takes longer than the deadline allows.
-    OptsumError
-        If the topic cannot be a problem, or the formulation does not serve the options.
+    `keep_unmatched`: whether there are units that have nothing of the references, whatever the options say.
     """
     return _built(topic, setup, deadline, keep_unmatched=keep_unmatched)
 
@@ -54,10 +44,7 @@ def _built(topic: Topic, setup: Setup, deadline: Deadline, *, keep_unmatched: bo
 def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
     """Search a topic as one problem, or as one for each reference where the best of them is wanted.
 
-    Parameters
-    ----------
-    began : float
-        `optsum.system.clock.clock` at which the work on the topic began.
+    `began`: `optsum.system.clock.clock` at which the work on the topic began.
     """
     if setup.best_of_references:
         starts, setups = iter([began]), shares(setup, topic)  # the time of reading is that of the first reference
@@ -88,14 +75,8 @@ def run_task(
 ) -> Result:
     """Search a task and turn the answer back into text; whoever calls it postpones Ctrl-C where it must be.
 
-    Parameters
-    ----------
-    began : float, optional
-        `optsum.system.clock.clock` at which the work on the topic began; now, if not given.
-    root_bound : Key, optional
-        The problem's, if it is known already.
-    sentence_count : int, optional
-        Of the topic (`optsum.running.results.count_sentences`).
+    `began`: `optsum.system.clock.clock` at which the work on the topic began; now, if not given. `root_bound`: the
+    problem's, if it is known already. `sentence_count`: of the topic (`optsum.running.results.count_sentences`).
     """
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))

@@ -46,26 +46,15 @@ USABLE: Final = "usable"
 
 @dataclass(frozen=True)
 class Plan:
-    """The strategies, backends, time limits and seeds that are compared.
+    """The strategies, backends, time limits and seeds that are compared."""
 
-    Attributes
-    ----------
-    variants : tuple of Options
-        The same options for each strategy, the exact one first.
-    exact : str or None
-        The strategy whose proven optimum the others are held against.
-    backends : tuple of (str, own options)
-        Solvers that a strategy with a backend is run on, a variant each; empty where it is run on one.
-    seeds : tuple of int
-        Each strategy that proves nothing is run once with each; empty where all are run once.
-    time_limits : tuple of float
-        Seconds that each strategy is run with, a variant each; empty where all have one limit, or none.
-    """
-
-    variants: tuple[Options, ...]
-    exact: str | None
+    variants: tuple[Options, ...]  # The same options for each strategy, the exact one first.
+    exact: str | None  # The strategy whose proven optimum the others are held against.
+    # Solvers that a strategy with a backend is run on, a variant each; empty where it is run on one.
     backends: tuple[Solver, ...] = ()
+    # Each strategy that proves nothing is run once with each; empty where all are run once.
     seeds: tuple[int, ...] = ()
+    # Seconds that each strategy is run with, a variant each; empty where all have one limit, or none.
     time_limits: tuple[float, ...] = ()
 
     @property
@@ -163,17 +152,8 @@ class Plan:
 def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
     """Return backends with the options of each.
 
-    Parameters
-    ----------
-    given : str, or list of str and mappings
-        Names, or tables with ``name`` and ``options``; "usable" is all that work here, and what does not is said.
-    base : Options
-        What is searched for. Its `backend_options` are named ``highs.presolve``: those of highs.
-
-    Raises
-    ------
-    OptionError
-        If they are something else, one comes twice, or options are of none of them.
+    `given`: names, or tables with ``name`` and ``options``; "usable" is all that work here, and what does not is said.
+    `base`: what is searched for. Its `backend_options` are named ``highs.presolve``: those of highs.
     """
     found: list[Solver] = []
     for part in given if isinstance(given, list | tuple) and given else [given]:
@@ -257,16 +237,7 @@ def _names(given: object, kind: str = "strategy") -> list[str]:
 def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
     """Return seeds given as numbers, or as text: "0:10" for the ten from 0, "1,2,3" for these; none for None.
 
-    Parameters
-    ----------
-    given : iterable of int, or str, or None
-    seed : int, optional
-        A single one, where that is given too.
-
-    Raises
-    ------
-    OptionError
-        If they are something else, or one comes twice; or a single seed is given too.
+    `seed`: a single one, where that is given too.
     """
     if given is None:
         return ()
@@ -299,15 +270,7 @@ def each_seed(options: Options, seeds: Sequence[int]) -> list[Options]:
 def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
     """Return the longest of several time limits, and all of them, from the shortest; a single one as it is, and none.
 
-    Parameters
-    ----------
-    given : float, list of float, or str
-        Seconds; as text joined by commas.
-
-    Raises
-    ------
-    OptionError
-        If one of several is no number of seconds, or comes twice.
+    `given`: seconds; as text joined by commas.
     """
     wrong = OptionError(f"The time limits {given!r:.80} are no seconds: give them as 0.1,1,10, each once.")
     if isinstance(given, str):

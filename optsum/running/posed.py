@@ -29,14 +29,8 @@ _FORMULATION: Final = {Sense.MAXIMIZE: "problem", Sense.MINIMIZE: "problem:minim
 def posed(given: Any, options: Mapping[str, Any], config: str | Path | None = None) -> tuple[Any, dict[str, Any]]:
     """Return problems or topics, to be iterated over once, and the options that they are solved with.
 
-    Parameters
-    ----------
-    given : topics, problems, the path of a file of either, or ``module.py:function``
-        A problem by itself is returned as a topic.
-    options : mapping
-        Of which the formulation is added, unless it is there, where the first that is given is a problem.
-    config : path, optional
-        A file of options, which may name the formulation.
+    `given`: a problem by itself is returned as a topic. `options`: of which the formulation is added, unless it is
+    there, where the first that is given is a problem. `config`: a file of options, which may name the formulation.
     """
     found = dict(options)
     named = found.get("formulation") is not None or (config is not None and "formulation" in read_config(config))
@@ -67,18 +61,8 @@ def posed(given: Any, options: Mapping[str, Any], config: str | Path | None = No
 def started(topics: Any, start: Any, reading: Reading) -> Any:
     """Return topics that begin with a selection each, where there is one for it.
 
-    Parameters
-    ----------
-    topics : a topic, or several
-    start : units, mapping, path or results
-        Of a topic by itself its units; of several units by id, rows of a former run, or its results.
-    reading : Reading
-        By which topics are read that are none yet.
-
-    Raises
-    ------
-    InputError
-        If that says no starts.
+    `start`: of a topic by itself its units; of several units by id, rows of a former run, or its results. `reading`: by
+    which topics are read that are none yet.
     """
     if start is None:
         return topics

@@ -27,12 +27,8 @@ def finished(
 ) -> Result:
     """Return the result of a search with all that the topic adds: the units' names, the text and its scores.
 
-    Parameters
-    ----------
-    began, built : float
-        `optsum.system.clock.clock` when the work on the topic began, and when its problem was there.
-    sentence_count : int, optional
-        Of the topic (`count_sentences`).
+    `began`, `built`: `optsum.system.clock.clock` when the work on the topic began, and when its problem was there.
+    `sentence_count`: of the topic (`count_sentences`).
     """
     found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
     more: Mapping[str, Any] = {}

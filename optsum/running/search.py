@@ -109,10 +109,8 @@ def searched(
 ) -> Result:
     """Do what `search` does, for callers who postpone Ctrl-C where it must be (`postponing`), as it takes time.
 
-    Parameters
-    ----------
-    ready : set, optional
-        The kinds of problems (`Problem.prepared_as`) that the same strategy has been prepared for; others are added.
+    `ready`: the kinds of problems (`Problem.prepared_as`) that the same strategy has been prepared for; others are
+    added.
     """
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
@@ -160,13 +158,7 @@ def searched(
 
 
 def _hold(run: Run, start: Iterable[int]) -> None:
-    """Let a run begin with a selection.
-
-    Raises
-    ------
-    InputError
-        If it breaks the limits of the problem.
-    """
+    """Let a run begin with a selection."""
     units = whole_numbers(start, "Unit {} of the start")
     if excess := run.see(units).violation:
         raise InputError(f"The start breaks the limits of the problem by {excess}: give a selection that keeps them.")
@@ -185,10 +177,7 @@ def _certify(
 def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
     """Start, if that was not done, and bound what a search that has ended did not prove.
 
-    Returns
-    -------
-    bool
-        Whether it, or this, was interrupted.
+    The result: whether it, or this, was interrupted.
     """
     interrupted = termination is Termination.INTERRUPTED
     deadline = run.limits.late(run.deadline, interrupted=interrupted)

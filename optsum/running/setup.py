@@ -30,33 +30,19 @@ _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Setup:
-    """How topics are worked on. A process that it is sent to makes it anew from its options.
+    """How topics are worked on. A process that it is sent to makes it anew from its options."""
 
-    Attributes
-    ----------
-    options : Options
-        What it was made from.
-    formulation : Formulation
-    spec, spec_of_tokens : Spec
-        What is optimized, with all units if the strategy must see them; the latter for topics that come as tokens.
-    strategy : Strategy
-    limits : Limits
-    scores : tuple of Metric
-        Metrics that the finished text is scored by.
-    blank : Result
-        What a result says whatever is found: nothing is searched yet.
-    ready : set
-        The kinds of problems that have been prepared for (`optsum.Problem.prepared_as`).
-    """
-
-    options: Options
+    options: Options  # What it was made from.
     formulation: Formulation
+    # spec, spec_of_tokens: what is optimized, with all units if the strategy must see them; the latter for topics that
+    # come as tokens.
     spec: Spec
     spec_of_tokens: Spec
     strategy: Strategy
     limits: Limits
-    scores: tuple[Metric, ...]
-    blank: Result
+    scores: tuple[Metric, ...]  # Metrics that the finished text is scored by.
+    blank: Result  # What a result says whatever is found: nothing is searched yet.
+    # The kinds of problems that have been prepared for (`optsum.Problem.prepared_as`).
     ready: set[Hashable] = field(default_factory=set, init=False, repr=False)
     _warned: dict[str, tuple[Topic, str | None]] = field(default_factory=dict, init=False, repr=False)
 
@@ -89,13 +75,7 @@ class Setup:
         return setup_of, (self.options,)
 
     def spec_for(self, topic: Topic) -> Spec:
-        """Return what is optimized on a topic.
-
-        Raises
-        ------
-        InputError
-            If the summary is to be as long as the reference, and there is none, or it is shorter than the least.
-        """
+        """Return what is optimized on a topic."""
         tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
         spec = self.spec_of_tokens if tokens else self.spec
         return replace(spec, max_length=_length_of_references(topic, spec)) if self.as_reference else spec
@@ -120,13 +100,7 @@ class Setup:
         return last[1]
 
     def refuse_lost(self, topic: Topic) -> None:
-        """Refuse a topic of which the tokenizer leaves almost nothing.
-
-        Raises
-        ------
-        InputError
-            With the tokenizer that would serve.
-        """
+        """Refuse a topic of which the tokenizer leaves almost nothing."""
         if not self.formulation.has_metric or not self.scores[0].of_texts:
             return
         texts = (topic.sentences, [sentence for reference in topic.references for sentence in reference])
@@ -155,13 +129,7 @@ def is_ours(part: object) -> bool:
 
 @lru_cache(maxsize=64)
 def setup_of(options: Options) -> Setup:
-    """Return what options come to.
-
-    Raises
-    ------
-    OptsumError
-        If a name is unknown, or an option of a strategy or formulation cannot be.
-    """
+    """Return what options come to."""
     strategy, formulation, spec = options.searcher(), options.formulated(), options.spec()
     if strategy.all_units:
         spec = spec.with_all_units()

@@ -67,13 +67,7 @@ _ready: set[Options] = set()
 
 
 def warm_up(setup: Setup) -> float:
-    """Make a process ready for a search, and return the seconds it took; a second time costs nothing.
-
-    Raises
-    ------
-    OptsumError
-        If the options cannot work on any topic: a solver that cannot be used, a combination that is not served.
-    """
+    """Make a process ready for a search, and return the seconds it took; a second time costs nothing."""
     if _ANY in setup.ready:  # quicker than a look at the options
         return 0.0
     small = _fitting(setup.options)
@@ -154,13 +148,7 @@ def _prepare(setup: Setup) -> None:
 
 
 def kernels_of(strategies: Iterable[str]) -> list[Part]:
-    """Return what has to be called so that all kernels of some strategies are there, for all kinds of problems.
-
-    Raises
-    ------
-    UnknownNameError
-        For a strategy that does not exist.
-    """
+    """Return what has to be called so that all kernels of some strategies are there, for all kinds of problems."""
     from optsum.coverage import climb
     from optsum.problem import text_kernels
     from optsum.running.all_optima import families

@@ -146,12 +146,7 @@ class Study(Tabular):
     def reads(self, systems: Any, reading: Reading = AS_IS) -> Self:
         """Take in systems' summaries, before `run`, and return the study.
 
-        Parameters
-        ----------
-        systems : path, data frame or iterable
-            As for `optsum.score`.
-        reading : Reading
-            How summaries that are raw text become sentences.
+        `systems`: as for `optsum.score`. `reading`: how summaries that are raw text become sentences.
         """
         self._submissions = Submissions.of(systems, self.failures, reading)
         return self
@@ -164,16 +159,8 @@ class Study(Tabular):
     def run(self, topics: AnyTopics, done: Callable[[list[Row]], None] = lambda _: None) -> Self:
         """Do all topics, and return the study.
 
-        Parameters
-        ----------
-        topics : path, data frame or iterable
-        done : callable
-            Gets the rows of each topic as soon as there are any, but not those that were there (`resumes`).
-
-        Raises
-        ------
-        OptsumError
-            At once, if the options cannot be used.
+        `topics`: path, data frame or iterable. `done`: gets the rows of each topic as soon as there are any, but not
+        those that were there (`resumes`).
         """
         setups = [setup_of(options) for options in self.searches()]
         marks = {"study": self.name, "config_hash": self.config_hash}
@@ -242,12 +229,7 @@ class Study(Tabular):
         return len({row["id"] for row in self.rows})
 
     def table(self, title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
-        """Return an empty table: columns of names on the left, of numbers on the right; the caption says what it is of.
-
-        See Also
-        --------
-        about : The caption's first line.
-        """
+        """Return an empty table: columns of names on the left, of numbers on the right."""
         table = Table.of(names, numbers, title)
         table.caption = self.caption()
         return table

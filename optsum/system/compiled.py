@@ -55,12 +55,8 @@ _LONGEST_CALL_S: Final = 0.5
 class _OfThread(local):
     """The state that `Patience` keeps of each thread: while one rehearses, others search.
 
-    Attributes
-    ----------
-    interpreted : set
-        Kernels that were, since somebody has emptied it.
-    rehearsal_s : float
-        Seconds that may be spent on a call of kernels which is only made so that they are there.
+    `interpreted`: kernels that were, since somebody has emptied it. `rehearsal_s`: seconds that may be spent on a call
+    of kernels which is only made so that they are there.
     """
 
     def __init__(self) -> None:
@@ -71,20 +67,10 @@ class _OfThread(local):
 class Patience:
     """How long this process still interprets kernels that are not compiled.
 
-    Attributes
-    ----------
-    left_s : float
-        Seconds of the processor; 0 to compile kernels that have taken long, less to compile all when they are called.
-    taken : dict
-        How long kernels were interpreted.
-    over : list of callables
-        Called with the kernels that have taken long, once, when the patience is over.
-    compiling : list of callables
-        Called before something is compiled.
-    thread : _OfThread
-        What is not the process's, but each thread's own.
-    warned : bool
-        Whether it was said that kernels cannot be kept.
+    `left_s`: seconds of the processor; 0 to compile kernels that have taken long, less to compile all when they are
+    called. `taken`: how long kernels were interpreted. `over`: called with the kernels that have taken long, once, when
+    the patience is over. `compiling`: called before something is compiled. `thread`: what is not the process's, but
+    each thread's own. `warned`: whether it was said that kernels cannot be kept.
     """
 
     def __init__(self) -> None:

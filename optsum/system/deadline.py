@@ -26,12 +26,7 @@ class Deadline:
     `left_s`. It starts with its creation; parts of the work share the one of the whole. Whoever takes a
     KeyboardInterrupt for the end of his part says so (`interrupt`), so that no other part begins or goes on.
 
-    Parameters
-    ----------
-    seconds : float, optional
-        From now on; None for no limit.
-    should_stop : callable, optional
-        Asked with the clock; a true answer ends the work.
+    `seconds`: from now on; None for no limit. `should_stop`: asked with the clock; a true answer ends the work.
     """
 
     __slots__ = ("_ends", "_interrupted", "_should_stop")

@@ -71,11 +71,6 @@ def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
     """Open a file that `stack` closes, unpacked if it is compressed, whatever its name says.
 
     It may be compressed by gzip, bzip2, xz or zstandard, or be the one file of a zip or tar archive.
-
-    Raises
-    ------
-    OSError, EOFError, ValueError, zlib.error, lzma.LZMAError
-        As they come (`READ_ERRORS`); for archives of several files, and those that need another program.
     """
     if path != "-":
         stream: BufferedReader = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
@@ -186,19 +181,8 @@ class _Unpacked(RawIOBase):
 def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputError) -> str:
     """Return what a UTF-8 file holds, plain or compressed by gzip, without a byte order mark.
 
-    Parameters
-    ----------
-    path : str or path
-        ``-`` is the standard input.
-    what : str
-        What the file is, for messages: "the table"; empty for its bare name.
-    error : type
-        What is raised.
-
-    Raises
-    ------
-    error
-        If the file cannot be read, or is not UTF-8.
+    `path`: ``-`` is the standard input. `what`: what the file is, for messages: "the table"; empty for its bare name.
+    `error`: what is raised.
     """
     name = f"{what} {name_of(path)}".lstrip()
     try:
@@ -216,17 +200,7 @@ def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputErro
 def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -> dict[str, Any]:
     """Return the table that TOML text holds.
 
-    Parameters
-    ----------
-    what : str
-        What it is, for messages: "the configuration a.toml".
-    error : type
-        What is raised.
-
-    Raises
-    ------
-    error
-        If the text is no TOML, or tables lie in tables without end: whoever looks at them would fail.
+    `what`: what it is, for messages: "the configuration a.toml". `error`: what is raised.
     """
     try:
         table = tomllib.loads(text)
@@ -290,11 +264,6 @@ def replacing(path: PathLike) -> Iterator[Path]:
 
     It has a name that nobody can know, in the same folder, and the mode of the file that it replaces. If the block
     fails, the process dies or the disk is full, what was at `path` is there as before. No link is followed.
-
-    Raises
-    ------
-    OSError
-        As it comes; also where `path` is a symbolic link.
     """
     target = Path(path)
     if is_stream(target):  # a pipe or a device has nothing that could be kept
@@ -324,13 +293,7 @@ def replacing(path: PathLike) -> Iterator[Path]:
 
 
 def check_no_link(path: Path) -> None:
-    """Refuse a path that is a symbolic link.
-
-    Raises
-    ------
-    OSError
-        If it is one.
-    """
+    """Refuse a path that is a symbolic link."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, f"it is a symbolic link to {path.readlink()}; name that file, or remove the link")
 
@@ -354,11 +317,6 @@ def open_stream(path: Path) -> int:
 
     That one goes on at the same place for all who write to it, so that nothing is written over: /dev/stdout may be a
     file, and opened by its name it would have a place of its own.
-
-    Raises
-    ------
-    OSError
-        As it comes.
     """
     number = {"/dev/stdout": "1", "/dev/stderr": "2"}.get(path.as_posix(), path.name)
     if path.parent.as_posix() in _STREAMS and number.isdecimal():
@@ -367,13 +325,7 @@ def open_stream(path: Path) -> int:
 
 
 def open_own(path: Path) -> int:
-    """Open a file to which is added, or make it; nothing else that may lie in its place is touched.
-
-    Raises
-    ------
-    OSError
-        As it comes; also if it is a link, a pipe or a device, or has a second name elsewhere.
-    """
+    """Open a file to which is added, or make it; nothing else that may lie in its place is touched."""
     check_no_link(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
@@ -395,11 +347,8 @@ def lock(descriptor: int, path: PathLike) -> bool:
 
     Where a file system has no locks (some network drives), it is taken as locked.
 
-    Parameters
-    ----------
-    path : str or path
-        Where it was opened. If another file lies there by now, a run that has just ended put it there, and what is
-        open is nobody's any more.
+    `path`: where it was opened. If another file lies there by now, a run that has just ended put it there, and what is
+    open is nobody's any more.
     """
     if sys.platform == "win32":
         import msvcrt

@@ -46,15 +46,9 @@ def marked_text(
 ) -> str:
     """Return documents as HTML, with sentences marked.
 
-    Parameters
-    ----------
-    documents : sequence of sequences of sentences
-    shares : mapping
-        Sentence number, over all documents -> how strongly it is marked, from 0 to 1.
-    kept : mapping, optional
-        Sentence number -> its blank-separated words that are kept, where it is not kept as a whole.
-    say : bool
-        Whether the shares are told, to whoever points at a sentence or hears it read.
+    `shares`: sentence number, over all documents -> how strongly it is marked, from 0 to 1. `kept`: sentence number ->
+    its blank-separated words that are kept, where it is not kept as a whole. `say`: whether the shares are told, to
+    whoever points at a sentence or hears it read.
     """
     shown = _shown(sum(map(len, documents)), shares)
     parts, number, left_out = [], 0, 0
@@ -133,12 +127,7 @@ def _bare(word: str) -> str:
 def tracked(items: Generator[T, None, None], total: int | None, what: str = "topics") -> Generator[T, None, None]:
     """Yield items; in a notebook a bar says how many there were so far.
 
-    Parameters
-    ----------
-    total : int or None
-        How many there will be, if that is known.
-    what : str
-        What they are.
+    `total`: how many there will be, if that is known. `what`: what they are.
     """
     display = _display()
     return items if display is None else _tracked(items, total, what, display)

@@ -115,14 +115,7 @@ class _Looking(ast.NodeTransformer):
 
 
 def call_plainly(function: Function, arguments: tuple[Any, ...], seconds: float) -> Any:
-    """Call what `plain_of` returned as its kernel would be called.
-
-    Raises
-    ------
-    TooLongError
-        After so many seconds of the processor. Arrays are as they were before the call then, and after Ctrl-C too,
-        which comes between two calls of a compiled kernel.
-    """
+    """Call what `plain_of` returned as its kernel would be called."""
     kept: list[tuple[Any, Any]] = []
     given = [_typed(argument, kept) for argument in arguments]
     _patience.begin(seconds)

@@ -26,11 +26,7 @@ from optsum.system.processes.children import end_with, python
 def compile_parts(parts: Sequence[Part], done: Callable[[], object] = lambda: None) -> None:
     """Run functions that call kernels (`optsum.system.compiling.collected`).
 
-    Parameters
-    ----------
-    parts : sequence of functions
-    done : callable
-        Called after each.
+    `done`: called after each.
     """
     helper = _Helper(parts)
     try:

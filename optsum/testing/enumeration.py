@@ -18,16 +18,7 @@ class ConformanceError(AssertionError):
 def expect(holds: object, where: str, sentence: str) -> None:
     """Fail unless `holds`.
 
-    Parameters
-    ----------
-    where : str
-        The instance, so that it can be made again.
-    sentence : str
-        What is wrong.
-
-    Raises
-    ------
-    ConformanceError
+    `where`: the instance, so that it can be made again. `sentence`: what is wrong.
     """
     if not holds:
         raise ConformanceError(f"{where}: {sentence}")

@@ -196,17 +196,10 @@ def _check_interrupt(strategy: Strategy, problem: Watched, truth: Enumeration, w
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Watched(CoverageProblem):
-    """A `CoverageProblem` that notes every selection it evaluates.
-
-    Attributes
-    ----------
-    calls : list of Selection
-    interrupt_after : int or None
-        Raise `KeyboardInterrupt` once, at the evaluation after so many.
-    """
+    """A `CoverageProblem` that notes every selection it evaluates."""
 
     calls: list[Selection] = field(default_factory=list)
-    interrupt_after: int | None = None
+    interrupt_after: int | None = None  # Raise `KeyboardInterrupt` once, at the evaluation after so many.
 
     def evaluate(self, selection: Selection) -> Evaluation:
         """Note, perhaps interrupt, evaluate."""

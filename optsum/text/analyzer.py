@@ -164,20 +164,8 @@ def _word_table(stemmer: str | None, stopwords: str | frozenset[str]) -> _WordTa
 def load_stopwords(path: PathLike) -> frozenset[str]:
     """Read stop words from a UTF-8 file, one word a line; blank lines are passed over.
 
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    frozenset of str
-        For `Analyzer`. The words are kept as written: with a tokenizer that lower-cases, an upper-case one
-        drops nothing.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is not UTF-8, or has a line of several words.
+    The result: for `Analyzer`. The words are kept as written: with a tokenizer that lower-cases, an upper-case one
+    drops nothing.
     """
     words: set[str] = set()
     for number, line in enumerate(read_text(path, "the stop word file").splitlines(), start=1):

@@ -21,34 +21,16 @@ _Ints: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Interned:
-    """The counted tokens of several sentences.
+    """The counted tokens of several sentences."""
 
-    Attributes
-    ----------
-    ids : (tokens,)
-        A number for each token, 0, 1, ... in the order in which different ones first occur.
-    start : (sentences + 1,)
-        Sentence s has the tokens ``start[s]:start[s + 1]``.
-    words : (sentences,)
-        Length of each sentence in words, as `optsum.text.lengths.word_count` has it.
-    different : int
-        How many different tokens there are.
-    """
-
-    ids: _Ints
-    start: _Ints
-    words: _Ints
-    different: int
+    ids: _Ints  # (tokens,): a number for each token, 0, 1, ... in the order in which different ones first occur.
+    start: _Ints  # (sentences + 1,): sentence s has the tokens ``start[s]:start[s + 1]``.
+    words: _Ints  # (sentences,): length of each sentence in words, as `optsum.text.lengths.word_count` has it.
+    different: int  # How many different tokens there are.
 
 
 def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline = NEVER) -> Interned:
-    """Return the counted tokens of sentences (`Analyzer.tokens`) as numbers.
-
-    Raises
-    ------
-    TimeOver
-        If it takes longer than the deadline allows.
-    """
+    """Return the counted tokens of sentences (`Analyzer.tokens`) as numbers."""
     becomes = _BECOMES.get(analyzer.tokenizer)
     text = None if becomes is None else _one_text(sentences, lower=analyzer.tokenizer in _LOWERED)
     if becomes is None or text is None:

@@ -98,13 +98,7 @@ LENGTH_TOKENIZERS: Final = Functions(
 
 @lru_cache(maxsize=32)
 def token_counter(name: str) -> Callable[[Sentence], int]:
-    """Return the function that counts the tokens of a sentence, those of a pre-tokenized one joined by blanks.
-
-    Raises
-    ------
-    OptionError, UnsupportedError
-        If there is no such tokenizer, or it cannot be loaded.
-    """
+    """Return the function that counts the tokens of a sentence, those of a pre-tokenized one joined by blanks."""
     function = LENGTH_TOKENIZERS.load(name)
 
     def count(sentence: Sentence) -> int:
@@ -142,11 +136,6 @@ def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentenc
     """Cut sentences after `max_words` words in all, as ROUGE-1.5.5 cuts with ``-l``; later ones become empty.
 
     Words are what ASCII white space separates, before punctuation is split off, or the tokens of a pre-tokenized text.
-
-    Raises
-    ------
-    OptionError
-        If `max_words` is negative.
     """
     if max_words < 0:
         raise OptionError(f"a text cannot be cut to {max_words} words; give 0 or more")

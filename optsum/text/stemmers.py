@@ -81,13 +81,8 @@ def _without(word: str, size: int) -> str:
 def _without_past(word: str, doubled: Callable[[str], object], short: Callable[[str], object]) -> str:
     """Take -eed, -ed and -ing off (step 1b).
 
-    Parameters
-    ----------
-    word : str
-    doubled : callable
-        Whether a word ends in a double consonant of which one goes.
-    short : callable
-        Whether a word is so short that it gets its e back.
+    `doubled`: whether a word ends in a double consonant of which one goes. `short`: whether a word is so short that it
+    gets its e back.
     """
     if word.endswith("eed"):
         return word[:-1] if _SOME(word[:-3]) else word
@@ -124,15 +119,8 @@ _STEP_4: Final = dict.fromkeys(
 def stem(word: str) -> str:
     """Stem one token as ROUGE-1.5.5 does with ``-m``.
 
-    Parameters
-    ----------
-    word : str
-        A lower-case token. The case is never changed, and letters outside a-z count as consonants.
-
-    Returns
-    -------
-    str
-        The stem; the word itself where it has at most three characters.
+    `word`: a lower-case token. The case is never changed, and letters outside a-z count as consonants. The result: the
+    stem; the word itself where it has at most three characters.
 
     Examples
     --------
@@ -188,15 +176,8 @@ _TWO: Final = re.compile("[aeiou][^aeiou]", re.DOTALL).fullmatch
 def stem_rouge_score(word: str) -> str:
     """Stem one token as the package rouge-score does.
 
-    Parameters
-    ----------
-    word : str
-        A lower-case token. The case is never changed, and letters outside a-z count as consonants.
-
-    Returns
-    -------
-    str
-        The stem; the word itself where it has at most three characters.
+    `word`: a lower-case token. The case is never changed, and letters outside a-z count as consonants. The result: the
+    stem; the word itself where it has at most three characters.
 
     Examples
     --------
@@ -247,11 +228,6 @@ def snowball(name: str) -> Callable[[str], str]:
 
     It takes words in lower case. Its pure Python is used even where a compiled one is installed, which may be of
     another version.
-
-    Raises
-    ------
-    UnknownNameError
-        For a language that there is no stemmer of, with the nearest names.
     """
     import snowballstemmer
 
@@ -279,13 +255,7 @@ STEMMERS: Final = Functions(
 
 @lru_cache(maxsize=64)
 def stemmer_of(name: str) -> Callable[[str], str]:
-    """Return the stemmer of a name: ours, ``snowball:LANGUAGE``, another's, ``module:function``, or a caller's own.
-
-    Raises
-    ------
-    UnknownNameError, OptionError
-        As `optsum.plugins.Registry.load` does.
-    """
+    """Return the stemmer of a name: ours, ``snowball:LANGUAGE``, another's, ``module:function``, or a caller's own."""
     function: Callable[[str], Any] = STEMMERS.load(name)
     if name in STEMMERS.builtin:
         return function

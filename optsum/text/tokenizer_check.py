@@ -49,21 +49,10 @@ def tokenizer_check(
 ) -> str | None:
     """Return a sentence that says how an analysis spoils a text, or None.
 
-    Parameters
-    ----------
-    sentences : iterable of sentences
-        Of the documents and the references.
-    analyzer : Analyzer
-    language : str
-        Of the text, as far as anyone has said.
-    in_words : bool
-        Whether the length of the summary is limited in words.
-
-    Returns
-    -------
-    str or None
-        If more than a tenth of the text is words of which letters are thrown away, or of a script without blanks, which
-        the tokenizer does not part; or if a stemmer for English meets a language that is another one.
+    `sentences`: of the documents and the references. `language`: of the text, as far as anyone has said. `in_words`:
+    whether the length of the summary is limited in words. The result: if more than a tenth of the text is words of
+    which letters are thrown away, or of a script without blanks, which the tokenizer does not part; or if a stemmer for
+    English meets a language that is another one.
     """
     texts, joined = _raw(sentences)
     tokenizer = analyzer.tokenizer
@@ -115,12 +104,7 @@ def tokenizer_check(
 def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:
     """Return a sentence that says why a tokenizer cannot read a topic, of which it leaves almost nothing; or None.
 
-    Parameters
-    ----------
-    texts : sequence of (iterable of sentences)
-        The documents and the references; none of them may be lost.
-    tokenizer : str
-        Its name.
+    `texts`: the documents and the references; none of them may be lost. `tokenizer`: its name.
     """
     for what, sentences in zip(("documents", "references"), texts, strict=False):
         raw, joined = _raw(sentences)

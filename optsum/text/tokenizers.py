@@ -21,18 +21,11 @@ Sentence: TypeAlias = str | tuple[str, ...]
 
 
 class Tokenizer(NamedTuple):
-    """One way to split a sentence.
+    """One way to split a sentence."""
 
-    Attributes
-    ----------
-    split : callable
-        From a sentence to its tokens.
-    locate : callable
-        From a sentence to the same tokens, each with the place of its first character: code points of the sentence as
-        it is written, or of its tokens joined by blanks.
-    """
-
-    split: Callable[[Sentence], list[str]]
+    split: Callable[[Sentence], list[str]]  # From a sentence to its tokens.
+    # From a sentence to the same tokens, each with the place of its first character: code points of the sentence as it
+    # is written, or of its tokens joined by blanks.
     locate: Callable[[Sentence], list[tuple[str, int]]]
 
 
@@ -244,11 +237,5 @@ of ours does."""
 
 @lru_cache(maxsize=64)
 def tokenizer_of(name: str) -> Tokenizer:
-    """Return the tokenizer of a name: ours, another's, ``module:function``, or a caller's own function.
-
-    Raises
-    ------
-    UnknownNameError, OptionError
-        As `optsum.plugins.Registry.load` does.
-    """
+    """Return the tokenizer of a name: ours, another's, ``module:function``, or a caller's own function."""
     return _BUILTIN[name] if name in _BUILTIN else _as_tokenizer(name, TOKENIZERS.load(name))

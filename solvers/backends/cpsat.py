@@ -128,15 +128,7 @@ class _Child:
         self._lock = Lock()
 
     def ask(self, request: bytes, deadline: Deadline) -> dict[str, Any]:
-        """Return the answer to a request.
-
-        Raises
-        ------
-        BackendError
-            If the process cannot be started, or dies.
-        Overran
-            If it had to be killed, `GRACE_S` after the deadline.
-        """
+        """Return the answer to a request."""
         last = Deadline(None if deadline.left_s == inf else deadline.left_s + GRACE_S)
         if not self._lock.acquire(timeout=min(last.left_s, TIMEOUT_MAX)):
             raise Overran("the time limit was over while another thread was using cp-sat")

@@ -119,13 +119,7 @@ class Highs(Backend):
 
 
 def set_options(highs: Any, options: Mapping[str, Any], name: str) -> None:
-    """Set options of HiGHS.
-
-    Raises
-    ------
-    OptionError
-        For one that it does not have, or a value that it does not take.
-    """
+    """Set options of HiGHS."""
     import highspy
 
     for option, value in options.items():

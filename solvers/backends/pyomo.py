@@ -362,11 +362,6 @@ def chosen_units(model: Any) -> tuple[int, ...] | None:
     """Return the units whose variable is 1, or nothing if some are fractions: then no solution was found.
 
     A variable that occurs in no constraint stays without a value: it is 0.
-
-    Raises
-    ------
-    BackendError
-        For values that are no numbers.
     """
     values = {unit: variable.value or 0.0 for unit, variable in model.x.items()}
     if not all(isfinite(value) for value in values.values()):
@@ -508,35 +503,19 @@ _LINES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """End one solve in time.
+    """End one solve in time."""
 
-    Attributes
-    ----------
-    name : str
-        The backend's, for sentences.
-    deadline : Deadline
-        When the solver is to end.
-    alarm : Alarm
-        Rings then; silenced as soon as the solver itself is at work.
-    settings : callable
-        Returns the solver's options as of now: those for its time hold what is left of it.
-    """
-
-    name: str
-    deadline: Deadline
-    alarm: Alarm
+    name: str  # The backend's, for sentences.
+    deadline: Deadline  # When the solver is to end.
+    alarm: Alarm  # Rings then; silenced as soon as the solver itself is at work.
+    # Returns the solver's options as of now: those for its time hold what is left of it.
     settings: Callable[[], Mapping[str, Any]]
 
     def newer(self, solver: Any, time_is_ours: bool) -> None:
         """Have a solver of Pyomo's newer interface begin with what its writing left of the time.
 
-        Parameters
-        ----------
-        solver : Any
-            Pyomo's solver object. Those that are no programs have one of two methods that see its configuration when
-            everything is handed over.
-        time_is_ours : bool
-            Whether the time limit is not among the options that were given.
+        `solver`: Pyomo's solver object. Those that are no programs have one of two methods that see its configuration
+        when everything is handed over. `time_is_ours`: whether the time limit is not among the options that were given.
         """
         limited = time_is_ours and self.deadline.left_s < float("inf")
         if (create := getattr(solver, "_create_solver_model", None)) is not None:
@@ -562,15 +541,7 @@ class Watch:
 
     @contextmanager
     def older(self, solver: Any) -> Iterator[None]:
-        """Do the same for one of the older interface; where it is a program, it gets a supervisor.
-
-        Raises
-        ------
-        Overran
-            If the time is over before the program was started, or it had to be killed after `GRACE_S`.
-        BackendError
-            If it crashes.
-        """
+        """Do the same for one of the older interface; where it is a program, it gets a supervisor."""
         from pyomo.common.tempfiles import TempfileManager
 
         with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
@@ -853,14 +824,9 @@ def make_stoppable(solver: Any, optimize: Callable[..., object], interrupt: Call
 
     In Python's main thread it would keep every handler of a signal waiting until it has ended.
 
-    Parameters
-    ----------
-    solver : Any
-        Pyomo's solver object, which makes the native model in `_create_solver_model`.
-    optimize : callable
-        Searches, given the native model and what Pyomo gives; it releases Python's lock.
-    interrupt : callable
-        Ends the search of a native model, from another thread.
+    `solver`: Pyomo's solver object, which makes the native model in `_create_solver_model`. `optimize`: searches, given
+    the native model and what Pyomo gives; it releases Python's lock. `interrupt`: ends the search of a native model,
+    from another thread.
     """
     create = solver._create_solver_model  # noqa: SLF001 - Pyomo has no other way to it
 
@@ -881,13 +847,7 @@ class _Stoppable:
         return getattr(self._native, name)
 
     def optimize(self, *given: Any) -> None:
-        """Search; what is held after Ctrl-C can be asked for.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            After Ctrl-C, if the solver does not end soon: what it holds cannot be asked for.
-        """
+        """Search; what is held after Ctrl-C can be asked for."""
         ended = run_in_thread(
             lambda: self._optimize(self._native, *given),
             lambda: self._interrupt(self._native),

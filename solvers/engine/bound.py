@@ -121,19 +121,9 @@ def knapsack(lengths, profit, skip, low, high, grain):
 def evaluated(core):
     """Return what a core's prices make of it.
 
-    Returns
-    -------
-    alone : (items,)
-        Mass and copies of each item under the prices, without rows.
-    profit : (n,)
-    surplus : (joints,)
-        The q_o.
-    best, left : (features,)
-        The count that maximizes ``table - price * count`` without limits; copies in all items.
-    unpaid : (costs,)
-        Shares of all items.
-    slack : int
-        The bound without the knapsack.
+    `alone` (items,): mass and copies of each item under the prices, without rows. `profit`: (n,). `surplus` (joints,):
+    the q_o. `best`, `left` (features,): the count that maximizes ``table - price * count`` without limits; copies in
+    all items. `unpaid` (costs,): shares of all items. `slack`: the bound without the knapsack.
     """
     _ids, lengths, mass, start, feature, count, table_start, table, price, costs, base, _low, _high, scale, ties = core
     cost_start, cost, _cost_count, cost_share, cost_weight, cost_step = costs
@@ -329,11 +319,8 @@ def upper_bound(core: Core) -> int | None:
 def decide(core: Core, target: int | None) -> tuple[int, States, int]:
     """Bound a core and find what every selection of value >= `target` takes, or drops.
 
-    Returns
-    -------
-    bound, state, moved
-        The bound times ``core.scale``, too small if nothing reaches the target; the units' states; how many of them are
-        decided.
+    The result: the bound times ``core.scale``, too small if nothing reaches the target; the units' states; how many of
+    them are decided.
     """
     state: NDArray[np.int8] = np.empty(core.size, np.int8)
     bound, moved = _decide(

@@ -53,20 +53,15 @@ _NONE: Final = np.zeros(0, np.int64)
 
 
 class CappedCosts(NamedTuple):
-    """Costs of copies up to a number: ``cost[start[i]:start[i + 1]]`` are those that item i has copies of.
+    """Costs of copies up to a number: ``cost[start[i]:start[i + 1]]`` are those that item i has copies of."""
 
-    Attributes
-    ----------
-    start, cost, copies : (items + 1,), (entries,), (entries,)
-    share : (entries,)
-        What each item pays of a cost in bounds, scaled: any value from 0 to weight * copies is valid.
-    weight, step : (costs,)
-    """
-
+    # start, cost, copies: (items + 1,), (entries,), (entries,)
     start: IntArray
     cost: IntArray
     copies: IntArray
+    # (entries,): what each item pays of a cost in bounds, scaled: any value from 0 to weight * copies is valid.
     share: IntArray
+    # weight, step: (costs,)
     weight: IntArray
     step: IntArray
 
@@ -81,36 +76,21 @@ class JointRows(NamedTuple):
 
     Of the members of a row at most one is active, and only if the row's unit is chosen (a need) or not chosen (a veto).
     Every selection meets them; they give the relaxation its strength.
-
-    Attributes
-    ----------
-    unit : (rows,)
-        The unit that the members need or that vetoes them; -1 for "at most one of them", whatever is chosen.
-    sign : (rows,)
-        `NEED` or `VETO`.
-    price : (rows,)
-        Multipliers >= 0, scaled as those of the features.
     """
 
+    # (rows,): the unit that the members need or that vetoes them; -1 for "at most one of them", whatever is chosen.
     unit: IntArray
-    sign: IntArray
-    price: IntArray
+    sign: IntArray  # (rows,): `NEED` or `VETO`.
+    price: IntArray  # (rows,): multipliers >= 0, scaled as those of the features.
     row: IntArray
     joint: IntArray
 
 
 class Ties(NamedTuple):
-    """Ties between units: parents, and joints with their rows; all arrays are empty where there are none.
+    """Ties between units: parents, and joints with their rows; all arrays are empty where there are none."""
 
-    Attributes
-    ----------
-    parent : (n,)
-        A smaller number or -1; the descendants of a unit follow it immediately.
-    need_joint, need_unit, veto_joint, veto_unit :
-        Entries "joint needs unit" and "unit vetoes joint".
-    """
-
-    parent: IntArray
+    parent: IntArray  # (n,): a smaller number or -1; the descendants of a unit follow it immediately.
+    # need_joint, need_unit, veto_joint, veto_unit: entries "joint needs unit" and "unit vetoes joint".
     need_joint: IntArray
     need_unit: IntArray
     veto_joint: IntArray
@@ -125,44 +105,27 @@ class Core(NamedTuple):
     """An instance for the kernels; units, joints and features are numbered from 0 anew.
 
     A named tuple, as it is made several times a topic: a frozen dataclass with as many fields takes 5-15 us each time.
-
-    Attributes
-    ----------
-    ids : (n,)
-        Unit number in the program.
-    lengths : (n,)
-        They are 0, and so is `high`, once nothing ties units together and everything that is left fits.
-    mass : (items,)
-    start, feature, count : (items + 1,), (entries,), (entries,)
-        Row of item i: ``feature[start[i]:start[i + 1]]`` and the copies ``count`` of each.
-    table_start, table : (m + 1,), (...,)
-        Gain of c copies of f: ``table[table_start[f] + min(c, M_f)]``.
-    price : (m,)
-        Multipliers of the features, scaled by `scale`: any value >= 0 gives a valid bound.
-    costs : CappedCosts
-    base : int
-        Value of what is taken already.
-    low, high : int
-        Least and largest length that may still be added.
-    scale : int
-        Fixed-point unit of prices and bounds.
-    ties : Ties
     """
 
-    ids: IntArray
+    ids: IntArray  # (n,): unit number in the program.
+    # (n,): they are 0, and so is `high`, once nothing ties units together and everything that is left fits.
     lengths: IntArray
-    mass: IntArray
+    mass: IntArray  # (items,)
+    # start, feature, count: (items + 1,), (entries,), (entries,): row of item i: ``feature[start[i]:start[i + 1]]`` and
+    # the copies ``count`` of each.
     start: IntArray
     feature: IntArray
     count: IntArray
+    # table_start, table: (m + 1,), (...,): gain of c copies of f: ``table[table_start[f] + min(c, M_f)]``.
     table_start: IntArray
     table: IntArray
-    price: IntArray
+    price: IntArray  # (m,): multipliers of the features, scaled by `scale`: any value >= 0 gives a valid bound.
     costs: CappedCosts
-    base: int
+    base: int  # Value of what is taken already.
+    # low, high: least and largest length that may still be added.
     low: int
     high: int
-    scale: int
+    scale: int  # Fixed-point unit of prices and bounds.
     ties: Ties = NO_TIES
 
     @property
@@ -258,18 +221,8 @@ def _longer(values, least):
 def reduce_core(state, mass, entries, scale, costs_of):
     """Fold decided units into base and mass, split, clip and merge what is left.
 
-    Parameters
-    ----------
-    state : (n,) int8
-        `DROPPED`, `TAKEN` or `FREE`.
-    entries : start, feature, count, table_start, table, price
-        Of any tables that begin with 0; as in `Core`.
-    costs_of : the fields of `CappedCosts`
-
-    Returns
-    -------
-    keep, mass, entries, gained, costs_of
-        `keep` are the free items' old numbers; `gained` is the value that the taken items have by themselves.
+    `state` (n,) int8: `DROPPED`, `TAKEN` or `FREE`. `entries`: of any tables that begin with 0; as in `Core`. The
+    result: `keep` are the free items' old numbers; `gained` is the value that the taken items have by themselves.
     """
     start, feature, count, table_start, table, price = entries
     cost_start, cost, cost_count, cost_share, cost_weight, cost_step = costs_of

@@ -266,13 +266,7 @@ class Worths(NamedTuple):
 
 
 class TiedMoves(NamedTuple):
-    """Lengths and ties of the units, and how far the joints of a selection are from being active.
-
-    Attributes
-    ----------
-    undecided, killed : (joints,)
-        Needed units that are not chosen yet, and vetoing units that are.
-    """
+    """Lengths and ties of the units, and how far the joints of a selection are from being active."""
 
     lengths: IntArray
     parent: IntArray
@@ -280,6 +274,7 @@ class TiedMoves(NamedTuple):
     need: IntArray
     veto_start: IntArray
     veto: IntArray
+    # undecided, killed: (joints,): needed units that are not chosen yet, and vetoing units that are.
     undecided: IntArray
     killed: IntArray
 
@@ -499,11 +494,7 @@ def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | Non
 
     None with a least length, or where units are tied.
 
-    Parameters
-    ----------
-    core : Core
-    most : int
-        Chosen units times units: beyond that many exchanges the set is taken as it is.
+    `most`: chosen units times units: beyond that many exchanges the set is taken as it is.
     """
     if core.low > 0 or core.tied:
         return None
@@ -534,29 +525,22 @@ _LARGEST_MEMO: Final = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The frames one subtree may use.
+    """The frames one subtree may use."""
 
-    Attributes
-    ----------
-    start, first : frames before the memo grows, and before a search must be fruitful to go on
-    slice, longest : frames between two looks at the limits, and at most
-    fruitful : share of the frames that become nodes, from which on a search goes on
-    deepest : splits on one way; deeper down no search gives up
-    patient, patient_slice, patient_fruitful : the same for searches whose bound does not see the length
-    shrink : a relaxation is made anew once a core has this many times fewer units
-    brief, brief_shrink : frames, and the same, in a search for one set that was split often: relaxations decide it
-    """
-
+    # start, first: frames before the memo grows, and before a search must be fruitful to go on
     start: int = 300
     first: int = 1_500
+    # slice, longest: frames between two looks at the limits, and at most
     slice: int = 100_000
     longest: int = 150_000
-    fruitful: float = 0.3
-    deepest: int = 200
+    fruitful: float = 0.3  # share of the frames that become nodes, from which on a search goes on
+    deepest: int = 200  # splits on one way; deeper down no search gives up
+    # patient, patient_slice, patient_fruitful: the same for searches whose bound does not see the length
     patient: int = 600_000
     patient_slice: int = 60_000
     patient_fruitful: float = 0.1
-    shrink: float = 1.6
+    shrink: float = 1.6  # a relaxation is made anew once a core has this many times fewer units
+    # brief, brief_shrink: frames, and the same, in a search for one set that was split often: relaxations decide it
     brief: int = 100
     brief_shrink: float = 2.5
 
@@ -595,22 +579,15 @@ DEFAULT: Final = Effort()
 
 @dataclass(frozen=True, slots=True)
 class Subtree:
-    """A subtree to search.
+    """A subtree to search."""
 
-    Attributes
-    ----------
-    relaxed, rank : the core whose relaxation gives prices, and the number of that among the relaxations at hand
-    state : of all units of the program
-    depth : splits that led to it
-    basis : of the relaxation, where the subtree that it is part of was solved; or None
-    near : how much of each unit of `relaxed` the one before it had, where the relaxation is made anew; or None
-    """
-
+    # relaxed, rank: the core whose relaxation gives prices, and the number of that among the relaxations at hand
     relaxed: Core
     rank: int
-    state: States
-    depth: int
-    basis: object = None
+    state: States  # of all units of the program
+    depth: int  # splits that led to it
+    basis: object = None  # of the relaxation, where the subtree that it is part of was solved; or None
+    # how much of each unit of `relaxed` the one before it had, where the relaxation is made anew; or None
     near: NDArray[np.float64] | None = None
 
     def decided(self, free: IntArray, taken: list[int]) -> None:
@@ -647,35 +624,11 @@ class Subtree:
 class Driver(Monitor):
     """The search of one program.
 
-    Parameters
-    ----------
-    program : Program
-    limits : Limits
-        Of nodes (frames), memory and, without a deadline, time.
-    deadline : Deadline, optional
-    effort : Effort
-        How long subtrees are searched.
-    root : a core and the divisor of its values, optional
-        Where the program's root is known already, with prices.
-
-    Attributes
-    ----------
-    store : NodeStore
-    divisor : int
-        Values of the engine times this, plus the program's base, are values of the program.
-    feasible : bool
-        Whether any set meets the length limits.
-    upper : int
-        Bound of the root; the caller lowers it as targets fail.
-    met : units and value, or None
-        The best set that was met where a search was split often, whatever the target was.
-
-    Raises
-    ------
-    UnsupportedError
-        If a minimum length would need too large a table, or values leave the range of 64-bit integers.
-    Stopped
-        If the deadline passes before the root is made.
+    `limits`: of nodes (frames), memory and, without a deadline, time. `effort`: how long subtrees are searched. `root`:
+    where the program's root is known already, with prices. `divisor`: values of the engine times this, plus the
+    program's base, are values of the program. `feasible`: whether any set meets the length limits. `upper`: bound of
+    the root; the caller lowers it as targets fail. `met`: the best set that was met where a search was split often,
+    whatever the target was.
     """
 
     def __init__(
@@ -709,12 +662,7 @@ class Driver(Monitor):
     def all_of(self, target: int) -> tuple[int, Termination | None]:
         """Enumerate every set of value >= `target`.
 
-        Returns
-        -------
-        node : int
-            In `store`.
-        reason : Termination or None
-            None if the node holds all of them, otherwise the limit that was reached.
+        `node`: in `store`. `reason`: none if the node holds all of them, otherwise the limit that was reached.
         """
         self._stopped = None
         found: tuple[int, ...] | None = None
@@ -736,12 +684,7 @@ class Driver(Monitor):
         return None if self._stopped is None else self._stopped.termination
 
     def one_of(self, target: int) -> tuple[int, ...] | None:
-        """Find one set of value >= `target`; None if there is none.
-
-        Raises
-        ------
-        Stopped
-        """
+        """Find one set of value >= `target`; None if there is none."""
         found: list[tuple[int, ...]] = []
         self.rising(target, found.append)
         return found[0] if found else None
@@ -751,23 +694,10 @@ class Driver(Monitor):
     ) -> list[States]:
         """Find sets of value >= `target`, which rises with each, in one search that goes on until there is none.
 
-        Parameters
-        ----------
-        target : int
-        judge : callable
-            Gets a set that reaches the target, and returns the next target, which it does not reach; or None, which
-            ends the search.
-        undone : sequence of States
-            Subtrees that an earlier search left, of this program or of one that bounded this one; all if empty.
-
-        Returns
-        -------
-        list of States
-            What is left to be searched where `judge` ended it. No other set reaches the last target.
-
-        Raises
-        ------
-        Stopped
+        `judge`: gets a set that reaches the target, and returns the next target, which it does not reach; or None,
+        which ends the search. `undone`: subtrees that an earlier search left, of this program or of one that bounded
+        this one; all if empty. The result: what is left to be searched where `judge` ended it. No other set reaches the
+        last target.
         """
         self.statistics.levels += 1
         left = [Subtree(self._core, 0, state, 0) for state in undone] or [self._whole()]

@@ -15,27 +15,16 @@ from optsum.system.deadline import Deadline
 
 @dataclass
 class Statistics:
-    """Counts and times of a run.
-
-    Attributes
-    ----------
-    levels : targets tried
-    nodes : frames of the depth-first search
-    merged : frames that met an equal state
-    relaxations : linear programs solved
-    splits : subtrees split
-    core : undecided units after fixing at the root, last target
-    diagram : nodes of the answer
-    seconds : by phase: ``total``, ``relaxation``, ``search``
-    """
+    """Counts and times of a run."""
 
     levels: int = 0
-    nodes: int = 0
-    merged: int = 0
+    nodes: int = 0  # frames of the depth-first search
+    merged: int = 0  # frames that met an equal state
     relaxations: int = 0
     splits: int = 0
-    core: int = 0
+    core: int = 0  # undecided units after fixing at the root, last target
     diagram: int = 0
+    # by phase: ``total``, ``relaxation``, ``search``
     seconds: dict[str, float] = field(default_factory=lambda: {"total": 0.0, "relaxation": 0.0, "search": 0.0})
 
     def add(self, other: Statistics) -> None:
@@ -54,12 +43,7 @@ class Statistics:
 
 
 def stop_at(deadline: Deadline) -> None:
-    """Stop if a deadline has passed.
-
-    Raises
-    ------
-    Stopped
-    """
+    """Stop if a deadline has passed."""
     reason = deadline.reason
     if reason is not None:
         raise Stopped(Termination(reason))
@@ -71,12 +55,7 @@ _REHEARSAL_S: Final = 10.0
 
 @contextmanager
 def rehearsal() -> Iterator[Deadline]:
-    """Give the deadline of a search that only compiles kernels; Ctrl-C, which ends the search, is raised again.
-
-    Raises
-    ------
-    KeyboardInterrupt
-    """
+    """Give the deadline of a search that only compiles kernels; Ctrl-C, which ends the search, is raised again."""
     deadline = Deadline(_REHEARSAL_S)
     with suppress(Stopped):
         yield deadline
@@ -87,16 +66,8 @@ def rehearsal() -> Iterator[Deadline]:
 class Monitor:
     """Keeps a run's limits, and counts what it does.
 
-    Parameters
-    ----------
-    limits : Limits
-        Of which nodes (frames of a search) and bytes of memory are kept here; the time is the deadline's.
-    deadline : Deadline, optional
-        By default the time limit's, from now on.
-
-    Attributes
-    ----------
-    statistics : Statistics
+    `limits`: of which nodes (frames of a search) and bytes of memory are kept here; the time is the deadline's.
+    `deadline`: by default the time limit's, from now on.
     """
 
     def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:
@@ -106,12 +77,7 @@ class Monitor:
         self.statistics = Statistics()
 
     def check(self, memory: int = 0) -> None:
-        """Stop if a limit is reached; `memory` is the number of bytes that the answer takes.
-
-        Raises
-        ------
-        Stopped
-        """
+        """Stop if a limit is reached; `memory` is the number of bytes that the answer takes."""
         stop_at(self.deadline)
         if self.limits.nodes is not None and self.statistics.nodes >= self.limits.nodes:
             raise Stopped(Termination.NODE_LIMIT)

@@ -46,36 +46,26 @@ def first_gains(table_start: IntArray, table: IntArray) -> IntArray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Program:
-    """Maximize ``base + sum of mass over the chosen units + sum of table_f(copies of f)`` within the lengths.
+    """Maximize ``base + sum of mass over the chosen units + sum of table_f(copies of f)`` within the lengths."""
 
-    Attributes
-    ----------
-    lengths, unit_start, unit_feature, unit_count, parents, joints, min_length, max_length :
-        As in `optsum.coverage.instance.Coverage`; `parents` has one entry a unit, -1 for none.
-    table_start, table : (features + 1,), (sum of (M_f + 1),)
-        What c copies of feature f are worth: ``table[table_start[f] + min(c, M_f)]``, 0 for no copy. Concave and
-        growing for features of a numerator; falling (0, -p, ...) for features that a denominator counts.
-    mass : (units,)
-        What each unit adds by itself; may be negative.
-    base : int
-        The total of the empty selection.
-    floor : int
-        Selections that keep all rows of the instance are worth that much at least, others less.
-    """
-
+    # lengths, unit_start, unit_feature, unit_count, parents, joints, min_length, max_length: as in
+    # `optsum.coverage.instance.Coverage`; `parents` has one entry a unit, -1 for none.
     lengths: IntArray
     unit_start: IntArray
     unit_feature: IntArray
     unit_count: IntArray
+    # table_start, table: (features + 1,), (sum of (M_f + 1),): what c copies of feature f are worth:
+    # ``table[table_start[f] + min(c, M_f)]``, 0 for no copy. Concave and growing for features of a numerator; falling
+    # (0, -p, ...) for features that a denominator counts.
     table_start: IntArray
     table: IntArray
-    mass: IntArray
-    base: int
+    mass: IntArray  # (units,): what each unit adds by itself; may be negative.
+    base: int  # The total of the empty selection.
     parents: IntArray
     joints: tuple[Joint, ...]
     min_length: int
     max_length: int
-    floor: int = _NO_FLOOR
+    floor: int = _NO_FLOOR  # Selections that keep all rows of the instance are worth that much at least, others less.
 
     @property
     def size(self) -> int:
@@ -91,13 +81,9 @@ class Program:
 def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
     """Return the program that maximizes a weighted sum of an instance's totals.
 
-    Parameters
-    ----------
-    instance : Coverage
-        To be maximized; its own combination of ratios is not looked at.
-    weights : one integer a total
-        Not negative for numerators, not positive for denominators: ``(1, 0)`` is recall, ``(q, -p)`` asks whether a
-        ratio beats p / q.
+    `instance`: to be maximized; its own combination of ratios is not looked at. `weights`, one integer a total: not
+    negative for numerators, not positive for denominators: ``(1, 0)`` is recall, ``(q, -p)`` asks whether a ratio beats
+    p / q.
     """
     factor = np.asarray(weights, np.int64)
     if tuple(weights) == (1, 0) and not instance.slot.any():  # recall
@@ -125,12 +111,8 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
 def with_feature(program: Program, units: IntArray, copies: IntArray, table: IntArray) -> Program:
     """Return a program with one more feature.
 
-    Parameters
-    ----------
-    units, copies : (holders,)
-        Units that have copies of it, ascending, and how many.
-    table : (M + 1,)
-        What they are worth.
+    `units`, `copies` (holders,): units that have copies of it, ascending, and how many. `table` (M + 1,): what they are
+    worth.
     """
     shift = np.zeros(program.size + 1, np.int64)
     shift[units + 1] = 1

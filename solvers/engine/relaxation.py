@@ -85,45 +85,32 @@ Matrix: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float
 
 
 class LinearProgram(NamedTuple):
-    """A maximization as HiGHS takes it.
+    """A maximization as HiGHS takes it."""
 
-    Attributes
-    ----------
-    cost, lower, upper : (columns,)
-    row_lower, row_upper : (rows,)
-    start, place, value : the matrix, column by column; units come first
-    size : int
-        Number of units.
-    most : (rows,) or None
-        Largest multiplier of each row that makes sense, scaled; None where any does.
-    length_row : int
-    holds : (features,) or None
-        Which features hold the units of the one before: their rows say only what is new (`chains_of`).
-    """
-
+    # cost, lower, upper: (columns,)
     cost: NDArray[np.float64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+    # row_lower, row_upper: (rows,)
     row_lower: NDArray[np.float64]
     row_upper: NDArray[np.float64]
+    # start, place, value: the matrix, column by column; units come first
     start: NDArray[np.int32]
     place: NDArray[np.int32]
     value: NDArray[np.float64]
-    size: int
+    size: int  # Number of units.
+    # (rows,) or None: largest multiplier of each row that makes sense, scaled; None where any does.
     most: IntArray | None
     length_row: int
+    # (features,) or None: which features hold the units of the one before: their rows say only what is new
+    # (`chains_of`).
     holds: NDArray[np.bool_] | None = None
 
 
 class Session:
     """One HiGHS object: making it takes longer than solving a small model.
 
-    Attributes
-    ----------
-    owner : object
-        The core whose relaxation is loaded.
-    solved : int
-        How often one was solved.
+    `owner`: the core whose relaxation is loaded. `solved`: how often one was solved.
     """
 
     def __init__(self) -> None:
@@ -531,11 +518,7 @@ def columns_and_rows(
 def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
     """Return which features hold all units of the one before, and which entries of the core that saves.
 
-    Returns
-    -------
-    holds : (m,)
-    saved : (entries,)
-        Entries of features that hold the one before, by units of that one.
+    `holds`: (m,). `saved` (entries,): entries of features that hold the one before, by units of that one.
     """
     m, n = len(core.table_start) - 1, core.size
     if len(core.feature) < _MANY * m or m * n > _PAIRS or core.count.max(initial=1) > 1:

@@ -192,13 +192,6 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     Values of the core times the divisor, plus the program's base, are values of the program. Units longer than the
     maximum, and those below them, are left out. Where thousands of joints have a thousand vetoes each this takes some
     seconds, so the deadline is asked between the steps.
-
-    Raises
-    ------
-    UnsupportedError
-        If values are beyond what 64-bit integers hold with room to spare.
-    Stopped
-        If the deadline passes first.
     """
     if program.singletons:
         return _plain_core(program)

@@ -140,62 +140,42 @@ def make_node(nodes, node_slots, counters, unit, without, with_):
 
 
 class Items(NamedTuple):
-    """The units in search order and behind them the joints, and what the rest of the units can do.
-
-    Attributes
-    ----------
-    lengths, profit : (n,)
-    mass, alone : (items,)
-        `alone` is the mass and what copies are worth under the prices, without rows.
-    start, feature, copies : (items + 1,), (entries,), (entries,)
-    worst : (n + 1,)
-        The least that what is undecided from a place on can add to a value.
-    K, reach : (n + 1, rooms)
-        Knapsack of the profits; largest totals, without a row if rooms are not merged.
-    """
+    """The units in search order and behind them the joints, and what the rest of the units can do."""
 
     ids: IntArray
+    # lengths, profit: (n,)
     lengths: IntArray
+    # mass, alone: (items,): `alone` is the mass and what copies are worth under the prices, without rows.
     mass: IntArray
     alone: IntArray
     profit: IntArray
+    # start, feature, copies: (items + 1,), (entries,), (entries,)
     start: IntArray
     feature: IntArray
     copies: IntArray
-    worst: IntArray
+    worst: IntArray  # (n + 1,): the least that what is undecided from a place on can add to a value.
+    # K, reach: (n + 1, rooms): knapsack of the profits; largest totals, without a row if rooms are not merged.
     K: IntArray
     reach: NDArray[np.int32]
 
 
 class FeatureTables(NamedTuple):
-    """The features: tables and prices as in a core, what is looked up of them, and the copies of the moment.
-
-    Attributes
-    ----------
-    best : (m,) as `best_counts` returns it
-    words, ends : as `random_words` and `segment_ends` return them
-    have, left : (m,)
-        Copies in units taken and undecided.
-    """
+    """The features: tables and prices as in a core, what is looked up of them, and the copies of the moment."""
 
     start: IntArray
     table: IntArray
     price: IntArray
-    best: IntArray
+    best: IntArray  # (m,) as `best_counts` returns it
+    # words, ends: as `random_words` and `segment_ends` return them
     words: NDArray[np.uint64]
     ends: IntArray
+    # have, left: (m,): copies in units taken and undecided.
     have: IntArray
     left: IntArray
 
 
 class CostTables(NamedTuple):
-    """The costs as in a core, and those of the moment.
-
-    Attributes
-    ----------
-    have, left, paid, open : (costs,)
-        Copies in units taken and undecided, shares of units taken and undecided.
-    """
+    """The costs as in a core, and those of the moment."""
 
     start: IntArray
     cost: IntArray
@@ -204,6 +184,7 @@ class CostTables(NamedTuple):
     weight: IntArray
     step: IntArray
     words: NDArray[np.uint64]
+    # have, left, paid, open: (costs,): copies in units taken and undecided, shares of units taken and undecided.
     have: IntArray
     left: IntArray
     paid: IntArray
@@ -211,30 +192,24 @@ class CostTables(NamedTuple):
 
 
 class TieTables(NamedTuple):
-    """Ties between units: by place, by joint and by row; all arrays are empty where there are none.
+    """Ties between units: by place, by joint and by row; all arrays are empty where there are none."""
 
-    Attributes
-    ----------
-    skip : (n,)
-        The first place behind a unit's descendants.
-    surplus, words, und, killed : (joints, ...)
-    member_start, member_row : the rows that each joint is a member of
-    price, sign, alive, on : (rows,)
-    need_start, need, veto_start, veto, row_start, row :
-        The joints that each unit is needed by, those that it vetoes, and its rows.
-    """
-
-    skip: IntArray
+    skip: IntArray  # (n,): the first place behind a unit's descendants.
+    # surplus, words, und, killed: (joints, ...)
     surplus: IntArray
     words: NDArray[np.uint64]
     und: IntArray
     killed: IntArray
+    # member_start, member_row: the rows that each joint is a member of
     member_start: IntArray
     member_row: IntArray
+    # price, sign, alive, on: (rows,)
     price: IntArray
     sign: IntArray
     alive: IntArray
     on: IntArray
+    # need_start, need, veto_start, veto, row_start, row: the joints that each unit is needed by, those that it vetoes,
+    # and its rows.
     need_start: IntArray
     need: IntArray
     veto_start: IntArray
@@ -374,24 +349,12 @@ def _restore_ties(items, tables, costs, ties, d, took):
 def run_search(items, tables, costs, ties, limits, target, first_only, way, memo, store, counters, budget):
     """Search on from where the arrays stand.
 
-    Parameters
-    ----------
-    items, tables, costs, ties : Items, FeatureTables, CostTables, TieTables
-    limits : scale, least and largest length, divisor of lengths in ``items.K``
-    way : (n + 1, 7) int64, (n + 1, 4) uint64, (n + 1,) int8
-        Of each frame room, slack, gain, open (0/1), result of the `with` branch, memo slot, place of the frame before;
-        key of the state (two words) and of the memo (two words); 0 entering, 1 back from `with`, 2 back from `without`.
-    memo : (slots, 2) uint64, (slots,) int32
-        Open addressing over eight places, the last of them overwritten; -1 marks an empty slot.
-    store : (capacity, 3) int32, (slots,) int32
-        Nodes, and their index.
-    counters : (6,) int64
-        nodes in use, place, frames entered, value returned, hits, frames that became nodes.
-
-    Returns
-    -------
-    DONE (the root node is ``counters[3]``), PAUSED (budget used), FULL (no room for nodes), FOUND (`first_only` and
-    ``stage`` holds the way to a set).
+    `limits`: scale, least and largest length, divisor of lengths in ``items.K``. `way` (n + 1, 7) int64, (n + 1, 4)
+    uint64, (n + 1,) int8: of each frame room, slack, gain, open (0/1), result of the `with` branch, memo slot, place of
+    the frame before; key of the state (two words) and of the memo (two words); 0 entering, 1 back from `with`, 2 back
+    from `without`. `memo` (slots, 2) uint64, (slots,) int32: open addressing over eight places, the last of them
+    overwritten; -1 marks an empty slot. `store` (capacity, 3) int32, (slots,) int32: nodes, and their index. `counters`
+    (6,) int64: nodes in use, place, frames entered, value returned, hits, frames that became nodes.
     """
     ids, lengths, mass, alone, profit, start, feature, count, worst, K, reach = items
     table_start, table, price, best, words, ends, have, left = tables
@@ -645,12 +608,7 @@ def _reindex(nodes, used, node_slots):
 class NodeStore:
     """Nodes (unit, without, with); numbers 0 and 1 are the two ends.
 
-    Attributes
-    ----------
-    nodes : (capacity, 3) int32
-    slots : (2 * capacity,) int32
-    counters : (1,) int64
-        The number of nodes in use.
+    `nodes`: (capacity, 3) int32. `slots`: (2 * capacity,) int32. `counters` (1,) int64: the number of nodes in use.
     """
 
     def __init__(self) -> None:
@@ -890,15 +848,8 @@ def _empty_memo(slots: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
 class Search:
     """A search for the sets of a core that reach a target, or for the first of them.
 
-    Parameters
-    ----------
-    core : Core
-    order : (n,)
-        Units in the order of decision; descendants follow their ancestors immediately.
-    target : int
-    store : NodeStore
-        Where the diagram's nodes go.
-    first_only : bool
+    `order` (n,): units in the order of decision; descendants follow their ancestors immediately. `store`: where the
+    diagram's nodes go.
     """
 
     def __init__(self, core: Core, order: IntArray, target: int, store: NodeStore, first_only: bool) -> None:

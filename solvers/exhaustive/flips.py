@@ -34,10 +34,7 @@ class FlipWalk(NamedTuple):
 def start(arrays: Arrays, rows: int = 0) -> FlipWalk:
     """Return a walk that stands at the empty selection, which is not counted but has to be beaten if it is feasible.
 
-    Parameters
-    ----------
-    rows : int
-        How many ties are to be listed.
+    `rows`: how many ties are to be listed.
     """
     n = len(arrays.lengths)
     walk = FlipWalk(

@@ -130,56 +130,33 @@ _NUMBER: Final = _MOST_WORDS + 1
 
 
 class Half(NamedTuple):
-    """The units of one half; all arrays int64.
+    """The units of one half; all arrays int64."""
 
-    Attributes
-    ----------
-    units : (units,)
-        What the instance calls them.
-    lengths : (units,)
-    mask : (units, words)
-        Bits that a unit sets; each new one is worth its word's weight.
-    mass : (units, totals)
-        What else a unit adds to each total.
-    start, feature, held : (units + 1,), (entries,), (entries,)
-        Features that are counted copy by copy, and how many copies a unit has.
-    highest : int
-        1 if copies set the highest bits of a field, 0 for the lowest.
-    """
-
-    units: IntArray
-    lengths: IntArray
-    mask: IntArray
-    mass: IntArray
+    units: IntArray  # (units,): what the instance calls them.
+    lengths: IntArray  # (units,)
+    mask: IntArray  # (units, words): bits that a unit sets; each new one is worth its word's weight.
+    mass: IntArray  # (units, totals): what else a unit adds to each total.
+    # start, feature, held: (units + 1,), (entries,), (entries,): features that are counted copy by copy, and how many
+    # copies a unit has.
     start: IntArray
     feature: IntArray
     held: IntArray
-    highest: int
+    highest: int  # 1 if copies set the highest bits of a field, 0 for the lowest.
 
 
 class Halves(NamedTuple):
-    """An instance as two halves.
-
-    Attributes
-    ----------
-    long, short : Half
-    short_sets : int
-        Sets of the short half that fit, at most.
-    word_total, word_shift : (words,)
-        The total that shared bits of a word are taken from, and the binary digit of their weight.
-    shared_words : int
-        Number of words, from the first, with bits that both halves may set.
-    field_start, field : (features + 1,), (fields, 5)
-        Of each feature that both halves hold: word, lowest bit, first of the bits t = 1..j that it keeps, how many, j.
-    level_start, level, slot : as in `optsum.coverage.instance.Coverage`
-    """
+    """An instance as two halves."""
 
     long: Half
     short: Half
-    short_sets: int
+    short_sets: int  # Sets of the short half that fit, at most.
+    # word_total, word_shift: (words,): the total that shared bits of a word are taken from, and the binary digit of
+    # their weight.
     word_total: IntArray
     word_shift: IntArray
-    shared_words: int
+    shared_words: int  # Number of words, from the first, with bits that both halves may set.
+    # field_start, field: (features + 1,), (fields, 5): of each feature that both halves hold: word, lowest bit, first
+    # of the bits t = 1..j that it keeps, how many, j.
     field_start: IntArray
     field: IntArray
     level_start: IntArray
@@ -446,20 +423,15 @@ _LONGEST_TABLE: Final = 1 << 16
 
 
 class Shorts(NamedTuple):
-    """All sets of the short half that fit, by length; the empty one first.
+    """All sets of the short half that fit, by length; the empty one first."""
 
-    Attributes
-    ----------
-    length, mask : (sets,)
-    totals, words : (totals, sets), (words, sets)
-    begin : (longest + 2,)
-        Where sets of each length begin; empty where there are too many lengths for a table.
-    """
-
+    # length, mask: (sets,)
     length: IntArray
     mask: IntArray
+    # totals, words: (totals, sets), (words, sets)
     totals: IntArray
     words: IntArray
+    # (longest + 2,): where sets of each length begin; empty where there are too many lengths for a table.
     begin: IntArray
 
 
@@ -576,16 +548,11 @@ _MARGIN: Final = 1e-9
 
 
 class Stack(NamedTuple):
-    """The set of units on the way through one half, and all sets that it grew from; copies are those of the last.
+    """The set of units on the way through one half, and all sets that it grew from; copies are those of the last."""
 
-    Attributes
-    ----------
-    copies : (features,)
-    totals, words, length : (units + 1, totals), (units + 1, words), (units + 1,)
-        Row d is for the first d units of the way.
-    """
-
-    copies: IntArray
+    copies: IntArray  # (features,)
+    # totals, words, length: (units + 1, totals), (units + 1, words), (units + 1,): row d is for the first d units of
+    # the way.
     totals: IntArray
     words: IntArray
     length: IntArray
@@ -618,15 +585,9 @@ _LOW, _HIGH, _COMBINATION, _EXACT = 0, 1, 2, 3
 def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: bool, rows: int) -> PairWalk:
     """Return a walk that stands before the first selection; the empty one is not counted, but has to be beaten.
 
-    Parameters
-    ----------
-    combination : int
-        As in `optsum.solvers.exhaustive.two_halves`.
-    exact : bool
-        64 bits hold every product that a comparison needs. Otherwise selections that may be best are listed with
-        their totals, and the walk stops (`FULL`) where there is no room for more.
-    rows : int
-        How many ties, or candidates, are to be listed.
+    `combination`: as in `optsum.solvers.exhaustive.two_halves`. `exact`: 64 bits hold every product that a comparison
+    needs. Otherwise selections that may be best are listed with their totals, and the walk stops (`FULL`) where there
+    is no room for more. `rows`: how many ties, or candidates, are to be listed.
     """
     totals, n = len(instance.constants), len(halves.long.units)
     walk = PairWalk(
@@ -753,12 +714,7 @@ def _values(block: Any, values: Any, combination: int, weights: Any, base: Any, 
 
 @njit(cache=True)
 def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
-    """Hold those of the evaluated selections that may be best against the best one.
-
-    Returns
-    -------
-    How many were dealt with: fewer than `size` where there is no room for candidates.
-    """
+    """Hold those of the evaluated selections that may be best against the best one."""
     rules, _, weights, _, path, best, scalars, floats, listed, found, block, values = walk
     combination = rules[_COMBINATION]
     for place in range(size):

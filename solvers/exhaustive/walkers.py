@@ -36,20 +36,12 @@ _LONGEST_STRIDE: Final = 1 << 30
 class Walker(ABC):
     """A walk through all selections, the empty one excluded, that can be left and taken up again.
 
-    Attributes
-    ----------
-    expected : float
-        Approximate number of selections to visit; an upper limit for instances with parents.
-    rate : float
-        Approximate number of selections per second, until it is measured.
-    stride : int
-        How many to visit between two looks at the limits; grows and shrinks until that takes some milliseconds.
-    visited, feasible, ties : int
-        Selections so far: visited, within the limits, and of the best value among those.
+    `visited`, `feasible`, `ties`: selections so far: visited, within the limits, and of the best value among those.
     """
 
-    expected: float
-    rate: float
+    expected: float  # Approximate number of selections to visit; an upper limit for instances with parents.
+    rate: float  # Approximate number of selections per second, until it is measured.
+    # How many to visit between two looks at the limits; grows and shrinks until that takes some milliseconds.
     stride: int
     visited = 0
     feasible = 0
@@ -79,14 +71,8 @@ class Walker(ABC):
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
     """Return the quickest walk that serves a problem.
 
-    Parameters
-    ----------
-    coverage : Coverage or None
-        The problem in the normal form, if it has one.
-    see : callable
-        Evaluates one selection.
-    rows : int
-        How many ties are to be listed.
+    `coverage`: the problem in the normal form, if it has one. `see`: evaluates one selection. `rows`: how many ties are
+    to be listed.
     """
     if coverage is not None:
         from optsum.coverage.state import arrays_of

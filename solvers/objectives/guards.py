@@ -31,10 +31,7 @@ _CELLS: Final = 1_000_000
 def with_minimum_row(instance: Coverage) -> Coverage:
     """Return an instance of the same selections and values whose minimum length is a row, if it has to be one.
 
-    Parameters
-    ----------
-    instance : Coverage
-        To be maximized.
+    `instance`: to be maximized.
     """
     longest = min(instance.max_length, int(instance.lengths.sum()))
     if instance.min_length <= 0 or (instance.size + 1) * (longest + 1) <= _CELLS:

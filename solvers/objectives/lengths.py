@@ -38,20 +38,9 @@ _CELLS: Final = 2_000_000
 class ByLength:
     """Optima of recall at falling maximum lengths.
 
-    Parameters
-    ----------
-    program : Program
-        Of occurrences of single units, without a minimum length.
-    bottom : int
-        The denominator.
-    lengths : ascending
-        The maximum lengths that are asked for.
-    limits : Limits
-        Of each search.
-    deadline : Deadline
-        Of all of them.
-    core, divisor
-        The root of the program (`core_of`).
+    `program`: of occurrences of single units, without a minimum length. `bottom`: the denominator. `lengths`: the
+    maximum lengths that are asked for. `limits`: of each search. `deadline`: of all of them. `core`, `divisor`: the
+    root of the program (`core_of`).
     """
 
     def __init__(
@@ -116,17 +105,7 @@ class ByLength:
 
         No selection worth as much fits a smaller one of the lengths that are asked for.
 
-        Parameters
-        ----------
-        length : int
-            Not above the instance's maximum.
-        at_most : Key, optional
-            A proven bound.
-
-        Raises
-        ------
-        Stopped
-            If a limit comes first.
+        `length`: not above the instance's maximum. `at_most`: a proven bound.
         """
         stop_at(self._deadline)
         length = min(length, self._core.high)

@@ -56,13 +56,7 @@ class Meter(Monitor):
 
     @contextmanager
     def engine(self, program: Program) -> Iterator[Driver]:
-        """Give an engine for a program, with the limits that are left.
-
-        Raises
-        ------
-        Stopped
-            If nothing is left.
-        """
+        """Give an engine for a program, with the limits that are left."""
         self.check()
         nodes = self.limits.nodes
         left = self.limits if nodes is None else replace(self.limits, nodes=nodes - self.statistics.nodes)
@@ -85,12 +79,8 @@ T = TypeVar("T")
 class Leash:
     """Limit of nodes for one search of an engine: `deadline` passes when they are used up.
 
-    Attributes
-    ----------
-    deadline : Deadline
-        For the engine; it passes with the caller's, too.
-    short : bool
-        Whether the last search ended because its nodes were used up.
+    `deadline`: for the engine; it passes with the caller's, too. `short`: whether the last search ended because its
+    nodes were used up.
     """
 
     def __init__(self, deadline: Deadline) -> None:

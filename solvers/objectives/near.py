@@ -48,21 +48,11 @@ LISTED: Final = 2_000_000
 def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline: Deadline, *, linear: bool) -> Optima:
     """Return all selections that are near the best.
 
-    Parameters
-    ----------
-    instance : Coverage
-        One that branch and bound serves.
-    limits : Limits
-        Of nodes and memory, for the proof of the optimum and the enumeration together.
-    linear : bool
-        Whether one integer decides, and the engine holds it.
-
-    Returns
-    -------
-    Optima
-        ``least`` is the threshold and ``best`` a selection of the best value. If the best value is not proven, there is
-        no threshold (unless it is given as a value), and the family holds the good set alone; if a limit comes after
-        the proof, the family holds some of the sets.
+    `instance`: one that branch and bound serves. `limits`: of nodes and memory, for the proof of the optimum and the
+    enumeration together. `linear`: whether one integer decides, and the engine holds it. The result: ``least`` is the
+    threshold and ``best`` a selection of the best value. If the best value is not proven, there is no threshold (unless
+    it is given as a value), and the family holds the good set alone; if a limit comes after the proof, the family holds
+    some of the sets.
     """
     if is_cover(instance):
         reach = _of_cover(instance, limits, deadline)
@@ -120,26 +110,16 @@ def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termina
 
 @dataclass(frozen=True)
 class _Reach:
-    """The optimum of an instance, and how to enumerate the sets that reach any other value.
-
-    Attributes
-    ----------
-    selection : tuple of int or None
-        An optimum; a good set if `reason` is not None; None if nothing is feasible, or nothing was found.
-    key, bound : Fraction
-        What the selection is worth, and no other is worth more.
-    reason : Termination or None
-        The limit that was reached before the proof.
-    sets : callable
-        Returns all sets that reach a threshold, or some of them and the limit that was reached.
-    statistics : callable
-    """
+    """The optimum of an instance, and how to enumerate the sets that reach any other value."""
 
     instance: Coverage
+    # An optimum; a good set if `reason` is not None; None if nothing is feasible, or nothing was found.
     selection: tuple[int, ...] | None
+    # key, bound: what the selection is worth, and no other is worth more.
     key: Fraction
     bound: Fraction
-    reason: Termination | None
+    reason: Termination | None  # The limit that was reached before the proof.
+    # Returns all sets that reach a threshold, or some of them and the limit that was reached.
     sets: Callable[[Fraction], tuple[Diagram, Termination | None]]
     statistics: Callable[[], Mapping[str, Any]]
 

@@ -41,20 +41,15 @@ _FULL: Final = 2
 
 
 class _Way(NamedTuple):
-    """The state of Algorithm 3.
+    """The state of Algorithm 3."""
 
-    Attributes
-    ----------
-    order : (n,) units by what they gain alone
-    have, chosen : copies of each feature and units of the set at hand
-    path : (n + 2,) positions in `order`: ``path[d]`` is the next to try at depth d; those above are chosen
-    value, room : (n + 2,) by depth
-    """
-
-    order: NDArray[np.int64]
+    order: NDArray[np.int64]  # (n,) units by what they gain alone
+    # have, chosen: copies of each feature and units of the set at hand
     have: NDArray[np.int64]
     chosen: NDArray[np.bool_]
+    # (n + 2,) positions in `order`: ``path[d]`` is the next to try at depth d; those above are chosen
     path: NDArray[np.int64]
+    # value, room: (n + 2,) by depth
     value: NDArray[np.int64]
     room: NDArray[np.int64]
 
@@ -250,24 +245,9 @@ def _run(
 def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Optima:
     """Enumerate all optima with the paper's bound (Hirao et al. 2017, Algorithm 3).
 
-    Parameters
-    ----------
-    coverage : Coverage
-        Recall (a constant denominator), occurrences decided by single units, no minimum length.
-    limits : Limits
-        ``nodes`` limits the number of sets checked.
-    deadline : Deadline, optional
-        Instead of the time limit.
-
-    Returns
-    -------
-    Optima
-        ``statistics["nodes"]`` is the number of sets checked (the right column of Table 7).
-
-    Raises
-    ------
-    UnsupportedError
-        For any other instance.
+    `coverage`: recall (a constant denominator), occurrences decided by single units, no minimum length. `limits`:
+    ``nodes`` limits the number of sets checked. `deadline`: instead of the time limit. The result:
+    ``statistics["nodes"]`` is the number of sets checked (the right column of Table 7).
     """
     sets, found = _run(coverage, limits or Limits(), deadline, every=True)
     return Optima.of_sets(

@@ -33,26 +33,13 @@ _LARGEST = 2**54
 
 @dataclass(frozen=True)
 class Findings:
-    """The answer of a search: a selection, what is proven about it, and all optima if asked for.
+    """The answer of a search: a selection, what is proven about it, and all optima if asked for."""
 
-    Attributes
-    ----------
-    selection : the best, or None if nothing is feasible (or nothing was found before a limit)
-    key : Fraction
-        Its objective as it is compared.
-    optima : Diagram
-        All optima if they were asked for and `reason` is None, otherwise some selections worth `key`.
-    proven : bool
-        Whether the key is proven to be the optimum.
-    reason : the limit that was reached, or None
-    statistics : plain data
-    """
-
-    selection: Selection | None
-    key: Fraction
-    optima: Diagram
-    proven: bool
-    reason: Termination | None
+    selection: Selection | None  # the best, or None if nothing is feasible (or nothing was found before a limit)
+    key: Fraction  # Its objective as it is compared.
+    optima: Diagram  # All optima if they were asked for and `reason` is None, otherwise some selections worth `key`.
+    proven: bool  # Whether the key is proven to be the optimum.
+    reason: Termination | None  # the limit that was reached, or None
     statistics: dict[str, Any]
 
     @property
@@ -122,23 +109,9 @@ def solve_ratio(
 ) -> Findings:
     """Find one optimum, or all, of an instance of one ratio.
 
-    Parameters
-    ----------
-    instance : Coverage
-        Which `fits`; otherwise `sums.solve_sum` serves.
-    limits : Limits
-        Of time, nodes and memory, together for all programs.
-    deadline : Deadline, optional
-        Instead of the time limit.
-    every : bool
-        Whether all optima are wanted.
-    start : tuple of int, optional
-        A feasible set, which is known to be good; otherwise that of a greedy search.
-
-    Raises
-    ------
-    UnsupportedError
-        If a minimum length needs too large a table.
+    `instance`: which `fits`; otherwise `sums.solve_sum` serves. `limits`: of time, nodes and memory, together for all
+    programs. `deadline`: instead of the time limit. `every`: whether all optima are wanted. `start`: a feasible set,
+    which is known to be good; otherwise that of a greedy search.
     """
     meter = Meter(limits or Limits(), deadline)
     best = Best(instance)

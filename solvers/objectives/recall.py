@@ -30,22 +30,13 @@ _NEAR: Final = 500
 
 @dataclass(frozen=True)
 class Answer:
-    """One set, and what is known about it.
+    """One set, and what is known about it."""
 
-    Attributes
-    ----------
-    selection : sorted units, or None if no set meets the length limits
-    value, bound : int
-        Numerators; equal if and only if the set is proven to be an optimum.
-    termination : Termination
-        ``COMPLETED`` or the limit that was reached.
-    statistics : Statistics
-    """
-
-    selection: tuple[int, ...] | None
+    selection: tuple[int, ...] | None  # sorted units, or None if no set meets the length limits
+    # value, bound: numerators; equal if and only if the set is proven to be an optimum.
     value: int
     bound: int
-    termination: Termination
+    termination: Termination  # ``COMPLETED`` or the limit that was reached.
     statistics: Statistics
 
     @property
@@ -55,13 +46,7 @@ class Answer:
 
 
 def recall_program(coverage: Coverage) -> Program:
-    """Return recall as the program it is.
-
-    Raises
-    ------
-    UnsupportedError
-        If the value is not one ratio with a constant denominator.
-    """
+    """Return recall as the program it is."""
     if not coverage.constant_denominator:
         raise UnsupportedError("The exact engine serves recall here; use the strategy branch-and-bound for the rest.")
     return program_of(coverage, (1, 0))
@@ -128,27 +113,9 @@ def solve_one(
 ) -> Answer:
     """Find one optimum of a coverage instance and prove it.
 
-    Parameters
-    ----------
-    coverage : Coverage
-        Recall (a constant denominator); a minimum length is allowed.
-    limits : Limits
-        Of time, nodes and memory.
-    deadline : Deadline, optional
-        Instead of the time limit.
-    at_most : Fraction, optional
-        A proven bound of the recall.
-    start : tuple of int, optional
-        A feasible set, which is known to be good.
-    effort : Effort
-        How long subtrees are searched.
-
-    Raises
-    ------
-    UnsupportedError
-        For any other instance.
-    Stopped
-        If the deadline passes before anything is known.
+    `coverage`: recall (a constant denominator); a minimum length is allowed. `limits`: of time, nodes and memory.
+    `deadline`: instead of the time limit. `at_most`: a proven bound of the recall. `start`: a feasible set, which is
+    known to be good. `effort`: how long subtrees are searched.
     """
     program = recall_program(coverage)
     engine = Driver(program, limits or Limits(), deadline, effort)

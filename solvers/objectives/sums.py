@@ -62,12 +62,7 @@ _DEAREST: Final = 2.0**40
 
 
 class CellPrices:
-    """Prices of the ends of an instance's cells.
-
-    Parameters
-    ----------
-    instance : Coverage
-    """
+    """Prices of the ends of an instance's cells."""
 
     def __init__(self, instance: Coverage) -> None:
         self._instance = instance
@@ -155,10 +150,7 @@ _Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]
 class SumSearch:
     """One run.
 
-    Attributes
-    ----------
-    best : the incumbent
-    families : diagrams whose sets are all worth what the incumbent is
+    `families`: diagrams whose sets are all worth what the incumbent is.
     """
 
     def __init__(self, instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool, few: int = _FEW) -> None:
@@ -175,13 +167,7 @@ class SumSearch:
         self.meter = Meter(limits, self._leash.deadline)
 
     def run(self, start: Selection | None = None) -> None:
-        """SumSearch until all is proven, from a selection that is known, if there is one.
-
-        Raises
-        ------
-        Stopped
-            At a limit.
-        """
+        """SumSearch until all is proven, from a selection that is known, if there is one."""
         self.best.see_first(start, self.meter.deadline)
         self.best.see_any(self.meter)
         program = program_of(self.instance, [0] * len(self.instance.constants))
@@ -403,13 +389,7 @@ class SumSearch:
         return False if answer[0] is None else self._see(answer[0]) or None
 
     def _listed(self, engine: Driver, target: int, frames: int | None) -> bool | None:
-        """Evaluate the sets that reach a target: whether one is better than the incumbent; None if these were not all.
-
-        Raises
-        ------
-        Stopped
-            At a limit of the run, or if they are too many.
-        """
+        """Evaluate the sets that reach a target: is one better than the incumbent? None if these were not all."""
         answer = self._leash.hold(frames, engine, lambda: engine.all_of(target))
         node, reason = answer if answer is not None else (EMPTY_FAMILY, Termination.NODE_LIMIT)
         short = reason is not None and self._leash.short
@@ -632,16 +612,8 @@ def reaching_sum(
 ) -> tuple[Diagram, Termination | None]:
     """Return all sets that are worth a threshold above 0, or some of them and the limit that was reached.
 
-    Parameters
-    ----------
-    instance : Coverage
-        As for `solve_sum`.
-    threshold : Fraction
-        As values are compared.
-    best : units of a selection that is worth much
-        It decides how good the programs are.
-    meter : Meter
-        What the run may take; it learns what this took.
+    `instance`: as for `solve_sum`. `threshold`: as values are compared. `best`: it decides how good the programs are.
+    `meter`: what the run may take; it learns what this took.
     """
     kind = WindowedReaching if instance.combination is Combination.HARMONIC else Reaching
     search = kind(instance, threshold, best, meter)

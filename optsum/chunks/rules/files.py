@@ -43,12 +43,8 @@ RELATIONS: Final[Mapping[str, frozenset[str]]] = {
 def mistyped(name: str, scheme: str) -> UnknownNameError | None:
     """Return the error for a relation that a scheme does not have, or None.
 
-    Parameters
-    ----------
-    name : str
-        As it stands in a file of rules: with "!" before it and ":*" behind it, perhaps.
-    scheme : str
-        A name in `RELATIONS`.
+    `name`: as it stands in a file of rules: with "!" before it and ":*" behind it, perhaps. `scheme`: a name in
+    `RELATIONS`.
     """
     plain, known = name.removeprefix("!").removesuffix(":*"), RELATIONS[scheme]
     if plain in known or plain == "*":
@@ -73,13 +69,7 @@ _UPOS: Final = (
 
 
 def load_rules(name: PathLike) -> Rules:
-    """Return the rules of a label scheme (a name in `SCHEMES`), or those in a file.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is no TOML, or holds what is no rule; the message names file and rule.
-    """
+    """Return the rules of a label scheme (a name in `SCHEMES`), or those in a file."""
     return (
         _built_in(str(name))
         if str(name) in SCHEMES

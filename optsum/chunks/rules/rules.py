@@ -54,40 +54,29 @@ def _among(name: str, names: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A word's required features; whatever is None may be anything.
+    """A word's required features; whatever is None may be anything."""
 
-    Attributes
-    ----------
-    relation, upos, xpos, lemma, form, feats : NamePattern or None
-        Lemma and form are compared in lower case; a feature is written ``PronType=Rel``.
-    head, child, sibling : Pattern or None
-        What the head, some child, and some other child of the head must be like.
-    no_child, no_sibling : Pattern or None
-        What no child, and no other child of the head may be like.
-    takes : mapping of str to NamePattern, or None
-        Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word (of
-        a verb, a ``mark`` that is a preposition: *to convening*), or the word itself if it has none. A key of two words
-        (``come up``) wants a child of the head beside it.
-    hyphen : bool
-        Whether the word must be joined to its head by a hyphen, without blanks.
-    side : str or None
-        "left" or "right": where the word must stand, seen from its head.
-    """
-
+    # relation, upos, xpos, lemma, form, feats: lemma and form are compared in lower case; a feature is written
+    # ``PronType=Rel``.
     relation: NamePattern | None = None
     upos: NamePattern | None = None
     xpos: NamePattern | None = None
     lemma: NamePattern | None = None
     form: NamePattern | None = None
     feats: NamePattern | None = None
+    # head, child, sibling: what the head, some child, and some other child of the head must be like.
     head: Pattern | None = None
     child: Pattern | None = None
+    # no_child, no_sibling: what no child, and no other child of the head may be like.
     no_child: Pattern | None = None
     sibling: Pattern | None = None
     no_sibling: Pattern | None = None
+    # Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word (of a
+    # verb, a ``mark`` that is a preposition: *to convening*), or the word itself if it has none. A key of two words
+    # (``come up``) wants a child of the head beside it.
     takes: Mapping[str, NamePattern] | None = field(default=None, hash=False)
-    hyphen: bool = False
-    side: str | None = None
+    hyphen: bool = False  # Whether the word must be joined to its head by a hyphen, without blanks.
+    side: str | None = None  # "left" or "right": where the word must stand, seen from its head.
 
     def match(self, tree: WorkingTree, word: int) -> bool:
         """Return whether a word of a tree is like that."""
@@ -244,18 +233,12 @@ class Attribution:
 
     The clause stands in front of the verb and of the verb's other dependents, but for those named by `along`, which go
     with X. It ends in punctuation, and no subordinator opens it.
-
-    Attributes
-    ----------
-    clause, along, subordinator : NamePattern
-    becomes : str
-        The relation of "said" to X.
     """
 
     clause: NamePattern
     along: NamePattern
     subordinator: NamePattern
-    becomes: str
+    becomes: str  # The relation of "said" to X.
 
     def apply(self, tree: WorkingTree) -> None:
         """Move them."""
@@ -285,18 +268,12 @@ def _breaks(tree: WorkingTree, word: int) -> bool:
 
 @dataclass(frozen=True)
 class Degree:
-    """Of "hated him enough to leave", "ran so fast that he fell" the clause moves from the verb to the adverb.
-
-    Attributes
-    ----------
-    clause, adverb : NamePattern
-    markers : mapping of str to tuple of str
-        Lemma of the adverb -> lemmas of words that open the clause. The adverb depends on what the clause does, or on
-        a dependent of that, and stands in front of the clause.
-    """
+    """Of "hated him enough to leave", "ran so fast that he fell" the clause moves from the verb to the adverb."""
 
     clause: NamePattern
     adverb: NamePattern
+    # Lemma of the adverb -> lemmas of words that open the clause. The adverb depends on what the clause does, or on a
+    # dependent of that, and stands in front of the clause.
     markers: Mapping[str, tuple[str, ...]] = field(hash=False)
 
     def apply(self, tree: WorkingTree) -> None:
@@ -355,27 +332,13 @@ _OTHERWISE = ChunkRule(Pattern(), Action.SEP, "no rule fits")
 
 @dataclass(frozen=True)
 class Rules:
-    """A table of chunk rules.
+    """A table of chunk rules."""
 
-    Attributes
-    ----------
-    name : str
-        The label scheme or the file.
-    steps : tuple of TreeStep
-        Re-attachment, in order.
-    rules : tuple of ChunkRule
-        The first that fits a word decides; where none does, the word can be left out.
-    known_by : NamePattern
-        Relations that only this label scheme has.
-    digest : str
-        Differs when the table does, all that it extends and all lists of words included.
-    """
-
-    name: str
-    steps: tuple[TreeStep, ...]
-    rules: tuple[ChunkRule, ...]
-    known_by: NamePattern
-    digest: str = ""
+    name: str  # The label scheme or the file.
+    steps: tuple[TreeStep, ...]  # Re-attachment, in order.
+    rules: tuple[ChunkRule, ...]  # The first that fits a word decides; where none does, the word can be left out.
+    known_by: NamePattern  # Relations that only this label scheme has.
+    digest: str = ""  # Differs when the table does, all that it extends and all lists of words included.
     _by_relation: dict[str, tuple[ChunkRule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def prepare(self, parse: Parse) -> WorkingTree:

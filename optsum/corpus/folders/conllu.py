@@ -26,21 +26,8 @@ def read_conllu_folder(folder: PathLike, *, reading: Reading = AS_IS) -> Iterato
     ``# meta::summary1 = ...``, as the treebank GUM has them), raw text. A text may begin with who wrote it, in
     parentheses; one that says so and does not say "human" is left out.
 
-    Parameters
-    ----------
-    reading : Reading
-        By whose rules references are split into sentences.
-
-    Returns
-    -------
-    iterator of Line
-        The JSON form of each topic; a file that cannot be used, or has no reference, says so. One file is in memory at
-        a time.
-
-    Raises
-    ------
-    InputError
-        At once, if the folder cannot be read, or no file there ends in ``.conllu`` or ``.conllu.gz``.
+    `reading`: by whose rules references are split into sentences. The result: the JSON form of each topic; a file that
+    cannot be used, or has no reference, says so. One file is in memory at a time.
     """
     try:
         files = sorted(

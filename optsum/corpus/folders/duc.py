@@ -54,12 +54,8 @@ def duc_topics(files: Sequence[Path], reading: Reading = AS_IS) -> Iterator[Line
     the folder that its documents lie in; a letter behind its name says who chose them, and need not be in the
     summaries.
 
-    Parameters
-    ----------
-    files : sequence of path
-        All are held in memory: the largest of these sets has a few megabytes.
-    reading : Reading
-        By whose rules texts without marked sentences are split.
+    `files`: all are held in memory: the largest of these sets has a few megabytes. `reading`: by whose rules texts
+    without marked sentences are split.
     """
     line = None
     for line in _topics(files, reading):
@@ -191,26 +187,12 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary that a person or a system wrote.
+    """A summary that a person or a system wrote."""
 
-    Attributes
-    ----------
-    docset : str
-        The set of documents, such as ``d061``.
-    documents : tuple of str
-        Those that it is of, as far as it names them.
-    multi : bool
-        It is of a whole set.
-    size : str
-        Words that were asked for, as it is written.
-    author : str
-    sentences : tuple of str
-    """
-
-    docset: str
-    documents: tuple[str, ...]
-    multi: bool
-    size: str
+    docset: str  # The set of documents, such as ``d061``.
+    documents: tuple[str, ...]  # Those that it is of, as far as it names them.
+    multi: bool  # It is of a whole set.
+    size: str  # Words that were asked for, as it is written.
     author: str
     sentences: tuple[str, ...]
 
@@ -265,12 +247,8 @@ def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
 def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary | None:
     """Return the summary of a file whose name says of what; None if it does not.
 
-    Parameters
-    ----------
-    name : str
-        SET.TYPE.SIZE.SELECTOR.AUTHOR and perhaps .DOCUMENT, as the evaluations of DUC name them.
-    text : str
-        A page of SEE, or plain text.
+    `name`: SET.TYPE.SIZE.SELECTOR.AUTHOR and perhaps .DOCUMENT, as the evaluations of DUC name them. `text`: a page of
+    SEE, or plain text.
 
     Examples
     --------

@@ -194,11 +194,6 @@ def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[L
     """Return a topic for each two lines, called by its number from 0.
 
     A line is raw text, or has marks between its sentences or documents (`optsum.corpus.sentences`).
-
-    Raises
-    ------
-    InputError
-        At once, if one of the files cannot be opened.
     """
     stack = ExitStack()
     streams = []

@@ -19,11 +19,6 @@ _STEP = re.compile(r"([^.\[\]]+)((?:\[\*?\])*)")
 def parse_path(text: str) -> Path:
     """Return the steps of a path such as ``questions[].responses[*].text``.
 
-    Raises
-    ------
-    OptionError
-        If it is none.
-
     Examples
     --------
     >>> parse_path("questions[].responses[*].text")
@@ -54,17 +49,8 @@ def split_at(path: Path) -> tuple[Path, Path] | None:
 def items_of(value: Any, path: Path, names: Collection[str] = ()) -> list[Any] | tuple[Any, ...]:
     """Return the items of a list; an object of lists (`datasets` has these for lists of objects) is turned into one.
 
-    Parameters
-    ----------
-    path : path
-        Where the value stands, for messages.
-    names : collection of str
-        The lists of an object that are wanted; all, if none is named.
-
-    Raises
-    ------
-    InputError
-        If it is neither, or the lists of the object differ in length.
+    `path`: where the value stands, for messages. `names`: the lists of an object that are wanted; all, if none is
+    named.
     """
     where = ".".join(path).replace(".[", "[") or "the record"
     if isinstance(value, Mapping):
@@ -80,13 +66,7 @@ def items_of(value: Any, path: Path, names: Collection[str] = ()) -> list[Any] |
 
 
 def value_at(record: Any, path: Path) -> Any:
-    """Return what stands at a path without ``[]``; None where a name is missing.
-
-    Raises
-    ------
-    InputError
-        If a step leads through something else than an object or a list.
-    """
+    """Return what stands at a path without ``[]``; None where a name is missing."""
     value = record
     for place, step in enumerate(path):
         if value is None:
@@ -160,10 +140,7 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
 
     Where only one key is `lacking`, there is nothing to be said unless a column looks like it.
 
-    Parameters
-    ----------
-    names : collection of str
-        Those of the columns; or the record itself, whose values tell where the texts of objects stand.
+    `names`: those of the columns; or the record itself, whose values tell where the texts of objects stand.
 
     Examples
     --------
@@ -216,15 +193,9 @@ def field_advice(key: str, name: str, value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where the keys of a topic stand in a record.
+    """Where the keys of a topic stand in a record."""
 
-    Attributes
-    ----------
-    paths : mapping of key to path
-        Keys are those of a topic; ``meta.NAME`` puts a value into its meta.
-    """
-
-    paths: Mapping[str, Path]
+    paths: Mapping[str, Path]  # Keys are those of a topic; ``meta.NAME`` puts a value into its meta.
 
     @property
     def names(self) -> frozenset[str]:
@@ -234,16 +205,8 @@ class Columns:
     def topics(self, record: Any, number: int) -> Iterator[dict[str, Any]]:
         """Yield the topics of a record: one, or one for each item of the list that ``[]`` stands behind.
 
-        Parameters
-        ----------
-        number : int
-            From 0; the id where there is none. Topics of a list are called ``id.0``, ``id.1``, ... if none of their
-            items has an id.
-
-        Raises
-        ------
-        InputError
-            If the record is no object, or something stands in the way of a path.
+        `number`: from 0; the id where there is none. Topics of a list are called ``id.0``, ``id.1``, ... if none of
+        their items has an id.
         """
         if not isinstance(record, Mapping):
             raise InputError(
@@ -278,11 +241,6 @@ class Columns:
 
 def parse_columns(given: str | Mapping[str, str]) -> Columns:
     """Return the columns that ``--map documents=article,references=highlights,id=id`` names.
-
-    Raises
-    ------
-    OptionError
-        If it is no list of KEY=PATH, names no key of a topic, or no documents and references.
 
     Examples
     --------

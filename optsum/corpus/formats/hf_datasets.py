@@ -20,13 +20,7 @@ def is_dataset_folder(folder: Path) -> bool:
 
 
 def folder_records(folder: Path) -> Iterator[Line]:
-    """Return the records of a folder that ``save_to_disk`` wrote.
-
-    Raises
-    ------
-    InputError
-        At once, if the package is missing, the folder cannot be read, or it holds several splits.
-    """
+    """Return the records of a folder that ``save_to_disk`` wrote."""
     datasets = _package(str(folder))
     try:
         found = datasets.load_from_disk(str(folder))
@@ -48,11 +42,6 @@ def hub_records(name: str) -> Iterator[Line]:
 
     NAME is one of the hub, or a folder of data files. Without a configuration its default is taken, without a split
     the only one.
-
-    Raises
-    ------
-    InputError
-        At once, if the package is missing, there is no such dataset, or it has several splits.
     """
     datasets = _package(name)
     dataset, config, split = _parts(name)

@@ -108,11 +108,7 @@ def decoded(line: Line | RawLine) -> Line:
 def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:
     """Yield the lines of a file that are not blank; only one that cannot be read is more than bytes.
 
-    Parameters
-    ----------
-    lines : NumberedLines
-    name : str
-        Of the file, for messages.
+    `name`: of the file, for messages.
     """
     number = 0
     while True:
@@ -201,13 +197,7 @@ def decode(raw: bytes, source: str) -> Line:
 
 
 def unpacked(value: Any, where: str) -> Any:
-    """Return the list or the object that a text holds as JSON; anything else as it is.
-
-    Raises
-    ------
-    InputError
-        If a text begins as a list of strings and is no JSON, such as a list that Python or numpy has printed.
-    """
+    """Return the list or the object that a text holds as JSON; anything else as it is."""
     if not isinstance(value, str) or not value[:64].lstrip().startswith(("[", "{")):
         return value
     found = decode(value.encode("utf-8", "replace"), "")
@@ -226,12 +216,7 @@ def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
 
     What is no JSON ends the reading with a line that says so: nobody knows where the next item begins.
 
-    Parameters
-    ----------
-    lines : NumberedLines
-        UTF-8; the first begins with the bracket.
-    name : str
-        Of the file, for messages.
+    `lines`: UTF-8; the first begins with the bracket. `name`: of the file, for messages.
     """
     pieces = _Pieces(lines.blocks())
     number = 0

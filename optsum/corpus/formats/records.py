@@ -57,31 +57,11 @@ def raw_records(
 ) -> Iterator[Line | RawLine]:
     """Open a file and iterate over its records, one in memory at a time.
 
-    Parameters
-    ----------
-    path : str or path
-        ``-`` is the standard input.
-    what : str
-        What a record is, for messages: "topic".
-    empty : bool
-        Whether a file without any record is fine.
-    of_cells : callable
-        Returns a record from the cells of a table's row, its number, from 0, and whether the cells have kinds, or are
-        text, all of them, which may be JSON.
-
-    columns : collection of str
-        Further names by which the heading of a table is recognised.
-
-    Returns
-    -------
-    iterator of Line or RawLine
-        Lines of JSON Lines as they stand in the file. Never raises: a file that breaks off (a damaged disk or archive)
-        ends with a line that says so.
-
-    Raises
-    ------
-    InputError
-        At once, if the file cannot be opened, is empty, is no UTF-8 or is of no format that is known.
+    `path`: ``-`` is the standard input. `what`: what a record is, for messages: "topic". `empty`: whether a file
+    without any record is fine. `of_cells`: returns a record from the cells of a table's row, its number, from 0, and
+    whether the cells have kinds, or are text, all of them, which may be JSON. `columns`: further names by which the
+    heading of a table is recognised. The result: Lines of JSON Lines as they stand in the file. Never raises: a file
+    that breaks off (a damaged disk or archive) ends with a line that says so.
     """
     records = _records(path, what, empty, of_cells, columns)
     next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work

@@ -33,23 +33,9 @@ _DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz
 def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLine]:
     """Open whatever a path leads to.
 
-    Parameters
-    ----------
-    path : str or path
-        ``-`` is the standard input.
-    reading : Reading
-        How texts are read that are no records; its columns are those that a table must have, so that its heading is
-        recognised, and only records have some.
-
-    Returns
-    -------
-    iterator of Line or RawLine
-        Lines hold the JSON form of topics, or records of another data set; those of JSON Lines are not decoded.
-
-    Raises
-    ------
-    InputError
-        At once, if nothing that can be read is there, or columns are wanted and there are none.
+    `path`: ``-`` is the standard input. `reading`: how texts are read that are no records; its columns are those that a
+    table must have, so that its heading is recognised, and only records have some. The result: Lines hold the JSON form
+    of topics, or records of another data set; those of JSON Lines are not decoded.
     """
     columns = () if reading.columns is None else reading.columns.names
     made = None if _has_records(path) else _made(Path(path), reading)
@@ -110,13 +96,7 @@ def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
 
 
 def _shards(folder: Path) -> list[Path]:
-    """Return the files of records in a folder: the parts of one, or JSON files with a topic each.
-
-    Raises
-    ------
-    InputError
-        If they are files of different names, such as train and test: nobody said that they belong together.
-    """
+    """Return the files of records in a folder: the parts of one, or JSON files with a topic each."""
     try:
         files = sorted(
             file for file in folder.iterdir() if is_meant(file.name) and _DATA.fullmatch(file.name) and file.is_file()

@@ -66,17 +66,9 @@ def csv_records(
 ) -> Iterator[Line]:
     """Yield a record for each row below the heading; a row that cannot be used says so.
 
-    Parameters
-    ----------
-    lines : NumberedLines
-        From the heading on.
-    name : str
-        Of the file, for messages.
-    heading : delimiter and names
-    of_cells : callable
-        As for `optsum.corpus.formats.records.raw_records`.
-    closed : bool
-        Whether each row has a line break at its end, as optsum writes them: then a last one without is half a row.
+    `lines`: from the heading on. `name`: of the file, for messages. `of_cells`: as for
+    `optsum.corpus.formats.records.raw_records`. `closed`: whether each row has a line break at its end, as optsum
+    writes them: then a last one without is half a row.
     """
     delimiter, names = heading
     if len(set(names)) < len(names):
@@ -206,13 +198,7 @@ def _record(cells: dict[str, str], surplus: int, number: int, source: str, of_ce
 def parquet_records(
     stream: BufferedReader, name: str, of_cells: OfCells, check: Callable[[list[str]], None]
 ) -> Iterator[Line]:
-    """Return the records of a Parquet file, once `check` has nothing against its columns.
-
-    Raises
-    ------
-    InputError
-        At once, if it cannot be read.
-    """
+    """Return the records of a Parquet file, once `check` has nothing against its columns."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -258,11 +244,6 @@ def topic_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, A
 
     A text is JSON if it begins as a list or an object of JSON does. What is not said is left out where a topic or a
     summary need not have it.
-
-    Raises
-    ------
-    InputError
-        For a cell that begins as a list and is no JSON.
     """
     del number, typed  # a column of text may hold JSON in a typed table too
     found = {name: value if name in _NAMES else unpacked(value, f"the cell {name}") for name, value in cells.items()}

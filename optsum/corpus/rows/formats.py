@@ -20,11 +20,6 @@ def to_bytes(row: Mapping[str, Any]) -> bytes:
     """Return a row as one line of UTF-8, without its line break.
 
     Numbers that are not finite become null, whole numbers of more than 4,200 digits text.
-
-    Raises
-    ------
-    TypeError
-        For a value that JSON has no words for.
     """
     try:
         return _dumps(row, ascii_only=False).encode()
@@ -77,18 +72,10 @@ _NEEDS: Final = {"parquet": ("pyarrow", "report"), ".zst": ("zstandard", "report
 
 @dataclass(frozen=True, slots=True)
 class RowFormat:
-    """A format of rows.
+    """A format of rows."""
 
-    Attributes
-    ----------
-    kind : str
-        "jsonl", "csv" or "parquet"; of training labels also "datasets" or "bertsum".
-    packing : str
-        ".gz", ".zst", or empty for none.
-    """
-
-    kind: str
-    packing: str = ""
+    kind: str  # "jsonl", "csv" or "parquet"; of training labels also "datasets" or "bertsum".
+    packing: str = ""  # ".gz", ".zst", or empty for none.
 
     @property
     def grows(self) -> bool:
@@ -97,13 +84,7 @@ class RowFormat:
 
 
 def format_of(path: str) -> RowFormat:
-    """Return the format that a name asks for; a name without any ending is JSON Lines.
-
-    Raises
-    ------
-    OptionError
-        If optsum writes no such format, or a package that it needs is missing.
-    """
+    """Return the format that a name asks for; a name without any ending is JSON Lines."""
     *_, last = ["", *Path(path).suffixes]
     packing = last.lower() if last.lower() in _PACKINGS else ""
     ending = Path(path[: -len(packing)]).suffix if packing else last
@@ -119,17 +100,8 @@ def format_of(path: str) -> RowFormat:
 def format_of_labels(path: str, name: str | None) -> RowFormat:
     """Return the format of training labels: `name`, a folder of `datasets` where the path is one, or as `format_of`.
 
-    Parameters
-    ----------
-    path : str
-        Ends with a slash, or is a folder that `datasets` saved before, where one of these is to be written.
-    name : str or None
-        "bertsum" or "datasets".
-
-    Raises
-    ------
-    OptionError
-        As `format_of`, or if there is no format of that name, or the standard output cannot have it.
+    `path`: ends with a slash, or is a folder that `datasets` saved before, where one of these is to be written. `name`:
+    "bertsum" or "datasets".
     """
     if name is not None and name not in _OF_LABELS:
         raise unknown_name("format of labels", name, _OF_LABELS)

@@ -18,17 +18,9 @@ from optsum.system.files import PathLike
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     """Open a file of rows and iterate over them.
 
-    Parameters
-    ----------
-    path : str or path
-        As `optsum.corpus.rows.writer.RowWriter` leaves it, whatever its format; the folder of a run; ``-`` is standard
-        input. A file without rows is fine. A last row that was not written to its end, because the machine or the
-        process died, is passed over.
-
-    Raises
-    ------
-    InputError
-        At once if the file cannot be opened; at a line that is no row.
+    `path`: as `optsum.corpus.rows.writer.RowWriter` leaves it, whatever its format; the folder of a run; ``-`` is
+    standard input. A file without rows is fine. A last row that was not written to its end, because the machine or the
+    process died, is passed over.
     """
     if is_run(path):
         return stored_rows(path)

@@ -41,42 +41,18 @@ _KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell
 
 
 class CellRows(NamedTuple):
-    """The rows of one topic, searched in one way.
+    """The rows of one topic, searched in one way."""
 
-    Attributes
-    ----------
-    topic : int
-        Its number in the input, from 0.
-    cell : int
-        Of the way.
-    rows : tuple of (status, JSON text)
-        One, or one for each reference.
-    """
-
-    topic: int
-    cell: int
-    rows: tuple[tuple[str, str], ...]
+    topic: int  # Its number in the input, from 0.
+    cell: int  # Of the way.
+    rows: tuple[tuple[str, str], ...]  # One, or one for each reference.
 
 
 class RowStore(AbstractContextManager["RowStore"]):
     """The one writer of a file of rows, or one of its readers.
 
-    Parameters
-    ----------
-    write : bool
-        Whether to make it where there is none, and to change it; nobody else may be writing then.
-
-    Attributes
-    ----------
-    damage : str or None
-        What was wrong with the file; then this holds the rows that could be read, and whoever writes it has a new file.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be opened, or written.
-    InputError
-        If it is no store of rows, or was damaged meanwhile.
+    `write`: whether to make it where there is none, and to change it; nobody else may be writing then. `damage`: what
+    was wrong with the file; then this holds the rows that could be read, and whoever writes it has a new file.
     """
 
     def __init__(self, path: PathLike, *, write: bool = False) -> None:
@@ -173,11 +149,6 @@ class RowStore(AbstractContextManager["RowStore"]):
         """Add rows; all of them are durable when this returns, or none is.
 
         What was an error is replaced; what is finished is never touched.
-
-        Raises
-        ------
-        OptionError
-            If they cannot be written, such as on a full disk.
         """
         now = time()
         with self._told():
@@ -233,10 +204,7 @@ class RowStore(AbstractContextManager["RowStore"]):
     def since(self, began: float) -> tuple[int, float]:
         """Return how many topics (once for each cell) became durable since a time, and the seconds to the last one.
 
-        Parameters
-        ----------
-        began : float
-            `time.time` of it.
+        `began`: `time.time` of it.
         """
         ((count, last),) = self._ask("SELECT count(*), max(at) FROM rows WHERE part = 0 AND at >= ?", began)
         return int(count), float((last or began) - began)
@@ -314,13 +282,7 @@ def _sum(*parts: object) -> str:
 
 
 def _check_all(database: sqlite3.Connection) -> None:
-    """Look at each row, and at what SQLite keeps beside them.
-
-    Raises
-    ------
-    _DamagedError
-        If anything is not as it was written.
-    """
+    """Look at each row, and at what SQLite keeps beside them."""
     try:
         ((said,),) = database.execute("PRAGMA integrity_check(1)").fetchall()
         if said != "ok":
@@ -502,13 +464,7 @@ def is_run(path: PathLike) -> bool:
 
 
 def stored_rows(folder: PathLike) -> Iterator[dict[str, Any]]:
-    """Iterate over the rows of the folder of a run, in the order of its input.
-
-    Raises
-    ------
-    InputError, OptionError
-        At once, if they cannot be read.
-    """
+    """Iterate over the rows of the folder of a run, in the order of its input."""
     store = RowStore(Path(folder) / STORE)
     if store.damage is not None:
         getLogger("optsum").warning("%s", store.damage)

@@ -47,17 +47,7 @@ Kind: TypeAlias = "str | tuple[str, Any]"
 def convert(rows: Path, output: Path, form: RowFormat, *, csv_safe: bool = False) -> str:
     """Write the rows of a JSON Lines file in another format, and return what is to be said of them, if anything.
 
-    Parameters
-    ----------
-    rows : path
-        UTF-8, each line an object.
-    output : path
-        Replaced if it exists.
-
-    Raises
-    ------
-    OSError
-        If the output cannot be written.
+    `rows`: UTF-8, each line an object. `output`: replaced if it exists.
     """
     to_file = {"parquet": _to_parquet, "bertsum": _to_bertsum, "datasets": _to_datasets}.get(form.kind)
     if to_file is not None:
@@ -298,31 +288,12 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     without any row leaves an empty file; one that fails without any row leaves nothing. While it is written, the file
     is locked.
 
-    Parameters
-    ----------
-    path : str or path
-        ``.jsonl``, ``.csv`` (either also ``.gz`` or ``.zst``) or ``.parquet``; ``-`` is the standard output, which has
-        JSON Lines.
-    inputs : iterable of str or path
-        Files that the rows are made from, which must not be overwritten.
-    existing : Existing
-        What becomes of rows that are there already.
-    keep : callable, optional
-        For `Existing.RESUME`: which of them are finished; all of them, if not given.
-    form : RowFormat, optional
-        The format, where the name does not say it.
-    csv_safe : bool
-        Whether cells of CSV that a spreadsheet would run are made harmless.
-    derived : bool
-        Whether the rows can be had again at once, so that nothing is left of a run that fails.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be opened for writing, is one of the inputs, is of no format, has rows that must not be
-        touched, or is written by somebody else.
-    InputError
-        If the rows to be resumed cannot be read.
+    `path`: ``.jsonl``, ``.csv`` (either also ``.gz`` or ``.zst``) or ``.parquet``; ``-`` is the standard output, which
+    has JSON Lines. `inputs`: files that the rows are made from, which must not be overwritten. `existing`: what becomes
+    of rows that are there already. `keep`: for `Existing.RESUME`: which of them are finished; all of them, if not
+    given. `form`: the format, where the name does not say it. `csv_safe`: whether cells of CSV that a spreadsheet would
+    run are made harmless. `derived`: whether the rows can be had again at once, so that nothing is left of a run that
+    fails.
 
     Examples
     --------
@@ -437,18 +408,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     def write(self, row: Mapping[str, Any]) -> None:
         """Write one row.
 
-        Parameters
-        ----------
-        row : mapping
-            Of what JSON has, numpy's numbers and arrays, and mappings. Numbers that are not finite become
-            null.
-
-        Raises
-        ------
-        OptionError
-            If the output cannot be written any more, such as on a full disk; no half row is left.
-        BrokenPipeError
-            If the reader of the standard output has left.
+        `row`: of what JSON has, numpy's numbers and arrays, and mappings. Numbers that are not finite become null.
         """
         try:
             if self._file is None:
@@ -481,13 +441,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._empty = False
 
     def close(self) -> None:
-        """Make the output of the rows; without any it is empty from now on.
-
-        Raises
-        ------
-        OptionError
-            If the output cannot be written; the rows are in the file beside it then.
-        """
+        """Make the output of the rows; without any it is empty from now on."""
         if self._file is None or self._file.closed:
             return
         try:

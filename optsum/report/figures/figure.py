@@ -48,47 +48,25 @@ def marker_of(place: int) -> str:
 
 @dataclass(frozen=True)
 class Series:
-    """One curve, cloud or group of bars.
-
-    Attributes
-    ----------
-    name : str
-    x : sequence of float or str
-        Text for categories, as bars have.
-    y : sequence of float or None
-        None where there is no value.
-    error : sequence of float or None, optional
-        Half widths of the intervals around `y`.
-    style : {"line", "points", "bar"}
-    """
+    """One curve, cloud or group of bars."""
 
     name: str
-    x: Sequence[float | str]
-    y: Sequence[float | None]
-    error: Sequence[float | None] | None = None
+    x: Sequence[float | str]  # Text for categories, as bars have.
+    y: Sequence[float | None]  # None where there is no value.
+    error: Sequence[float | None] | None = None  # Half widths of the intervals around `y`.
     style: Style = "line"
 
 
 @dataclass
 class Figure:
-    """A diagram of series.
+    """A diagram of series."""
 
-    Attributes
-    ----------
-    name : str
-        What its files are called.
-    title, x_label, y_label : str
-    series : list of Series
-    caption : list of str
-        Sentences, as below a table; in the metadata of the files.
-    """
-
-    name: str
+    name: str  # What its files are called.
     title: str
     x_label: str = ""
     y_label: str = ""
     series: list[Series] = field(default_factory=list)
-    caption: list[str] = field(default_factory=list)
+    caption: list[str] = field(default_factory=list)  # Sentences, as below a table; in the metadata of the files.
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return a row for each point."""
@@ -104,14 +82,9 @@ class Figure:
     ) -> Figure:
         """Return columns of a table as bars, side by side for each row.
 
-        Parameters
-        ----------
-        table : Table
-            Its title and caption are the figure's. A column "± seeds" right of one that is drawn is its interval.
-        columns : sequence of str
-            Headings of numbers; those that the table lacks are passed over. All headings of numbers, if it is empty.
-        rows : container of str, optional
-            Names, as the table's first cells are, of the rows that are drawn; all, if not given.
+        `table`: its title and caption are the figure's. A column "± seeds" right of one that is drawn is its interval.
+        `columns`: headings of numbers; those that the table lacks are passed over. All headings of numbers, if it is
+        empty. `rows`: names, as the table's first cells are, of the rows that are drawn; all, if not given.
         """
         headings = [column.heading for column in table.columns]
         names = next((place for place, column in enumerate(table.columns) if column.numeric), len(headings))
@@ -126,13 +99,7 @@ class Figure:
         return cls(name, table.title, "", y_label, series, table.caption)
 
     def save(self, folder: PathLike) -> list[Path]:
-        """Write ``NAME.svg``, ``.pdf``, ``.png`` and ``.csv`` into a folder, replacing others, and return the paths.
-
-        Raises
-        ------
-        OptionError
-            If matplotlib is not installed, or a file cannot be written.
-        """
+        """Write ``NAME.svg``, ``.pdf``, ``.png`` and ``.csv`` into a folder, replacing others, and return the paths."""
         with figure_folder(folder) as made:
             paths = [made / f"{self.name}.{suffix}" for suffix in ("svg", "pdf", "png", "csv")]
             self.draw(*paths[:-1])
@@ -142,13 +109,7 @@ class Figure:
         return paths
 
     def draw(self, *paths: Path) -> None:
-        """Draw it to files, ``.svg``, ``.png`` or ``.pdf``.
-
-        Raises
-        ------
-        OptionError
-            If matplotlib is not installed, or a file cannot be written.
-        """
+        """Draw it to files, ``.svg``, ``.png`` or ``.pdf``."""
         with canvas(*paths, width=7, font=9, caption=self.caption) as (_, (axes,)):
             self._fill(axes)
 
@@ -195,21 +156,8 @@ def canvas(
 ) -> Iterator[tuple[Any, list[Any]]]:
     """Give a figure and its panels side by side, and write it; the same data make the same files.
 
-    Parameters
-    ----------
-    *paths : Path
-        Of the format that their ending says.
-    width : float
-        Of all panels, in inches.
-    font : float
-        Points of letters.
-    caption : sequence of str
-        Sentences for the metadata of the files.
-
-    Raises
-    ------
-    OptionError
-        If matplotlib is not installed, or a file cannot be written.
+    `*paths`: of the format that their ending says. `width`: of all panels, in inches. `font`: points of letters.
+    `caption`: sentences for the metadata of the files.
     """
     matplotlib, figures = _matplotlib(), import_module("matplotlib.figure")
     settings: Mapping[str, Any] = {"svg.hashsalt": "optsum", "svg.fonttype": "none"}
@@ -228,13 +176,7 @@ def canvas(
 
 @contextmanager
 def figure_folder(folder: PathLike) -> Iterator[Path]:
-    """Make a folder for figures, and say in a sentence what cannot be written there.
-
-    Raises
-    ------
-    OptionError
-        Also if matplotlib is not installed, so that it is known before hours of work.
-    """
+    """Make a folder for figures, and say in a sentence what cannot be written there."""
     _matplotlib()
     try:
         made = Path(folder)

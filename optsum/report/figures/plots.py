@@ -27,13 +27,7 @@ _NO_LOSS: Final = 1e-12
 
 
 def checked_plot(path: str | Path) -> Path:
-    """Return where a plot is to be written, before any work is done for it.
-
-    Raises
-    ------
-    OptionError
-        If nothing can be drawn there: another ending, no folder, no matplotlib.
-    """
+    """Return where a plot is to be written, before any work is done for it."""
     place = Path(path)
     if place.suffix.lower() not in _ENDINGS:
         raise OptionError(f"The plot {path} is of no format that optsum draws: name it .svg, .png or .pdf.")
@@ -49,11 +43,6 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
 
     Left a curve for each strategy, as on the page: the share of its runs that lose at most so much (1 - ratio). Right a
     point for each: mean ratio against median time, with the middle half of its ratios.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be written.
     """
     import numpy as np
 
@@ -108,17 +97,7 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
     Drawn are means over the topics of the optimum (where a limit left a band, both of its sides), with the middle half
     of the topics, and of greedy search.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        Of `optsum.frontier`; those without a frontier are left out.
-    unit : str
-        Of the lengths.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be written.
+    `results`: of `optsum.frontier`; those without a frontier are left out. `unit`: of the lengths.
     """
     import numpy as np
 

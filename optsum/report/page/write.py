@@ -65,33 +65,18 @@ _REFERENCES: Final = {
 
 @dataclass(frozen=True)
 class Setting:
-    """A problem as it was posed to all topics; equal settings are one.
-
-    Attributes
-    ----------
-    formulation : str
-    metric : str or None
-        None for a formulation that has none.
-    options : Options or None
-        Where the rows have them (`optsum.running.all_optima.oracles`); those of the search are the defaults.
-    said : tuple of (name, value)
-        What else rows say of the problem themselves: options that a grid varies, the file of the topics.
-    """
+    """A problem as it was posed to all topics; equal settings are one."""
 
     formulation: str
-    metric: str | None
+    metric: str | None  # None for a formulation that has none.
+    # Where the rows have them (`optsum.running.all_optima.oracles`); those of the search are the defaults.
     options: Options | None = None
+    # What else rows say of the problem themselves: options that a grid varies, the file of the topics.
     said: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, row: Mapping[str, Any], details: Mapping[str, Any] | None) -> Setting:
-        """Return the setting of a row.
-
-        Raises
-        ------
-        InputError
-            If its details have options that cannot be.
-        """
+        """Return the setting of a row."""
         given = None if details is None else details.get("options")
         options = None
         if given is not None:
@@ -226,13 +211,7 @@ _STRANGE = "its details are not those that optsum writes"
 
 
 def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
-    """Return the topic that a row's details are of.
-
-    Raises
-    ------
-    InputError
-        If there is none in them.
-    """
+    """Return the topic that a row's details are of."""
     names, references = details.get("sentence_ids"), details.get("references")
     problem = references == [] and "cover" not in details  # which is held against no text
     topic = as_topic(
@@ -255,11 +234,6 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     A sentence is ``[length, pieces, tokens]``, and ``[..., chunks]`` where parts of it are chosen by themselves. The
     first piece is what stands before the first token, every other begins with its token. A token is a number, the same
     for equal tokens, and -1 where no reference has it.
-
-    Raises
-    ------
-    InputError
-        If `parts` are not those of its sentences.
     """
     setup = setting.setup
     analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
@@ -334,51 +308,27 @@ Variant: TypeAlias = tuple[str, str | None, int | None, int]
 
 @dataclass
 class PageResult:
-    """Result of one strategy for one problem, compared with the optimum.
-
-    Attributes
-    ----------
-    result : Result
-    ratio : float or None
-        Of its value to the optimum, or to the best bound where that is not known.
-    guaranteed : bool
-        Whether it is to the bound: then the true ratio is at least that.
-    reached : bool
-        Whether its value is the optimum's, compared exactly.
-    """
+    """Result of one strategy for one problem, compared with the optimum."""
 
     result: Result
-    ratio: float | None = None
-    guaranteed: bool = False
-    reached: bool = False
+    ratio: float | None = None  # Of its value to the optimum, or to the best bound where that is not known.
+    guaranteed: bool = False  # Whether it is to the bound: then the true ratio is at least that.
+    reached: bool = False  # Whether its value is the optimum's, compared exactly.
 
 
 @dataclass
 class PageProblem:
-    """A topic in a setting.
-
-    Attributes
-    ----------
-    id : str or None
-    setting : Setting
-    found : dict of Variant to PageResult
-    optimum : Key or None
-        Where it is known.
-    bound : float or None
-        The best that is proven, where the optimum is not known.
-    text, optima : dict or None
-        What the page shows of them (`optsum.report.page.write`, `optsum.running.all_optima.oracles`).
-    sentences, words : int or None
-        Of the documents.
-    """
+    """A topic in a setting."""
 
     id: str | None
     setting: Setting
     found: dict[Variant, PageResult] = field(default_factory=dict)
-    optimum: Key | None = None
-    bound: float | None = None
+    optimum: Key | None = None  # Where it is known.
+    bound: float | None = None  # The best that is proven, where the optimum is not known.
+    # text, optima: what the page shows of them (`optsum.report.page.write`, `optsum.running.all_optima.oracles`).
     text: dict[str, Any] | None = None
     optima: dict[str, Any] | None = None
+    # sentences, words: of the documents.
     sentences: int | None = None
     words: int | None = None
 
@@ -456,15 +406,8 @@ def _is_exact(strategy: str) -> bool:
 def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
     """Bring rows together.
 
-    Parameters
-    ----------
-    rows : iterable of mapping
-        As `optsum.contracts.result.Result.to_row` makes them. Those of a problem stand together, or have the same id.
-
-    Raises
-    ------
-    InputError
-        If a row is none of optsum, or there are two of the same search.
+    `rows`: as `optsum.contracts.result.Result.to_row` makes them. Those of a problem stand together, or have the same
+    id.
     """
     gathered = Gathered()
     known: dict[tuple[Setting, str], PageProblem] = {}
@@ -606,23 +549,13 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis.
-
-    Attributes
-    ----------
-    title : str
-    low, high : float
-    log : bool
-        Whether equal factors have equal lengths.
-    unit : str
-        "seconds", "share", or empty for plain numbers.
-    """
+    """An axis."""
 
     title: str
     low: float
     high: float
-    log: bool = False
-    unit: str = ""
+    log: bool = False  # Whether equal factors have equal lengths.
+    unit: str = ""  # "seconds", "share", or empty for plain numbers.
 
 
 @dataclass(frozen=True)
@@ -635,26 +568,16 @@ class Curve:
 
 @dataclass(frozen=True)
 class Chart:
-    """One small chart.
+    """One small chart."""
 
-    Attributes
-    ----------
-    title, about : str
-        What it is, and what it shows in a sentence: what is counted, and what was left out.
-    x, y : Axis
-    series : list of Curve
-    kind : str
-        "steps", "line" or "dots".
-    heading, table : lists
-        The same as a table.
-    """
-
+    # title, about: what it is, and what it shows in a sentence: what is counted, and what was left out.
     title: str
     about: str
     x: Axis
     y: Axis
     series: list[Curve]
-    kind: str = "steps"
+    kind: str = "steps"  # "steps", "line" or "dots".
+    # heading, table: the same as a table.
     heading: list[str] = field(default_factory=list)
     table: list[list[str]] = field(default_factory=list)
 
@@ -1328,13 +1251,7 @@ def write_page(
 
 
 def checked_output(output: PathLike, *, overwrite: bool, inputs: Iterable[PathLike] = ()) -> Path:
-    """Return where a page is to be written, before any work is done for it.
-
-    Raises
-    ------
-    OptionError
-        If there is something that is not to be replaced, or no folder.
-    """
+    """Return where a page is to be written, before any work is done for it."""
     path = Path(output)
     if any(path.exists() and Path(each).exists() and path.samefile(each) for each in inputs):
         raise OptionError(f"the output {path} is also an input; name another output")
@@ -1347,13 +1264,7 @@ def checked_output(output: PathLike, *, overwrite: bool, inputs: Iterable[PathLi
 
 
 def save(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be written.
-    """
+    """Write a file whole or not at all."""
     try:
         with replacing(path) as new:
             new.write_text(text, encoding="utf-8", newline="\n")
@@ -1362,13 +1273,7 @@ def save(path: Path, text: str) -> None:
 
 
 def page_of(gathered: Gathered, *, title: str = "") -> str:
-    """Return the page.
-
-    Raises
-    ------
-    InputError
-        If there is no row.
-    """
+    """Return the page."""
     if not gathered.problems:
         raise InputError("there is no row to report: write some with optsum compare ... --details -o rows.jsonl")
     script, style = _assets(_SCRIPTS), _assets(_STYLES)

@@ -21,20 +21,11 @@ TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
-
-    Attributes
-    ----------
-    heading : str
-    numeric : bool
-        Aligned on the right.
-    long : bool
-        May go on in the next line where the terminal is narrow.
-    """
+    """One column."""
 
     heading: str
-    numeric: bool = False
-    long: bool = False
+    numeric: bool = False  # Aligned on the right.
+    long: bool = False  # May go on in the next line where the terminal is narrow.
 
 
 class _Table(Protocol):
@@ -64,13 +55,7 @@ _MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|~])")
 
 
 def table_format(name: str) -> TableFormat:
-    """Return the format of that name.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none.
-    """
+    """Return the format of that name."""
     if name not in get_args(TableFormat):
         raise unknown_name("format of tables", name, get_args(TableFormat))
     return cast("TableFormat", name)
@@ -167,13 +152,7 @@ def as_pandas(table: _Table) -> Any:
 
 
 def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None, dtype: str | None = None) -> Any:
-    """Return a `pandas.DataFrame` of rows, whose columns have one type if that is given.
-
-    Raises
-    ------
-    OptsumError
-        If pandas is not installed.
-    """
+    """Return a `pandas.DataFrame` of rows, whose columns have one type if that is given."""
     try:
         pandas = import_module("pandas")
     except ImportError:

@@ -29,12 +29,7 @@ _NAME = 24
 
 
 class Cell(str):
-    """Text that a table shows for a value; files and data frames get the value itself.
-
-    Attributes
-    ----------
-    value : object
-    """
+    """Text that a table shows for a value; files and data frames get the value itself."""
 
     __slots__ = ("value",)
     value: Any
@@ -87,13 +82,7 @@ class Tabular(ABC):
         return "\n".join(as_latex(table) for table in self.shown_tables())
 
     def to_pandas(self) -> Any:
-        """Return the first of the tables as a `pandas.DataFrame`: the values, not the texts that show them.
-
-        Raises
-        ------
-        OptsumError
-            If pandas is not installed.
-        """
+        """Return the first of the tables as a `pandas.DataFrame`: the values, not the texts that show them."""
         return as_pandas(self.shown_tables()[0])
 
 

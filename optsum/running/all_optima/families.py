@@ -46,10 +46,7 @@ def _run_kernels() -> None:
 def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fraction, int]]:
     """Return the different values of a family as they are compared, the best first, and how many sets have each.
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Of the same units; a set is worth what it is worth in that which gives most.
+    `problems`: of the same units; a set is worth what it is worth in that which gives most.
     """
     first = problems[0]
     better_first = first.sense.better(1, 0)
@@ -69,11 +66,6 @@ def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[i
     """Return for each unit the share of the sets that hold it, each set counted by its objective.
 
     Exact up to two million sets; beyond, of 20,000 that are drawn at random.
-
-    Raises
-    ------
-    UnsupportedError
-        If the objective is a length to be minimized, or the problem is not in the normal form.
     """
     if not problem.can(Capability.COVERAGE) or problem.sense.better(0, 1):
         raise UnsupportedError("Sets are weighted by an objective that is maximized, of a built-in formulation.")
@@ -90,13 +82,7 @@ def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[i
 
 
 def irredundant(problem: Problem, diagram: Diagram, seed: int = 0) -> Share:
-    """Return the share of a family's sets from which no unit could be left out without losing value.
-
-    Raises
-    ------
-    UnsupportedError
-        If the problem is not in the normal form.
-    """
+    """Return the share of a family's sets from which no unit could be left out without losing value."""
     if not problem.can(Capability.COVERAGE):
         raise UnsupportedError("What could be left out is counted for the built-in formulations alone.")
     return irredundant_share(problem.coverage, diagram, seed)
@@ -112,18 +98,9 @@ def near_of(
 ) -> Near:
     """Return what a row says of a near-optimal family.
 
-    Parameters
-    ----------
-    nearness : Nearness
-        What was asked for.
-    problems : sequence of Problem
-        None if nothing was searched; several where references were searched one by one: then no value is of all.
-    least : Fraction or None
-        The threshold, as values are compared.
-    shares : sequence of (unit, share) or None
-        None if not all sets are there: then nothing is said of all.
-    seed : int
-        Of samples.
+    `nearness`: what was asked for. `problems`: none if nothing was searched; several where references were searched one
+    by one: then no value is of all. `least`: the threshold, as values are compared. `shares`: none if not all sets are
+    there: then nothing is said of all. `seed`: of samples.
     """
     if not problems or least is None:
         return Near(near=str(nearness))

@@ -54,19 +54,10 @@ def carrying(result: Result, details: Mapping[str, Any]) -> Result:
 def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the details of a problem, as a row has them.
 
-    Parameters
-    ----------
-    part : Topic
-        As it was searched: with the references that count.
-    optima : mapping, optional
-        Its optima, as the page shows them (`optsum.running.all_optima.detailed`).
-
-    Returns
-    -------
-    dict
-        ``options`` that are not the defaults; ``documents``, ``references`` and perhaps ``cover`` as in a topic;
-        ``parts``, for sentences that are not chosen as a whole: where each part begins, and which it is; ``optima``
-        as they are given.
+    `part`: as it was searched: with the references that count. `optima`: its optima, as the page shows them
+    (`optsum.running.all_optima.detailed`). The result: ``options`` that are not the defaults; ``documents``,
+    ``references`` and perhaps ``cover`` as in a topic; ``parts``, for sentences that are not chosen as a whole: where
+    each part begins, and which it is; ``optima`` as they are given.
     """
     options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
     text = topic_to_json(part)
@@ -97,11 +88,6 @@ def resolve_enumeration(
     """Return the options of an enumeration: as `optsum.options.options.resolve`, with branch and bound by default.
 
     Near-optimal sets can be any number, so that looking for them ends after 10 seconds a topic unless it is said.
-
-    Raises
-    ------
-    UnsupportedError
-        If the strategy finds one optimum only.
     """
     check_solver_is_used(given, enumerates=True)
     options = resolve(given, config=config, strategy=prover_of(given))

@@ -62,12 +62,8 @@ class Piece:
 class Walk:
     """One problem at one maximum length after another.
 
-    Attributes
-    ----------
-    solves : int
-        At how many lengths an exact search was run.
-    stopped : Termination or None
-        The limit that came first; the pieces below are bands then.
+    `solves`: at how many lengths an exact search was run. `stopped`: the limit that came first; the pieces below are
+    bands then.
     """
 
     def __init__(self, problem: Problem, setup: Setup, lengths: Sequence[int], deadline: Deadline) -> None:
@@ -291,13 +287,7 @@ class Walk:
 def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> dict[int, Key]:
     """Return proven bounds of the objective at some of the maximum lengths; a bound at one holds for all below it.
 
-    Parameters
-    ----------
-    problem : Problem
-        Maximized.
-    lengths : ascending
-    deadline : Deadline
-        What is known by then is returned.
+    `problem`: maximized. `deadline`: what is known by then is returned.
     """
     found: dict[int, Key] = {}
     if not problem.can(Capability.BOUND):
@@ -344,11 +334,6 @@ def resolve_frontier(
     """Return the options of a frontier and its lengths: branch and bound unless another exact strategy is asked for.
 
     The lengths of problems that are given are None where nothing says them: all up to the maximum of each.
-
-    Raises
-    ------
-    OptionError, UnsupportedError
-        If there are no lengths, nothing is maximized, or the strategy proves nothing.
     """
     most = None
     if lengths is not None:

@@ -23,15 +23,7 @@ class Lengths:
     def given(cls, text: str | Sequence[int] | None, max_length: int | None) -> Lengths:
         """Return lengths as options say them: ``25:300:25`` (both ends included), ``50,100,200``, or numbers.
 
-        Parameters
-        ----------
-        text : text or numbers, or None
-            None for every length up to `max_length`.
-
-        Raises
-        ------
-        OptionError
-            If that says no lengths.
+        `text`: none for every length up to `max_length`.
         """
         if text is None:
             if max_length is None:

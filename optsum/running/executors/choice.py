@@ -70,19 +70,8 @@ class DiedError(BrokenExecutor):
 class Dask:
     """The workers of a cluster.
 
-    Parameters
-    ----------
-    scheduler : str or None
-        Its address; None starts a cluster on this machine, which ends with the call.
-    width, memory : int
-        How many workers that has, and the bytes that each may take.
-
-    Raises
-    ------
-    OptionError
-        If the package is missing, or cryptography for a cluster of this machine.
-    ExecutorError
-        If the scheduler does not answer, or its workers have another version of optsum.
+    `scheduler`: its address; None starts a cluster on this machine, which ends with the call. `width`, `memory`: how
+    many workers that has, and the bytes that each may take.
     """
 
     falls_together = False
@@ -275,12 +264,8 @@ _IDLE_S = 60
 class Local:
     """A number of processes, which stay for the next call.
 
-    Parameters
-    ----------
-    memory : int, optional
-        Bytes that each may take.
-    copied : bool
-        Whether they may begin as copies of this process (`optsum.running.executors.copies`).
+    `memory`: bytes that each may take. `copied`: whether they may begin as copies of this process
+    (`optsum.running.executors.copies`).
     """
 
     falls_together = True
@@ -392,12 +377,7 @@ which in turn waits for Python's lock, again and again."""
 class Results(Connection):
     """The end at which results are read.
 
-    Parameters
-    ----------
-    handle : int
-        A file descriptor, which will be closed with this.
-    processes : mapping
-        Those that may send, while they live.
+    `handle`: a file descriptor, which will be closed with this. `processes`: those that may send, while they live.
     """
 
     def __init__(self, handle: int, processes: Mapping[int, Any]) -> None:
@@ -427,10 +407,7 @@ class Results(Connection):
 def mend_pipes(executor: Any) -> None:
     """Widen the pipes of an executor of loky, and have it notice that half a message is all that will come.
 
-    Parameters
-    ----------
-    executor : loky.ProcessPoolExecutor
-        One that has been given nothing yet; others stay as they are.
+    `executor`: one that has been given nothing yet; others stay as they are.
     """
     results = executor._result_queue  # noqa: SLF001 - loky has no other way to its pipes
     if os.name != "posix" or isinstance(results._reader, Results):  # noqa: SLF001
@@ -451,10 +428,7 @@ def _widen(pipe: int) -> None:
 class Given:
     """An executor of the caller's, who starts and ends it; or a function that makes one, and a new one after a crash.
 
-    Parameters
-    ----------
-    source : Executor or callable
-        One that a function made is shut down in the end.
+    `source`: one that a function made is shut down in the end.
     """
 
     falls_together = True
@@ -531,21 +505,10 @@ class Crew(Protocol):
 
         Its future raises `concurrent.futures.BrokenExecutor` if the process died that did it; the next `submit` works
         again.
-
-        Raises
-        ------
-        ExecutorError
-            If there is nobody left who could do it.
         """
 
     def check(self) -> None:
-        """Look whether anybody is there, while there is nothing to do but wait.
-
-        Raises
-        ------
-        ExecutorError
-            If there is nobody left who would ever finish what is under way.
-        """
+        """Look whether anybody is there, while there is nothing to do but wait."""
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run (`optsum.running.executors.work.Job`) end and hand over what they have.
@@ -569,28 +532,9 @@ def crew_of(
 ) -> Crew | None:
     """Return who works.
 
-    Parameters
-    ----------
-    options : Options
-        `workers`, `executor`, `scheduler` and `memory_per_worker` are looked at.
-    executor : Executor or callable, optional
-        The caller's own, before what the options say.
-    apart : bool
-        Whether to work in a process of its own even where one is enough.
-    copied : bool
-        Whether processes of this machine may begin as copies of this one.
-
-    Returns
-    -------
-    Crew or None
-        None: this process.
-
-    Raises
-    ------
-    OptionError
-        If the options contradict one another, or a package is missing.
-    ExecutorError
-        If there is no such cluster.
+    `options`: `workers`, `executor`, `scheduler` and `memory_per_worker` are looked at. `executor`: the caller's own,
+    before what the options say. `apart`: whether to work in a process of its own even where one is enough. `copied`:
+    whether processes of this machine may begin as copies of this one. The result: none: this process.
     """
     memory = options.memory
     if executor is not None:

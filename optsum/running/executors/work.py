@@ -32,22 +32,13 @@ fill it anew."""
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[Item, Answer]):
-    """The work on each item; pickled for other processes.
+    """The work on each item; pickled for other processes."""
 
-    Attributes
-    ----------
-    work : callable
-        Returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
-        place, if Ctrl-C ended a search.
-    answer : callable
-        Makes of an item and its results what is sent back.
-    name : str
-        Of the whole run, by which it alone can be interrupted.
-    """
-
+    # Returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
+    # place, if Ctrl-C ended a search.
     work: Callable[[Item], list[Result]]
-    answer: Callable[[Item, list[Result]], Answer]
-    name: str = ""
+    answer: Callable[[Item, list[Result]], Answer]  # Makes of an item and its results what is sent back.
+    name: str = ""  # Of the whole run, by which it alone can be interrupted.
 
 
 LONG_S: Final = 1.0
@@ -134,16 +125,8 @@ def interrupt_here(name: str) -> None:
 def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str | None) -> None:
     """Get a process ready that works and does nothing else.
 
-    Parameters
-    ----------
-    parent : int
-        The process that it ends with.
-    tracebacks : bool
-        Whether it shows them.
-    memory : int, optional
-        Bytes that it may take.
-    folder : str, optional
-        The current one of its parent, where relative paths begin.
+    `parent`: the process that it ends with. `tracebacks`: whether it shows them. `memory`: bytes that it may take.
+    `folder`: the current one of its parent, where relative paths begin.
     """
     end_with(parent, natively=True)
     for number in STOP:

@@ -45,25 +45,10 @@ def in_order(
 ) -> Generator[list[Result], None, None]:
     """Yield ``work(item)`` for each item, in order.
 
-    Parameters
-    ----------
-    work : callable
-        Returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
-        place, if Ctrl-C ended a search. Pickled for processes.
-    items : iterable
-        Read as far as is needed: memory does not grow with it.
-    crew : Crew or None
-        Who works; None is this process.
-    lost : callable
-        What to yield for an item of which two processes died that had nothing else to do.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C, and after everything that was done by then has been yielded; interrupted searches that hold a
-        selection are among it.
-    ExecutorError
-        If there is nobody left to work.
+    `work`: returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
+    place, if Ctrl-C ended a search. Pickled for processes. `items`: read as far as is needed: memory does not grow with
+    it. `crew`: who works; None is this process. `lost`: what to yield for an item of which two processes died that had
+    nothing else to do.
     """
     if crew is not None:
         yield from chain.from_iterable(_Stream(Job(work, results_alone, uuid4().hex), crew, lost, True).rounds(items))
@@ -86,17 +71,8 @@ def as_done(
 ) -> Generator[list[Answer], None, None]:
     """Yield what there is whenever something is: answers in the order in which they come.
 
-    Parameters
-    ----------
-    work, items, crew, lost
-        As for `in_order`.
-    answer : callable
-        Makes of an item and its results what is yielded; it runs where the work is done.
-
-    Raises
-    ------
-    KeyboardInterrupt, ExecutorError
-        As `in_order` does.
+    `work`, `items`, `crew`, `lost`: as for `in_order`. `answer`: makes of an item and its results what is yielded; it
+    runs where the work is done.
     """
     yield from _Stream(Job(work, answer, uuid4().hex), crew, lost, False).rounds(items)
 

@@ -43,13 +43,8 @@ def has_one_thread() -> bool:
 def end_with(parent: int, *, natively: bool = False) -> None:
     """End this process, whatever it is doing, once the one that started it is gone.
 
-    Parameters
-    ----------
-    parent : int
-        The process that started this one.
-    natively : bool
-        Whether to have Linux do it too, for work in native code that keeps Python from running. It does so when the
-        thread ends that started this process, though others may go on.
+    `parent`: the process that started this one. `natively`: whether to have Linux do it too, for work in native code
+    that keeps Python from running. It does so when the thread ends that started this process, though others may go on.
     """
     if natively and sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

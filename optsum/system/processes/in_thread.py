@@ -37,30 +37,11 @@ def run_in_thread(
 ) -> bool:
     """Do work that releases Python's lock, until it is done, a deadline has passed, or Ctrl-C or SIGTERM came.
 
-    Parameters
-    ----------
-    interrupt : callable
-        Asks the work, from here, to end soon; called in every case but that it has ended already.
-    hears_s : float
-        Seconds that it may take to hear of that.
-    passed : callable
-        Asked every 50 ms whether to end now.
-    heard : callable, optional
-        Called after Ctrl-C, which then ends the work as a deadline does, so that what it holds can be asked for.
-        Without it Ctrl-C is raised.
-
-    Returns
-    -------
-    bool
-        Whether the work has ended. Otherwise it does not hear, goes on in its thread, and what it works on must be left
-        alone.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C, unless there is somebody who wants to have heard it.
-    Exception
-        What the work raises.
+    `interrupt`: asks the work, from here, to end soon; called in every case but that it has ended already. `hears_s`:
+    seconds that it may take to hear of that. `passed`: asked every 50 ms whether to end now. `heard`: called after
+    Ctrl-C, which then ends the work as a deadline does, so that what it holds can be asked for. Without it Ctrl-C is
+    raised. The result: whether the work has ended. Otherwise it does not hear, goes on in its thread, and what it works
+    on must be left alone.
     """
     done = Event()
     errors: list[BaseException] = []
@@ -106,10 +87,7 @@ def leave(status: int) -> None:
 
     Python would take itself down object by object, a tenth of a second, and wait for processes that have nothing to do.
 
-    Parameters
-    ----------
-    status : int
-        The exit status.
+    `status`: the exit status.
     """
     for process in active_children():
         with suppress(OSError):  # it has ended

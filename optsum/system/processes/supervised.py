@@ -39,13 +39,7 @@ def find_program(name: str) -> str | None:
 
 
 def read_whole(path: Path, most: int) -> bytes:
-    """Return the bytes of a file that a program has written, the middle left out where there are more than `most`.
-
-    Raises
-    ------
-    OSError
-        If it is no plain file, such as a pipe, a device or a link, which might never end.
-    """
+    """Return the bytes of a file that a program has written, the middle left out where there are more than `most`."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - of a descriptor
         state = os.fstat(file.fileno())
@@ -76,21 +70,11 @@ class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit,
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """End of a program.
+    """End of a program."""
 
-    Attributes
-    ----------
-    status : int
-        Its exit status; minus the number of the signal that ended it.
-    output : str
-        What it wrote on its standard output and error output.
-    killed : bool
-        Whether it had to be ended, because its time was over.
-    """
-
-    status: int
-    output: str
-    killed: bool
+    status: int  # Its exit status; minus the number of the signal that ended it.
+    output: str  # What it wrote on its standard output and error output.
+    killed: bool  # Whether it had to be ended, because its time was over.
 
 
 def run_supervised(
@@ -106,23 +90,9 @@ def run_supervised(
     The program, and what it starts, forms a process group. That is ended (by SIGTERM, and by SIGKILL a second later)
     when its time is over, when this call is left by an exception (Ctrl-C), and when this process dies in whatever way.
 
-    Parameters
-    ----------
-    command : sequence of str
-        The program's path, and its arguments.
-    folder : Path
-        One of its own, for what it reads and writes; removed if this process dies meanwhile.
-    seconds : float, optional
-        How long it may run.
-    given : str
-        What it can read from its standard input.
-    environment : mapping, optional
-        Its environment; this process's, if not given.
-
-    Raises
-    ------
-    OSError
-        If the supervisor or the program cannot be started.
+    `command`: the program's path, and its arguments. `folder`: one of its own, for what it reads and writes; removed if
+    this process dies meanwhile. `seconds`: how long it may run. `given`: what it can read from its standard input.
+    `environment`: its environment; this process's, if not given.
     """
     if os.name != "posix":
         return _run_alone(command, seconds, given, environment)

@@ -229,13 +229,11 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
 
 
 def _joins(parse: Parse, place: int) -> bool:
-    """Whether a mark has no blank on either side, as a hyphen."""
     before, mark, after = parse.tokens[place - 1 : place + 2]
     return before.end == mark.start and mark.end == after.start
 
 
 def _governor(parse: Parse, place: int) -> int:
-    """Return the word that a mark belongs to in the tree."""
     while is_punctuation(parse.tokens[place]) and parse.tokens[place].head >= 0:
         place = parse.tokens[place].head
     return place
@@ -371,7 +369,6 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
 
 
 def _close(parse: Parse, before: int, place: int) -> bool:
-    """Whether a word stands close to one that it did not follow, as it or that one did to its neighbour."""
     after_it, before_it = parse.text[parse.tokens[before].end :][:1], parse.text[: parse.tokens[place].start][-1:]
     return (opens(parse, before) and not after_it.isspace()) or (
         sticks_to_left(parse, place) and not before_it.isspace()
@@ -690,7 +687,6 @@ class Candidate:
 
 @lru_cache(maxsize=16)
 def _begun(wanted: frozenset[tuple[str, ...]], size: int) -> frozenset[tuple[str, ...]]:
-    """Return what n-grams begin with: the same for all sentences of a topic, so it is made once."""
     return frozenset(gram[:count] for gram in wanted for count in range(1, size + 1))
 
 
@@ -990,7 +986,6 @@ def _components(
 
 
 def _alive(sentence: TrimmableSentence, lengths: Sequence[int], spec: Spec) -> int:
-    """Return the groups that fit into the summary together with all that they need, as bits."""
     least: list[int] = []
     for parent, length in zip(sentence.parents, lengths, strict=True):
         least.append(length + (least[parent] if parent >= 0 else 0))

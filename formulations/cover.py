@@ -266,7 +266,6 @@ class Cover(Formulation):
         )
 
     def _claims(self, alternatives: Alternatives) -> dict[int, tuple[frozenset[SentenceId], ...]]:
-        """Return the alternatives of each abstract sentence that counts, by its number."""
         found = dict(zip(alternatives.sentences, alternatives.sets, strict=True))
         if self.uncoverable == "error":
             found |= dict.fromkeys(alternatives.uncoverable, ())

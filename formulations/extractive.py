@@ -255,13 +255,11 @@ def _seams(
 
 
 def _between(empty: Sequence[int], i: int, j: int) -> Sequence[int]:
-    """Return the units between two units, but for the `empty` ones (ascending), which do not part them."""
     without = set(empty[bisect(empty, i) : bisect(empty, j)])
     inner = range(i + 1, j)
     return tuple(unit for unit in inner if unit not in without) if without else inner
 
 
 def _renumbered(seams: Sequence[tuple[int, int, Gram]], kept: Sequence[int]) -> list[tuple[int, int, Gram]]:
-    """Return seams of sentences as those of units."""
     place = {sentence: unit for unit, sentence in enumerate(kept)}
     return [(place[i], place[j], key) for i, j, key in seams]

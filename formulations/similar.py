@@ -46,8 +46,7 @@ OF_SIMILARITY: Final = (
 )
 """Combinations with similarity that no formulation serves."""
 
-_WEIGHTS: Final = 10_000
-"""Number of steps to which fractional weights are rounded, from 0 to the largest."""
+_WEIGHTS: Final = 10_000  # Number of steps to which fractional weights are rounded, from 0 to the largest.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -69,7 +69,6 @@ def _first_best(ranked: Sequence[_Ranked]) -> Selection:
 
 
 def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
-    """Order selections: those that keep the limits first, then by objective."""
     evaluation = problem.evaluate(selection)
     return -evaluation.violation, evaluation.key
 
@@ -128,7 +127,6 @@ class _Sized(_Literal):
             )
 
     def size(self, problem: Problem) -> int:
-        """Return the number of sentences of a random summary."""
         wanted = self.sentences if self.sentences is not None else problem.reference_units
         return min(problem.size, max(1, wanted or 1))
 

@@ -59,11 +59,9 @@ def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: 
 
 
 _CROSSOVER, _MUTATION = 0.9, 0.5
-_FLIPS = 2.0
-"""Bits that a mutation flips, on average."""
+_FLIPS = 2.0  # Bits that a mutation flips, on average.
 _TOURNAMENT = 3
-_EASY = 1
-"""Generations without improvement after which the bound is asked for: it may take longer than all before it."""
+_EASY = 1  # Generations without improvement after which the bound is asked for: it may take longer than all before it.
 
 _Worth = tuple[Any, ...]
 """Violation (negated), value (negated when minimizing), length (negated): the larger tuple is better."""

@@ -272,8 +272,7 @@ def become(arrays: Any, state: Any, chosen: Any) -> None:
 
 
 _NOISE = 0.1
-_BY_GAIN = 4
-"""One filling in four is by gain, the others are by gain per length."""
+_BY_GAIN = 4  # One filling in four is by gain, the others are by gain per length.
 
 
 @njit(cache=True)

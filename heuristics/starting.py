@@ -16,10 +16,8 @@ from optsum.system.clock import clock
 from .greedy import Greedy
 
 _SLICE_S = 0.01
-_LARGEST = 10**15
-"""Options and slices; kernels add several of them, in 64 bits."""
-_MOST_ENTRIES = 50_000
-"""Beyond it the relaxation may take longer than the search."""
+_LARGEST = 10**15  # Options and slices; kernels add several of them, in 64 bits.
+_MOST_ENTRIES = 50_000  # Beyond it the relaxation may take longer than the search.
 
 
 def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:

@@ -52,10 +52,8 @@ _STRENGTH, _STEP, _BETTER, _SEARCHED = 4, 5, 6, 7
 _NOISE = 0.3
 _STEPS, _FEWEST, _MOST = 2, 10, 100
 """Steps of a walk, which is an iteration: for each chosen unit, at least, and at most."""
-_WALKS = 3
-"""Walks without improvement after which the search returns to the best, shakes and descends."""
-_SETTLED = 10
-"""Iterations without improvement after which the best is searched through swaps of two as well."""
+_WALKS = 3  # Walks without improvement after which the search returns to the best, shakes and descends.
+_SETTLED = 10  # Iterations without improvement after which the best is searched through swaps of two as well.
 
 
 class VnsState(NamedTuple):
@@ -188,8 +186,7 @@ def _shake(arrays: Any, moves: Any, descent: Any, strength: int) -> None:
 
 
 _WITH_KERNELS, _WITH_JOINTS, _WITHOUT = 400, 100, 20
-_EASY = 2
-"""Iterations without improvement after which the bound is asked for: it may take longer than all before it."""
+_EASY = 2  # Iterations without improvement after which the bound is asked for: it may take longer than all before it.
 
 
 @dataclass(frozen=True)

@@ -287,8 +287,7 @@ def _attribute(path: str) -> Any:
         ) from error
 
 
-_LARGEST: Final = 2**62
-"""Numbers beyond it would leave the range of the kernels' integers."""
+_LARGEST: Final = 2**62  # Numbers beyond it would leave the range of the kernels' integers.
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "nothing"}
 
@@ -314,7 +313,6 @@ def _kind_wanted(value: object, hint: Any) -> str | None:
 
 
 def _extension_names() -> set[str]:
-    """Return the names that `optsum` has for extensions and does not list."""
     face = import_module("optsum")
     homes: Mapping[str, str] = vars(face)["_HOME"]
     return {*homes, *import_module("optsum.registry").FACE} - set(face.__all__)

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy
     from optsum.problem.formulation import Formulation
 
-CHOOSER: Final = "auto"
-"""The strategy if none is named."""
+CHOOSER: Final = "auto"  # The strategy if none is named.
 
 PROVER: Final = "branch-and-bound"
 """The strategy of what only an exact one can do, if none is named: all optima, the best value at every length."""
@@ -27,11 +26,9 @@ QUICK: Final = "greedy"
 CLIMBERS: Final = (QUICK, "vns")
 """Strategies that find what is held, where a problem can only evaluate, before all its selections are visited."""
 
-BASELINES: Final = (QUICK, "lead", "random")
-"""The strategies that are compared with an exact one if none are named."""
+BASELINES: Final = (QUICK, "lead", "random")  # The strategies that are compared with an exact one if none are named.
 
-CERTIFIED: Final = ("root", "none")
-"""What can be said of a bound that is not a strategy's own."""
+CERTIFIED: Final = ("root", "none")  # What can be said of a bound that is not a strategy's own.
 
 CERTIFICATE: Final = "optsum.solvers.certificate"
 """What bounds the value of a problem for a search that proves nothing: a module with `prepare` and `certify`."""

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LARGEST: Final = 2**62
-"""Whole numbers beyond it would leave too little room in 64-bit integers."""
+LARGEST: Final = 2**62  # Whole numbers beyond it would leave too little room in 64-bit integers.
 
 
 def whole(

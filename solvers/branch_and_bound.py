@@ -46,11 +46,9 @@ from .objectives.whole_text import is_whole_text, solve_whole_text
 if TYPE_CHECKING:
     from .objectives.ratio import Findings
 
-_MOMENTS_S: Final = 0.02
-"""Seconds without a proof after which a greedy selection is worth its time."""
+_MOMENTS_S: Final = 0.02  # Seconds without a proof after which a greedy selection is worth its time.
 
-_ROUNDED: Final = 1e-9
-"""Relative error of a bound in floating point that does not refute it."""
+_ROUNDED: Final = 1e-9  # Relative error of a bound in floating point that does not refute it.
 
 
 def search_by_own_bound(run: Run) -> None:
@@ -137,7 +135,6 @@ def _checked(bound: Key | None) -> Key | None:
 
 
 def _tighter(problem: Problem, known: Key, bound: Key | None) -> Key | None:
-    """Return the better of a bound and that of the node above, which holds here too; None where nothing is feasible."""
     bound = _checked(bound)
     return known if bound is not None and problem.sense.better(bound, known) else bound
 
@@ -154,8 +151,7 @@ def _refuse(key: Key, bound: Key | None, chosen: Selection, rest: Selection) -> 
     )
 
 
-_VISIT_S: Final = 60.0
-"""Longest visit of all selections (s) that replaces a search of ratios that does not end."""
+_VISIT_S: Final = 60.0  # Longest visit of all selections (s) that replaces a search of ratios that does not end.
 _NODES_BEFORE: Final = 1_000
 _NODES_A_SECOND: Final = 20_000
 """Nodes of the search before such a visit: a fixed number, and more for each second that the visit takes."""
@@ -408,12 +404,10 @@ class BranchAndBound(Strategy):
 
 
 def _bounds_itself(problem: Problem) -> bool:
-    """Whether a problem is searched by the bound that it brings, for want of arrays."""
     return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 
 def _in_the_values_of(problem: Problem, coverage: Coverage, optima: Optima) -> Optima:
-    """Return optima with the value of a sum of ratios, whose instance became one ratio with a constant denominator."""
     if problem.coverage.constant_denominator or not coverage.constant_denominator:
         return optima
     bottom = int(coverage.constants[1])
@@ -430,12 +424,10 @@ def _patience(problem: Problem, limits: Limits) -> Limits:
 
 
 def _left(limits: Limits, deadline: Deadline) -> Limits:
-    """Return limits of what is done after a search by nodes."""
     return replace(limits, time_s=None if limits.time_s is None else deadline.left_s)
 
 
 def _see(run: Run, selection: Selection, claimed: Fraction) -> None:
-    """Let a run evaluate a selection afresh, which is worth what a search claims."""
     seen = run.see(selection)
     if not seen.feasible or seen.key != claimed:
         raise BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen.key}: it is no result.")
@@ -444,7 +436,6 @@ def _see(run: Run, selection: Selection, claimed: Fraction) -> None:
 def _unproven(
     problem: Problem, selection: Selection | None, key: Fraction, limits: Limits, deadline: Deadline
 ) -> Fraction:
-    """Return a bound where the search has proven none, by its deadline."""
     # With nothing found, a bound must not look like the proof that there is nothing.
     least = key if selection is not None else Fraction(1)
     root = problem.root_bound(limits.late(Deadline(0.0), interrupted=deadline.reason == "interrupted"))

@@ -33,11 +33,9 @@ from .objectives.ratio import fits, solve_ratio
 from .objectives.recall import solve_one
 from .objectives.sums import solve_sum
 
-_NODES: Final = 300
-"""Of the search for the largest value of one ratio."""
+_NODES: Final = 300  # Of the search for the largest value of one ratio.
 
-_NODES_OF_SUM: Final = 3_000
-"""Of the search for the largest sum of ratios whose denominators vary alike."""
+_NODES_OF_SUM: Final = 3_000  # Of the search for the largest sum of ratios whose denominators vary alike.
 
 
 def prepare(problem: Problem | None = None) -> None:
@@ -94,20 +92,17 @@ def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
 
 
 def _pass_on(reason: Exception, deadline: Deadline) -> None:
-    """Let the rest of the certificate know of Ctrl-C, which a search of a part has taken for its own end."""
     if isinstance(reason, Stopped) and reason.termination is Termination.INTERRUPTED:
         deadline.interrupt()
 
 
 def _serves(problem: Problem) -> bool:
-    """Whether a problem is maximized, in the normal form, and knows no bound of its own."""
     if getattr(problem.root_bound, "__func__", None) is not CoverageProblem.root_bound:
         return False
     return problem.coverage.goal is Sense.MAXIMIZE
 
 
 def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) -> Fraction:
-    """Return a bound of one ratio of several, in its share of the time that is left."""
     share = deadline.within(deadline.left_s / (instance.ratios - h))
     if not affordable(instance, share):
         return trivial_bound(instance, h, most, quick=deadline.passed)
@@ -131,7 +126,6 @@ def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> 
 
 
 def _is_whole(instance: Coverage, h: int) -> bool:
-    """Whether a ratio by itself has the denominator that it has among others: nothing of it had to be left out."""
     feeds = instance.slot == 2 * h + 1
     steps = np.diff(instance.level_start)[feeds] - 1
     return bool((steps == 1).all()) and not any(feeds[joint.feature] for joint in instance.joints)

@@ -68,8 +68,7 @@ from optsum.system.deadline import NEVER, Deadline
 
 from .engine.monitor import Monitor, stop_at
 
-_QUADRATIC = 600
-"""Number of alternatives up to which clauses are compared pair by pair."""
+_QUADRATIC = 600  # Number of alternatives up to which clauses are compared pair by pair.
 
 
 def take(clauses: Iterable[Sequence[Bits]], units: Bits) -> list[Clause]:
@@ -350,8 +349,7 @@ class Relaxer:
         return Shares(clauses, self._lengths, share, dict(zip(units, values, strict=False)))
 
 
-_SHARES_KEPT = 1000
-"""Shares are asked for twice, soon after one another."""
+_SHARES_KEPT = 1000  # Shares are asked for twice, soon after one another.
 
 
 @dataclass(frozen=True)
@@ -553,8 +551,7 @@ def _branching_unit(group: Clauses, shares: Shares) -> int:
     return max(parted or count, key=lambda unit: (count[unit], -unit))
 
 
-_OFTEN: Final = 1000
-"""Alternatives between two questions whether to go on."""
+_OFTEN: Final = 1000  # Alternatives between two questions whether to go on.
 
 
 def solve_cover(run: Run) -> None:

@@ -41,11 +41,9 @@ DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)
 """Places of `FewUnitsState.scalars`: all is searched; there is an incumbent; nodes; units of the present one; numerator
 and denominator of the incumbent's value; steps; incumbents so far; whether the first node is made."""
 
-COUNT, NEXT, LENGTH, BOUNDED = range(4)
-"""Rows of `FewUnitsState.place`."""
+COUNT, NEXT, LENGTH, BOUNDED = range(4)  # Rows of `FewUnitsState.place`.
 
-LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)
-"""Places of `FewUnitsInstance.rules`."""
+LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)  # Places of `FewUnitsInstance.rules`.
 
 
 class FewUnitsInstance(NamedTuple):
@@ -137,13 +135,11 @@ def laid_out(lengths, start, feature, count, level_start, level, slot, mass, gai
 
 
 _ROUNDING: Final = 1e-12
-_OF_SUMS: Final = 2.3e-16
-"""Above what rounding does to a sum, relative to its terms; the latter for each of them."""
+_OF_SUMS: Final = 2.3e-16  # Above what rounding does to a sum, relative to its terms; the latter for each of them.
 
 
 @njit(cache=True)
 def _multiplier(held, ratio):
-    """Return the value of one ratio of the incumbent; 0 as long as there is none."""
     bottom = held[2 * ratio + 1, 0]
     return held[2 * ratio, 0] / bottom if bottom > 0 else 0.0
 
@@ -439,35 +435,27 @@ def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
     scalars[DEPTH] = depth
 
 
-_ROOM: Final = 1_000_000
-"""Numbers that the nodes on the way may hold together."""
+_ROOM: Final = 1_000_000  # Numbers that the nodes on the way may hold together.
 
-_STRIDE: Final = 2_000
-"""Nodes after which somebody is asked whether to go on."""
+_STRIDE: Final = 2_000  # Nodes after which somebody is asked whether to go on.
 
 _WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
 """Steps of some nanoseconds after which other searches are the better ones."""
 
-_LINEAR_WORK: Final = 650_000
-"""The same for sums of recalls."""
+_LINEAR_WORK: Final = 650_000  # The same for sums of recalls.
 
 _FEW_UNITS: Final = (80, 80, 80, 80, 80, 25, 8, 3)
 """Multiple of the work allowed for other sums, by the number of units that fit: other searches take seconds there."""
 
-_SLICE: Final = 200_000
-"""Steps after which somebody is asked, too, as nodes of many units take long."""
+_SLICE: Final = 200_000  # Steps after which somebody is asked, too, as nodes of many units take long.
 
-_BOUNDS: Final = 4
-"""Number of bounds of the first node that the work must allow."""
+_BOUNDS: Final = 4  # Number of bounds of the first node that the work must allow.
 
-_LARGEST: Final = 2**61
-"""Sums beyond it are not for 64 bits."""
+_LARGEST: Final = 2**61  # Sums beyond it are not for 64 bits.
 
-_SORTED: Final = 64
-"""Number of units up to which the first node sorts them by itself."""
+_SORTED: Final = 64  # Number of units up to which the first node sorts them by itself.
 
-_DEEPEST: Final = 30
-"""Depth above which recall goes to the general engine, which is fast for it."""
+_DEEPEST: Final = 30  # Depth above which recall goes to the general engine, which is fast for it.
 
 
 class Found(NamedTuple):
@@ -545,7 +533,6 @@ def search_few_units(
 
 
 def _densest(lengths: IntArray, gains: IntArray) -> IntArray:
-    """Return the units in about the order in which the first node tries them, which sorts few by itself."""
     if len(lengths) <= _SORTED:
         return np.arange(len(lengths))
     return np.argsort(-gains[0::2].sum(axis=0) / np.maximum(lengths, 0.5), kind="stable")

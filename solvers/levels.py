@@ -44,11 +44,9 @@ from .objectives.guards import with_minimum_row
 from .objectives.meter import least
 from .objectives.recall import recall_program
 
-_PARTS: Final = 16
-"""Divisor of the gap that gives the first step from the bound downwards."""
+_PARTS: Final = 16  # Divisor of the gap that gives the first step from the bound downwards.
 
-_GROWTH: Final = 3
-"""Ratio of each step to the one before."""
+_GROWTH: Final = 3  # Ratio of each step to the one before.
 
 
 class Refining:
@@ -108,7 +106,6 @@ class Refining:
         run.prove()
 
     def _next_target(self, value: int) -> None:
-        """Begin another search, further below the bound."""
         upper = self._upper if self._upper is not None else value + 1
         step = max(1, (upper - value) // _PARTS) * _GROWTH**self._passes
         self._target, self._passes = max(value + 1, upper - step + 1), self._passes + 1
@@ -125,14 +122,12 @@ class Refining:
         return reached
 
     def _refine(self) -> None:
-        """Keep the levels that are missing where a set was worth less than it seemed, and where the best is."""
         more = self._facility.more_kept(self._kept, self._missed)
         if (more == self._kept).all():
             raise BackendError(f"branch-and-bound claims {self._target} for {sorted(self._missed)}: it is no result.")
         self._kept = self._facility.more_kept(more, self._run.selection or ())
 
     def _value(self) -> int:
-        """Return the numerator of the best selection; less than any has if there is none."""
         found = self._run.evaluation
         return -1 if found is None else int(Fraction(found.key) * self._full)
 
@@ -244,7 +239,6 @@ def _missed(facility: Facility, floors: IntArray, diagram: Diagram) -> NDArray[n
 
 
 def _known(facility: Facility, found: Optima) -> Optima:
-    """Return what is known where a limit came: a good set, and a bound."""
     best = found.best if found.best is not None else next(iter(found), None)
     totals = (0,) if best is None else score(facility, best)[0]
     value = totals[0] if facility.constant_denominator or best is None else key_of(facility, totals, 0)

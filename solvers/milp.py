@@ -41,17 +41,14 @@ from .branch_and_bound import BranchAndBound
 from .levels import facility_of, limits_left, search_by_levels
 from .ratio_rows import RatioRows, Side, sides_of
 
-_TOLERANCE: Final = 1e-6
-"""Absolute error that is allowed to a solver's integer objective and to its bound."""
+_TOLERANCE: Final = 1e-6  # Absolute error that is allowed to a solver's integer objective and to its bound.
 RELATIVE: Final = 1e-9
 """Relative error that is allowed where it is larger, for objectives over a large common denominator."""
 
-_TRIED: Final = 64
-"""Selections next to an optimum that are tried; each costs as much as one evaluation."""
+_TRIED: Final = 64  # Selections next to an optimum that are tried; each costs as much as one evaluation.
 
 
-_COUNTS: Final = 1e-4
-"""A solver's gap below 1, and as much as this, may be rounded to 1."""
+_COUNTS: Final = 1e-4  # A solver's gap below 1, and as much as this, may be rounded to 1.
 
 
 def slack_of(value: float) -> float:
@@ -199,11 +196,9 @@ class _Court:
         return f"{(float(value) + self.model.offset) / self.model.denominator:.6g}"
 
 
-_LONGEST_S: Final = 60.0
-"""Seconds that are spent where there is no time limit."""
+_LONGEST_S: Final = 60.0  # Seconds that are spent where there is no time limit.
 
-_UNASKED_S: Final = 10.0
-"""Seconds that are spent at most where nobody has asked for a proof of our own."""
+_UNASKED_S: Final = 10.0  # Seconds that are spent at most where nobody has asked for a proof of our own.
 
 
 def prove(run: Run) -> bool:
@@ -287,15 +282,12 @@ class _Round:
 
     @property
     def sense(self) -> Sense:
-        """Always to maximize."""
         return self.linear_model.sense
 
     def can(self, capability: Capability) -> bool:
-        """Return whether it is the one capability."""
         return capability in self.capabilities
 
     def explain(self, missing: frozenset[Capability]) -> str:
-        """Say why there is no more than a linear model."""
         del missing
         return "a ratio takes integer programs, which this backend does not solve: use --backend highs."
 
@@ -387,7 +379,6 @@ def see_greedy(run: Run) -> None:
 
 
 def _is_in_program(coverage: Coverage, selection: Selection | None) -> bool:
-    """Return whether there is a selection whose denominator is above 0: a round's program has no others."""
     return selection is not None and score(coverage, selection)[0][1] > 0
 
 
@@ -421,11 +412,9 @@ _REACH: Final = 2.0**28
 _STEEPEST: Final = 2.0**18
 """Approximate limit of a numerator's coefficient, by which a solver's violation of rows is multiplied."""
 
-_GRID: Final = 10**9
-"""Bounds are multiples of its reciprocal."""
+_GRID: Final = 10**9  # Bounds are multiples of its reciprocal.
 
-_COARSE: Final = 3e-4
-"""Cells are split while their programs overestimate typical numerators by more than this share."""
+_COARSE: Final = 3e-4  # Cells are split while their programs overestimate typical numerators by more than this share.
 
 _SHARE: Final = 0.25
 """They are split, too, only while that is more than this share of the gap that relaxations leave open."""
@@ -488,7 +477,6 @@ class _Search:
 
     @property
     def _value(self) -> Fraction:
-        """Value of the incumbent, as it is compared."""
         assert self.run.evaluation is not None  # noqa: S101 - a search begins with one
         return Fraction(self.run.evaluation.key)
 
@@ -657,7 +645,6 @@ class _Search:
 
 
 def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:
-    """Return whether no numerator is larger than the other's, and no denominator smaller."""
     tops = all(one <= two for one, two in zip(totals[0::2], other[0::2], strict=True))
     return tops and all(one >= two for one, two in zip(totals[1::2], other[1::2], strict=True))
 

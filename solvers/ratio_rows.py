@@ -57,7 +57,6 @@ def sides_of(cell: DenominatorBox, ratios: Sequence[int], constants: Sequence[in
 
 
 def _sloped(first: int, second: int, low: float, high: float, constants: tuple[int, int]) -> Iterator[Side]:
-    """Yield rows for a second denominator divided by a first one, of which these are the constants that count."""
     below, above = floor(low * _FINE), ceil(high * _FINE)
     one, two = constants
     yield Side({second: _FINE, first: -below}, low=below * one - _FINE * two)

@@ -115,7 +115,6 @@ def parse_conllu(text: str, source: str = "") -> tuple[Parse, ...]:
 
 
 def _number(columns: list[str], at: int) -> Any:
-    """Return the first column, the number of a word; the parser of `conllu` reads all others, such as ``2-3``."""
     from conllu.parser import parse_id_value
 
     text = columns[at]
@@ -123,12 +122,10 @@ def _number(columns: list[str], at: int) -> Any:
 
 
 def _head(columns: list[str], at: int) -> int | None:
-    """Return the number of the head; None where there is none."""
     return int(columns[at]) if _PLAIN.fullmatch(columns[at]) or columns[at] == "0" else None
 
 
 def _pairs(columns: list[str], at: int) -> dict[str, str]:
-    """Return ``a=b|c=d`` as a mapping."""
     if columns[at] in {"_", ""}:
         return {}
     pairs = (each.partition("=") for each in columns[at].split("|"))
@@ -184,7 +181,6 @@ def _find(form: str, text: str, at: int, source: str) -> tuple[int, int]:
 
 
 def _share(members: list[str], form: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the span of each word of a stretch of the text."""
     joined = "".join(members)
     if len(members) > 1 and joined.lower() == form.lower() and len(joined) == len(form) == end - start:
         return list(pairwise(accumulate(map(len, members), initial=start)))
@@ -209,7 +205,6 @@ def _token(row: Any, span: tuple[int, int], source: str) -> Token:
 
 
 def _text_of(row: Any, column: str) -> str:
-    """Return a column as text; an underscore is empty, except as form or lemma of the word "_" itself."""
     value = str(row.get(column) or "")
     return "" if value == "_" and column != "form" and row.get("form") != "_" else value
 

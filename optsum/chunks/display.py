@@ -103,7 +103,6 @@ def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[WordSequence]:
 
 
 def _pieces(parse: Parse, tree: nx.DiGraph) -> list[tuple[int, list[str]]]:
-    """Return the runs of tokens of one chunk, in the order of the text."""
     chunk_of = {token: chunk for chunk, tokens in tree.nodes(data="tokens") for token in tokens}
     runs = groupby(range(len(parse.tokens)), key=chunk_of.__getitem__)
     return [(chunk, [parse.tokens[token].form for token in run]) for chunk, run in runs]

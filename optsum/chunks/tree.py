@@ -92,8 +92,7 @@ def _tops(tree: WorkingTree, decided: Mapping[int, ChunkRule]) -> dict[int, int]
 
 
 _OPENERS = {"(", "[", "{", "“", "‘", "„", "‚", "«", "‹", "¿", "¡", "``", "`", "-LRB-", "-LSB-", "-LCB-"}
-_EITHER = {'"', "'"}
-"""Marks that open and close."""
+_EITHER = {'"', "'"}  # Marks that open and close.
 
 
 def owners(parse: Parse, words: Sequence[int]) -> list[int]:

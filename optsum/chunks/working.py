@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from optsum.chunks.parse import Parse, Token
 
-_BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}
-"""How the Penn Treebank writes brackets."""
+_BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}  # How the Penn Treebank writes brackets.
 
 
 class WorkingTree:

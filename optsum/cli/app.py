@@ -97,8 +97,7 @@ class GroupedCommand(TyperCommand):
                     formatter.write_dl(records)
 
 
-_FEW: Final = 8
-"""So few options need no groups."""
+_FEW: Final = 8  # So few options need no groups.
 
 
 class WholeSummaries(TyperGroup):
@@ -159,7 +158,6 @@ class _Group(WholeSummaries):
 
 
 def _more(function: Any) -> str:
-    """Return what the docstring of a function says after its summary."""
     return (inspect.getdoc(function) or "").partition("\n\n")[2]
 
 

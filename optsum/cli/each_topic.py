@@ -33,8 +33,7 @@ from optsum.running.warm import warm_up
 
 Row: TypeAlias = Mapping[str, Any]
 
-INPUT: Final = "input_hash"
-"""Field of a row: 16 hexadecimal digits that differ when the topic's text does."""
+INPUT: Final = "input_hash"  # Field of a row: 16 hexadecimal digits that differ when the topic's text does.
 
 
 class Finished:
@@ -109,7 +108,6 @@ class Finished:
             yield row if read is None else {**row, INPUT: read}
 
     def _topic_of(self, row: Row) -> str | None:
-        """Return the id of the topic of a row; None if there is none."""
         name = row.get("id")
         if self._split and name is not None:
             name = name.rpartition("#")[0]
@@ -156,8 +154,7 @@ def _is_finished(row: Row) -> bool:
     return row.get("status") != Status.ERROR and row.get("termination") != Termination.INTERRUPTED
 
 
-_SHOWN = 50
-"""Lines of the table; a file may have any number of topics."""
+_SHOWN = 50  # Lines of the table; a file may have any number of topics.
 
 
 class EachTopic:

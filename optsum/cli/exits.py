@@ -13,14 +13,10 @@ from optsum.errors import OptsumError, describe, visible
 from optsum.report.messages import is_quiet, note
 
 DONE: Final = 0
-FAILED: Final = 1
-"""A topic became an error row, or something unexpected happened."""
-UNUSABLE: Final = 2
-"""Options or files that cannot be used."""
-INTERRUPTED: Final = 130
-"""Ctrl-C; after SIGTERM `Signals.status` makes 143 of it."""
-BROKEN_PIPE: Final = 141
-"""Who read the standard output has left, as ``head`` does."""
+FAILED: Final = 1  # A topic became an error row, or something unexpected happened.
+UNUSABLE: Final = 2  # Options or files that cannot be used.
+INTERRUPTED: Final = 130  # Ctrl-C; after SIGTERM `Signals.status` makes 143 of it.
+BROKEN_PIPE: Final = 141  # Who read the standard output has left, as ``head`` does.
 
 
 def tell(message: object, status: int) -> int:
@@ -63,7 +59,6 @@ def guarded(command: Callable[[], int]) -> int:
 
 
 def _discard_output() -> None:
-    """Let Python flush what is left of the standard output at its end without another error."""
     # It may be no real file.
     with suppress(OSError, ValueError, AttributeError), Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -22,8 +22,7 @@ class Signals:
     which Python would answer with a traceback from wherever it is in ending itself.
     """
 
-    number: int | None
-    """Of the last signal that came."""
+    number: int | None  # Of the last signal that came.
 
     def __init__(self, *, last: bool = False) -> None:
         self._last = last

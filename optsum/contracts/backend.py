@@ -80,11 +80,9 @@ def _version_of(path: str, arguments: tuple[str, ...]) -> str | None:
     return found.group() if found else ""
 
 
-_ANSWERS_S: Final = 10.0
-"""Seconds within which a program must tell its version."""
+_ANSWERS_S: Final = 10.0  # Seconds within which a program must tell its version.
 
-_NO_NUMBER: Final = 1e30
-"""Solvers mean infinity by it."""
+_NO_NUMBER: Final = 1e30  # Solvers mean infinity by it.
 
 
 @dataclass(frozen=True, kw_only=True)

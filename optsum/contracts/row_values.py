@@ -23,7 +23,6 @@ def _whole(value: Any) -> bool:
 
 
 def _count(value: Any) -> bool:
-    """Accept a number of things; JSON has those of too many digits as text."""
     return (_whole(value) and value >= 0) or (_text(value) and bool(re.fullmatch(r"\d+", value, re.ASCII)))
 
 
@@ -122,7 +121,6 @@ def check_row(row: object, times: tuple[str, ...]) -> None:
 
 
 def _shown(value: Any) -> str:
-    """Return the beginning of a value, without writing out a number of any size."""
     if _whole(value) and value.bit_length() > 256:
         return f"a number of {value.bit_length()} bits"
     return f"{value!a:.60}" if isinstance(value, str | int | float) else f"of type {type(value).__name__}"

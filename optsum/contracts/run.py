@@ -20,11 +20,9 @@ from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 from optsum.whole import LARGEST, whole
 
-CERTIFICATE_S: Final = 0.5
-"""Seconds that a bound may take where a search has used up its limit."""
+CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has used up its limit.
 
-INTERRUPTED_S: Final = 0.2
-"""Seconds that a first selection and a bound may take after Ctrl-C."""
+INTERRUPTED_S: Final = 0.2  # Seconds that a first selection and a bound may take after Ctrl-C.
 
 _MEMORY: Final = 1_500_000_000
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from optsum.errors import visible
 from optsum.system.notebook import Words, facts, kept_words, marked_text
 
-_UNITS = 20
-"""Units of a selection that a line shows."""
+_UNITS = 20  # Units of a selection that a line shows.
 
 
 class Shown:

@@ -20,8 +20,7 @@ from optsum.text.tokenizers import Sentence
 if TYPE_CHECKING:
     from optsum.corpus.systems import System
 
-SentenceId: TypeAlias = int | str
-"""What the input calls a source sentence: a unit number, or a name of any kind."""
+SentenceId: TypeAlias = int | str  # What the input calls a source sentence: a unit number, or a name of any kind.
 
 
 @dataclass(frozen=True)

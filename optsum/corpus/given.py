@@ -18,14 +18,12 @@ from optsum.corpus.topics import id_of_record, topics_read
 from optsum.corpus.vectors import Embed, embedded
 from optsum.errors import InputError, describe
 
-AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]
-"""A topic, its JSON form, or what a reader could not use."""
+AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or what a reader could not use.
 
 AnyTopics: TypeAlias = Iterable[AnyTopic] | str | os.PathLike[str]
 """Topics or records of a data set, the path of a file or folder of them, a data frame, or a dataset."""
 
-AnyColumns: TypeAlias = str | Mapping[str, str]
-"""Which columns of records are what, as ``--map`` says it."""
+AnyColumns: TypeAlias = str | Mapping[str, str]  # Which columns of records are what, as ``--map`` says it.
 
 
 _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)
@@ -232,12 +230,10 @@ def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
     return None
 
 
-_ROWS: Final = 64
-"""Of a table that are objects at a time."""
+_ROWS: Final = 64  # Of a table that are objects at a time.
 
 
 def _plain(value: Any) -> Any:
-    """Return a cell without what only data frames have: arrays, and marks for what is missing."""
     if (isinstance(value, float) and value != value) or type(value).__name__ in {"NAType", "NaTType"}:
         return None
     value = value.tolist() if hasattr(value, "tolist") else value

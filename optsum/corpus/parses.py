@@ -109,7 +109,6 @@ def _seen_from(folder: Path, name: object, source: str) -> object:
 
 
 def _folder_of(source: str) -> Path:
-    """Return the folder of the file that a topic was read from; the current one if there is none."""
     return Path(source.rpartition(":")[0]).parent
 
 

@@ -53,10 +53,8 @@ class System:
 class BadSystem:
     """A line of a systems file that cannot be used."""
 
-    source: str
-    """``file:line``."""
-    error: str
-    """What is wrong, without the source."""
+    source: str  # ``file:line``.
+    error: str  # What is wrong, without the source.
 
 
 def as_system(
@@ -191,7 +189,6 @@ def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSyste
 
 
 def _is_folder_of_systems(path: PathLike) -> bool:
-    """Return whether a folder holds a folder of text files for each system."""
     folder = Path(path)
     return path != "-" and folder.is_dir() and any(_summaries_in(folder))
 

@@ -45,8 +45,7 @@ from optsum.whole import whole
 if TYPE_CHECKING:
     from optsum.corpus.vectors import Vectors
 
-Text: TypeAlias = tuple[Sentence, ...]
-"""A document, a reference or a summary."""
+Text: TypeAlias = tuple[Sentence, ...]  # A document, a reference or a summary.
 
 Flat: TypeAlias = Literal["sentences", "texts", "tokens"]
 """What the strings of a flat list are: the sentences of one text, a raw text each, or the tokens of a sentence."""
@@ -84,7 +83,6 @@ class Notes:
 
 @lru_cache(maxsize=32)
 def _notes_here(name: str) -> Notes:
-    """Return the notes of an input in another process, which are the same for all of its topics."""
     return Notes(name)
 
 
@@ -525,18 +523,15 @@ _ONE_SUMMARY: Final = frozenset({"summary", "abstract", "highlights", "abstract_
 
 
 def _name_of(path: Sequence[str]) -> str:
-    """Return the name that a path ends with."""
     return next((step for step in reversed(path) if not step.startswith("[")), "")
 
 
 def _listed_sentences(value: Sequence[str], path: Sequence[str], where: str, reading: Reading) -> Text:
-    """Return the sentences of a text that is given by them; in a column, with what marks make of each."""
     marked = [piece for item in value for piece in (between_marks(item) or [item])] if path else value
     return as_sentences(marked, where, reading.split)
 
 
 def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> tuple[Text, ...]:
-    """Return raw texts by their sentences; marks may make several documents of one."""
     if key == "documents":
         texts = [document for text in texts for document in documents_between_marks(text)]
     return tuple([_sentences_of(text, key, where, reading) for text in texts])
@@ -571,8 +566,7 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
 _WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")
 r"""A line break as programs write it; not ``\nabla``."""
 
-_FEW: Final = 2
-"""So few strings may be sentences of one word each."""
+_FEW: Final = 2  # So few strings may be sentences of one word each.
 
 _ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
 

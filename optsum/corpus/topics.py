@@ -249,8 +249,7 @@ def id_of_record(value: object, number: int | None, reading: Reading) -> str | N
 
 _OTHER_IDS: Final = tuple(json.dumps(name).encode() for name in IDS if name != "id")
 
-_SPELLED: Final = re.compile(rb"\\u00[2-7]")
-"""An escape for a character that a name may be made of."""
+_SPELLED: Final = re.compile(rb"\\u00[2-7]")  # An escape for a character that a name may be made of.
 
 _PLAIN: Final = rb'"(?= *[!#-[\]-~])([ !#-[\]-~]+)"'
 """A string of printable ASCII, without escapes, that is not blank."""
@@ -336,7 +335,6 @@ def _unread(
 
 @lru_cache(maxsize=32)
 def _pair_of(key: bytes) -> re.Pattern[bytes]:
-    """Return what a key with plain text as its value looks like."""
     return re.compile(re.escape(key) + rb"\s*:\s*" + _PLAIN + rb"\s*")
 
 

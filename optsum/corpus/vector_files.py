@@ -56,13 +56,11 @@ def read_vectors(topic: Topic, path: str) -> Topic:
 
 @lru_cache(maxsize=2)
 def _names_in(folder: str, _: int) -> frozenset[str]:
-    """Return the names in a folder, which is looked at once as long as it does not change."""
     return frozenset(os.listdir(folder))  # noqa: PTH208 - names
 
 
 @lru_cache(maxsize=2)
 def _opened(path: str, _: int) -> ZipFile:
-    """Return a file of arrays, kept open because there is one for many topics."""
     return ZipFile(path)
 
 

@@ -32,8 +32,7 @@ from optsum.text.tokenizers import Sentence, raw_text
 
 IntArray: TypeAlias = NDArray[np.int64]
 
-Embed: TypeAlias = Callable[[list[str]], Any]
-"""Texts -> one vector each, or an array of vectors each, one a token."""
+Embed: TypeAlias = Callable[[list[str]], Any]  # Texts -> one vector each, or an array of vectors each, one a token.
 
 NAMES: Final = (
     *("sentences", "sentence_of", "references", "reference_of", "similarities"),

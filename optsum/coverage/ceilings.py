@@ -260,7 +260,6 @@ def _arrays(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArra
 
 
 def _bits(numbers: Sequence[int], size: int) -> NDArray[np.uint8]:
-    """Return the bits of each number in a row, the lowest first."""
     each = (size + 7) // 8
     packed = np.frombuffer(b"".join(number.to_bytes(each, "little") for number in numbers), np.uint8)
     return np.unpackbits(packed.reshape(len(numbers), each), axis=1, bitorder="little", count=size)

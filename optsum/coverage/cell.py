@@ -12,8 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Corner: TypeAlias = tuple[Fraction, ...]
-"""A direction of the denominators, one positive number a ratio."""
+Corner: TypeAlias = tuple[Fraction, ...]  # A direction of the denominators, one positive number a ratio.
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +72,11 @@ class DenominatorBox:
             yield self._at(point)
 
     def _between(self, coordinate: int) -> float:
-        """Return the geometric middle of a coordinate, constants included."""
         low, high = self.low[coordinate], self.high[coordinate]
         shift = self._shift(coordinate)
         return min(high, max(low, sqrt((low + shift) * (high + shift)) - shift))
 
     def _shift(self, coordinate: int) -> float:
-        """Return what constants add to a coordinate, at least."""
         if self.quotient:
             return 0.0
         constant = float(min(c for c, p in self._held() if p == coordinate))

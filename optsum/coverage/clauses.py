@@ -17,16 +17,14 @@ import numpy as np
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 
-Bits: TypeAlias = int
-"""A set of units as one integer: bit u is unit u."""
+Bits: TypeAlias = int  # A set of units as one integer: bit u is unit u.
 
 Clause: TypeAlias = tuple[Bits, ...]
 """Alternatives: sets of units that satisfy the clause together. Without an alternative it cannot be satisfied."""
 
 Clauses: TypeAlias = tuple[Clause, ...]
 
-_OFTEN: Final = 1000
-"""Steps of which each takes microseconds, between two questions whether to go on."""
+_OFTEN: Final = 1000  # Steps of which each takes microseconds, between two questions whether to go on.
 
 
 def members(bits: Bits) -> Iterator[int]:

@@ -78,7 +78,6 @@ def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list
 
 
 def _most_similar(instance: Facility, chosen: set[int]) -> int:
-    """Return the weighted sum, over the tokens, of the largest similarity of a chosen unit."""
     if not chosen:
         return 0
     best = [max(row) for row in instance.similar[:, list(chosen)].tolist()]

@@ -27,30 +27,22 @@ from optsum.coverage.instance import Combination, Coverage, IntArray
 from optsum.errors import InputError, UnsupportedError
 from optsum.whole import whole, whole_array
 
-_LARGEST: Final = 2**50
-"""A denominator beyond this would leave too little room in 64-bit integers."""
+_LARGEST: Final = 2**50  # A denominator beyond this would leave too little room in 64-bit integers.
 
-_MOST: Final = 40_000_000
-"""Pairs of a level and a unit that an instance may have: they take 16 bytes each."""
+_MOST: Final = 40_000_000  # Pairs of a level and a unit that an instance may have: they take 16 bytes each.
 
-_LIGHT: Final = 4_000_000
-"""Such pairs, about, that a search which proves nothing is given."""
+_LIGHT: Final = 4_000_000  # Such pairs, about, that a search which proves nothing is given.
 
-_AT_ONCE: Final = 2_000_000
-"""Pairs that are looked at together."""
+_AT_ONCE: Final = 2_000_000  # Pairs that are looked at together.
 
 _FIRST: Final = 8
-_SHARE: Final = 80
-"""Levels of a token that are kept at first for one optimum: so many, or one for so many units."""
+_SHARE: Final = 80  # Levels of a token that are kept at first for one optimum: so many, or one for so many units.
 
-_SHARE_OF_ALL: Final = 20
-"""The same share for families of selections, which grow where floors are high."""
+_SHARE_OF_ALL: Final = 20  # The same share for families of selections, which grow where floors are high.
 
-_COMPARED: Final = 2.0**60
-"""What products of numerators and denominators that are compared may come to."""
+_COMPARED: Final = 2.0**60  # What products of numerators and denominators that are compared may come to.
 
-_WEIGHED: Final = 64
-"""Steps of weights where numbers are too large."""
+_WEIGHED: Final = 64  # Steps of weights where numbers are too large.
 
 _SAME: Final = (
     *("lengths", "constants", "weights", "combination", "parents", "joints"),
@@ -197,7 +189,6 @@ class Facility(Coverage):
         return Coverage.trusted(**same, **arrays)
 
     def _ordered(self) -> tuple[IntArray, NDArray[np.bool_]]:
-        """Return the similarities of each token, the largest first, and where there is another than before."""
         ordered = -np.sort(-self.similar, axis=1)
         different = np.ones(ordered.shape, bool)
         different[:, 1:] = ordered[:, 1:] != ordered[:, :-1]

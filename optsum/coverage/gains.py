@@ -13,8 +13,7 @@ import numpy as np
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.system.compiled import njit
 
-RULED: Final = 1e9
-"""What a step towards keeping a row is worth to a climb: more than any value."""
+RULED: Final = 1e9  # What a step towards keeping a row is worth to a climb: more than any value.
 
 
 ALONE: Final = 1

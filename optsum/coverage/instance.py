@@ -46,11 +46,9 @@ from optsum.whole import LARGEST, whole, whole_array, whole_numbers
 
 IntArray: TypeAlias = NDArray[np.int64]
 
-_MERGED: Final = 2**52
-"""Largest total of ratios that are merged."""
+_MERGED: Final = 2**52  # Largest total of ratios that are merged.
 
-NO_LIMIT: Final = 2**40
-"""A length that no instance reaches: stands for "no maximum"."""
+NO_LIMIT: Final = 2**40  # A length that no instance reaches: stands for "no maximum".
 
 
 Key: TypeAlias = int | float | Fraction
@@ -75,12 +73,9 @@ class Combination(Enum):
 
     __hash__ = object.__hash__  # as of `Sense`
 
-    RATIO = "ratio"
-    """The only ratio there is."""
-    SUM = "sum"
-    """Weighted arithmetic mean: sum of w_h T_h / D_h, divided by the sum of the weights."""
-    PRODUCT = "product"
-    """Weighted geometric mean: product of (T_h / D_h)^(w_h / sum of the weights)."""
+    RATIO = "ratio"  # The only ratio there is.
+    SUM = "sum"  # Weighted arithmetic mean: sum of w_h T_h / D_h, divided by the sum of the weights.
+    PRODUCT = "product"  # Weighted geometric mean: product of (T_h / D_h)^(w_h / sum of the weights).
     HARMONIC = "harmonic"
     """Weighted harmonic mean: the sum of the weights divided by the sum of w_h D_h / T_h; 0 where a ratio is."""
 
@@ -117,17 +112,14 @@ def _empty() -> IntArray:
 
 
 def _delimits(starts: IntArray, rows: int, values: int) -> bool:
-    """Whether `starts` cuts `values` entries into `rows` rows, as `pack` does."""
     return bool(len(starts) == rows + 1 and starts[0] == 0 and starts[-1] == values and (np.diff(starts) >= 0).all())
 
 
 def _outside(numbers: IntArray, count: int) -> bool:
-    """Whether any number is not one of 0..count - 1."""
     return bool(len(numbers) and (numbers.min() < 0 or numbers.max() >= count))
 
 
 def _extremes(units: Sequence[int]) -> Sequence[int]:
-    """Return units among which the least and the largest are: a seam spans as many as there are sentences between."""
     return (units[0], units[-1]) if isinstance(units, range) and units else units
 
 
@@ -353,7 +345,6 @@ class Coverage:
         return self._copied(rows=rows)
 
     def _copied(self, **given: Any) -> Coverage:
-        """Return the same instance, of the same features, with some attributes that are not checked again."""
         found = copy(self)
         found.__dict__.pop("plain", None)
         found.__dict__.update(given)

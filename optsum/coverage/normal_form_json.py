@@ -45,7 +45,6 @@ def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = No
 
 
 def _listed(vetoes: Sequence[int]) -> Any:
-    """Every unit between two others is written as a range: there are very many."""
     return {"from": vetoes.start, "to": vetoes.stop} if isinstance(vetoes, range) else list(vetoes)
 
 

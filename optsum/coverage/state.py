@@ -175,7 +175,6 @@ def _features(instance: Coverage, rows: Sequence[Row]) -> _Features:
 
 
 def _seams(instance: Coverage) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return the seams that begin with each unit: where they start, their second units, features and copies."""
     rows = [(*joint.needs, joint.feature, joint.count) for joint in instance.joints if joint.seam]
     table = np.array(sorted(rows), np.int64).reshape(-1, 4)
     start = np.searchsorted(table[:, 0], np.arange(instance.size + 1))

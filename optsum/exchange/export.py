@@ -28,11 +28,9 @@ from optsum.running.posed import posed
 from optsum.running.setup import Setup, setup_of
 from optsum.system.files import describe_os_error, replacing
 
-_PER_LINE = 8
-"""Terms in a line: some readers stop at 255 characters."""
+_PER_LINE = 8  # Terms in a line: some readers stop at 255 characters.
 
-_LETTER = {"=": "E", ">=": "G", "<=": "L"}
-"""Kinds of rows in MPS files."""
+_LETTER = {"=": "E", ">=": "G", "<=": "L"}  # Kinds of rows in MPS files.
 
 
 def column_names(model: LinearModel, units: Sequence[str]) -> list[str]:
@@ -110,7 +108,6 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
 
 
 def _one_line(comment: str) -> str:
-    """Return a comment as one line that is short enough for every reader."""
     return " ".join(comment.split())[:200]
 
 

@@ -220,8 +220,7 @@ def _maxsat(lines: list[str], columns: Sequence[str]) -> SolutionFile:
 
 _ENDINGS: Final = (".sol", ".soln", ".solution", ".out", ".raw", ".txt", "")
 
-_INTEGRAL: Final = 0.01
-"""How far a value may be from 0 or 1 and still be meant as one of them."""
+_INTEGRAL: Final = 0.01  # How far a value may be from 0 or 1 and still be meant as one of them.
 
 
 @dataclass(frozen=True)
@@ -289,7 +288,6 @@ def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) ->
 
 
 def _own_file(task: Task | str, of_files: dict[str, str]) -> Task | str:
-    """Return a task whose file is that of no other, or what is wrong with it."""
     if isinstance(task, str) or (other := of_files.setdefault(file_stem(task.id).lower(), task.id)) == task.id:
         return task
     return f"its solution would be that of {other!r}: give another id"

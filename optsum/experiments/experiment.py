@@ -22,11 +22,9 @@ from optsum.running.plan import solvers_of
 from optsum.running.posed import posed
 from optsum.system.files import PathLike
 
-_OWN: Final = ("topics", "map", "grid", "backends")
-"""What an experiment's file has beside options."""
+_OWN: Final = ("topics", "map", "grid", "backends")  # What an experiment's file has beside options.
 
-_IN_ROWS: Final = {"formulation", "strategy", "backend", "metric", "seed"}
-"""Options that every row names."""
+_IN_ROWS: Final = {"formulation", "strategy", "backend", "metric", "seed"}  # Options that every row names.
 
 _MOST_CELLS: Final = 10_000
 
@@ -180,7 +178,6 @@ def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
 
 
 def _single_backend(cell: Options) -> Options:
-    """Return a cell without the solver that its strategy has no use for: it would be searched once for each."""
     if "backend" in STRATEGIES.load(cell.strategy).flags:
         return cell
     return cell.model_copy(update={"backend": Options.model_fields["backend"].default, "backend_options": ()})

@@ -269,7 +269,6 @@ class RunWork(AbstractContextManager["RunWork"]):
                     interrupted = True
 
     def _vectors(self) -> list[tuple[str, str]]:
-        """Return the files and folders of vectors, and what they are recognised by."""
         paths = dict.fromkeys(cell.vectors for cell in self._experiment.cells if cell.vectors is not None)
         return [(path, digest_of_vectors(path)) for path in paths]
 

@@ -120,7 +120,6 @@ def lcs_length(reference: Sequence[Hashable], summary: Sequence[Hashable]) -> in
 
 
 def _positions(tokens: Sequence[str]) -> dict[str, int]:
-    """Token -> the set of its positions, as bits."""
     places: dict[str, int] = {}
     for position, token in enumerate(tokens):
         places[token] = places.get(token, 0) | 1 << position

@@ -17,8 +17,7 @@ Gram: TypeAlias = str | tuple[str, ...]
 
 Counts: TypeAlias = Counter[Gram]
 
-Texts: TypeAlias = Sequence[Sequence[str]]
-"""The tokens of each sentence of a text."""
+Texts: TypeAlias = Sequence[Sequence[str]]  # The tokens of each sentence of a text.
 
 
 class Tally(NamedTuple):

@@ -45,7 +45,6 @@ class _Several(Metric):
     """One that has parts."""
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Refuse: its parts are counted one by one."""
         del tokens
         raise UnsupportedError(f"{self} has several parts: count its components one by one")
 

@@ -34,8 +34,7 @@ from optsum.text.lengths import cut_sentences
 from optsum.text.tokenizers import Sentence
 from optsum.whole import whole
 
-Text: TypeAlias = str | Sequence[Sentence]
-"""A text: one string (a single sentence, for rouge-l), or its sentences."""
+Text: TypeAlias = str | Sequence[Sentence]  # A text: one string (a single sentence, for rouge-l), or its sentences.
 
 Measure = Literal["recall", "precision", "f1"]
 Counting = Literal["clipped", "set"]

@@ -25,8 +25,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 _SHIFTED = "similarity-shifted"
 
-_ROUNDING = 1e-6
-"""Of a step: as much as equal vectors may miss the similarity 1 by, in floating point."""
+_ROUNDING = 1e-6  # Of a step: as much as equal vectors may miss the similarity 1 by, in floating point.
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, deep_recursion
 from optsum.system.deadline import NEVER, Deadline
 
-_BEYOND: Final = 2**31
-"""Unit of the two ends: after every other."""
+_BEYOND: Final = 2**31  # Unit of the two ends: after every other.
 
 
 class Ordered:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_MOST_BITS = 2**31
-"""Of the table: beyond it (256 MB) nothing is tried."""
+_MOST_BITS = 2**31  # Of the table: beyond it (256 MB) nothing is tried.
 
 
 def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low: int, high: int) -> list[int] | None:

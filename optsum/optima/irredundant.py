@@ -24,10 +24,8 @@ from optsum.coverage.state import COVER, LENGTH, MISSING, arrays_of, empty_state
 from optsum.optima.diagram import Diagram
 from optsum.system.compiled import njit
 
-LISTED: Final = 100_000
-"""So many sets are looked at one and all; beyond, a sample is."""
-DRAWS: Final = 1_000
-"""Sets of a sample: a share is then known to .016 at worst (one standard error)."""
+LISTED: Final = 100_000  # So many sets are looked at one and all; beyond, a sample is.
+DRAWS: Final = 1_000  # Sets of a sample: a share is then known to .016 at worst (one standard error).
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,22 +21,15 @@ from optsum.optima.algebra import Ordered
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, deep_recursion
 from optsum.system.deadline import NEVER, Deadline
 
-MAX_BYTES: Final = 2**28
-"""Memory that all tables together may take; a second or two of work."""
-PAIRS: Final = 1_000
-"""Pairs of a sample: a mean of ratios is then known to .016 at worst (one standard error)."""
+MAX_BYTES: Final = 2**28  # Memory that all tables together may take; a second or two of work.
+PAIRS: Final = 1_000  # Pairs of a sample: a mean of ratios is then known to .016 at worst (one standard error).
 
-LISTED: Final = 8_000
-"""So many sets are compared one by one: 64 million pairs, a second or two."""
-_ROWS: Final = 256
-"""Sets compared with all others at once."""
+LISTED: Final = 8_000  # So many sets are compared one by one: 64 million pairs, a second or two.
+_ROWS: Final = 256  # Sets compared with all others at once.
 _INT64: Final = 2**62
-_OF_NODE: Final = 256
-"""Bytes of a node with what is remembered of it."""
-_OF_TABLE: Final = 320
-"""Bytes of a table beside its numbers."""
-_OF_NUMBER: Final = {True: 8, False: 48}
-"""Bytes of a number that fits 64 bits, and of one that does not."""
+_OF_NODE: Final = 256  # Bytes of a node with what is remembered of it.
+_OF_TABLE: Final = 320  # Bytes of a table beside its numbers.
+_OF_NUMBER: Final = {True: 8, False: 48}  # Bytes of a number that fits 64 bits, and of one that does not.
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +137,6 @@ class _Pairs:
         return table
 
     def _add(self, table: NDArray[Any], f: int, g: int, common: int, either: int) -> None:
-        """Add the pairs of two nodes, with so many units more."""
         if f != EMPTY_FAMILY and g != EMPTY_FAMILY:
             part = self._table(f, g)
             rows, columns = part.shape

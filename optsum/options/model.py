@@ -55,14 +55,12 @@ def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any
 
 
 def _number_or_reference(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
-    """Refuse texts but for the word: pydantic takes digits for a number, and says more than one thing of a union."""
     if isinstance(value, str) and value != "reference":
         raise PydanticCustomError("int_type", "input should be a valid integer, or reference")
     return otherwise(value)
 
 
-LONGEST: Final = 10**12
-"""Lengths beyond it would leave the range of the kernels' integers."""
+LONGEST: Final = 10**12  # Lengths beyond it would leave the range of the kernels' integers.
 
 MaxLength: TypeAlias = Annotated[
     Annotated[int, Field(ge=0, le=LONGEST)] | Literal["reference"] | None, WrapValidator(_number_or_reference)

@@ -82,8 +82,7 @@ __all__ = [
     "resolve_score",
 ]
 
-OF_WORKERS: Final = ("workers", "executor", "scheduler", "memory_per_worker")
-"""Who does the work."""
+OF_WORKERS: Final = ("workers", "executor", "scheduler", "memory_per_worker")  # Who does the work.
 
 OF_SEARCHES: Final = frozenset(
     {
@@ -310,8 +309,7 @@ def _hash(options: Options) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
-_OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")
-"""Options that say something of a solver."""
+_OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")  # Options that say something of a solver.
 
 
 def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
@@ -380,7 +378,6 @@ def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enum
 
 
 def _meant(options: Options) -> str | None:
-    """Return the strategy that a given option belongs to."""
     if options.bound not in CERTIFIED:
         return next(name for name in STRATEGIES if "bound" in STRATEGIES.load(name).flags)
     return None if options.model_fields_set.isdisjoint(_OF_BACKENDS) else solving()
@@ -471,7 +468,6 @@ def resolve_as(
 
 
 def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options in which a stemmer that is named stems, and a tokenizer of lengths counts."""
     implied = {"stem": True} if "stemmer" in values else {}
     return {**implied, **({"length_unit": "tokens"} if values.get("length_tokenizer") else {}), **values}
 

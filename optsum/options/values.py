@@ -128,8 +128,7 @@ ONLY_IN: Final = {
 }
 """Options of one command that are no field of a model, and the command."""
 
-_SAME: Final = {"random_state": "seed", "n_jobs": "workers"}
-"""As in scikit-learn."""
+_SAME: Final = {"random_state": "seed", "n_jobs": "workers"}  # As in scikit-learn.
 
 _NEAR: Final = {
     **_SAME,

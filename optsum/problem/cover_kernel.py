@@ -11,8 +11,7 @@ import numpy as np
 
 from optsum.system.compiled import njit
 
-FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)
-"""Columns of what describes a cover."""
+FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)  # Columns of what describes a cover.
 
 
 @njit(cache=True)

@@ -27,8 +27,7 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
 
-_SHOWN = 100
-"""Units whose texts a notebook shows."""
+_SHOWN = 100  # Units whose texts a notebook shows.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -201,7 +200,6 @@ class Extract(Task):
 
 @lru_cache(maxsize=64)
 def _served(formulation: type[Formulation], spec: Spec) -> None:
-    """Refuse what a formulation does not serve; asked once, because all topics have the same specification."""
     formulation.serves.check(formulation.name, spec)
 
 

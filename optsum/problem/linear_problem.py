@@ -23,8 +23,7 @@ from optsum.program.rows import LinearRows
 from optsum.system.deadline import NEVER, Deadline
 from optsum.whole import LARGEST
 
-_OPEN: Final = LARGEST
-"""Side of a row that is open, where sums fit into 64 bits."""
+_OPEN: Final = LARGEST  # Side of a row that is open, where sums fit into 64 bits.
 
 _SERVED: Final = {
     "Block",
@@ -40,11 +39,9 @@ _SERVED: Final = {
 }
 """Components of a Pyomo model that are read, or say nothing of the program."""
 
-_KNOWN: Final = 10_000
-"""Selections of which the value is remembered."""
+_KNOWN: Final = 10_000  # Selections of which the value is remembered.
 
-_PLAIN: Final = 10**6
-"""Largest denominator of a fraction that a float is taken for, where it is next to that float."""
+_PLAIN: Final = 10**6  # Largest denominator of a fraction that a float is taken for, where it is next to that float.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -143,7 +140,6 @@ class LinearProblem(Problem):
         return self._summed(np.minimum(most, 0)), self._summed(np.maximum(most, 0))
 
     def _summed(self, terms: Any) -> Any:
-        """Return the sum of each row's terms."""
         sums = np.concatenate([np.zeros(1, self._dtype), np.cumsum(terms, dtype=self._dtype)])
         return sums[self.program.row_start[1:]] - sums[self.program.row_start[:-1]]
 
@@ -176,7 +172,6 @@ class LinearProblem(Problem):
         return Evaluation(key, violation + self.excess(selection), self.value_of(key))
 
     def _broken(self, values: Any, least: Any, most: Any) -> int:
-        """Return by how much rows are outside their limits, in sum, whatever between two numbers is added to each."""
         body = self._summed(self.program.row_value.astype(self._dtype) * values[self.program.row_column])
         low, high = self._sides
         outside = np.maximum(low - body - most, body + least - high)
@@ -274,7 +269,6 @@ class _Column(NamedTuple):
 
     @property
     def binary(self) -> bool:
-        """Whether it is 0 or 1."""
         return self.integral and self.low == 0 and self.high == 1
 
 

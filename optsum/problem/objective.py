@@ -32,8 +32,7 @@ from optsum.coverage.instance import Combination, Coverage, IntArray, Joint
 from optsum.metrics.metric import Counts, Gram
 from optsum.system.deadline import NEVER, Deadline
 
-_LARGEST = 2**50
-"""A common denominator beyond this would leave too little room in 64-bit integers."""
+_LARGEST = 2**50  # A common denominator beyond this would leave too little room in 64-bit integers.
 
 
 @dataclass(frozen=True, eq=False)

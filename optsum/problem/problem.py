@@ -35,11 +35,9 @@ if TYPE_CHECKING:
     from optsum.program.model import LinearModel
 
 
-Selection: TypeAlias = tuple[int, ...]
-"""Chosen units, sorted, each once."""
+Selection: TypeAlias = tuple[int, ...]  # Chosen units, sorted, each once.
 
-Move: TypeAlias = tuple[int, ...]
-"""Units whose decisions are flipped together."""
+Move: TypeAlias = tuple[int, ...]  # Units whose decisions are flipped together.
 
 
 class Capability(Enum):

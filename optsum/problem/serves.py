@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from optsum.problem.spec import Spec
 
 
-Choices: TypeAlias = Mapping[str, tuple[str, ...]]
-"""Aspect -> some of its values."""
+Choices: TypeAlias = Mapping[str, tuple[str, ...]]  # Aspect -> some of its values.
 
 ASPECTS: Final[Choices] = MappingProxyType(
     {

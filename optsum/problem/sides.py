@@ -200,7 +200,6 @@ _KEYS = ("require", "forbid", "exclusive", "groups", "requires", "rows")
 
 
 def _is_negative(row: Mapping[str, Any]) -> bool:
-    """Whether a row has a negative coefficient, so that some sentences ask for others."""
     numbers = row.get("coefficients", ())
     return isinstance(numbers, list | tuple) and any(isinstance(one, int | float) and one < 0 for one in numbers)
 

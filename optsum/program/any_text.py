@@ -34,10 +34,8 @@ from optsum.coverage.instance import IntArray, Sense
 from optsum.program.model import LinearModel
 from optsum.program.rows import LinearRows
 
-Word: TypeAlias = tuple[str, ...]
-"""The tokens of a word, one at least."""
-Gram: TypeAlias = str | tuple[str, ...]
-"""A token, or a pair of tokens."""
+Word: TypeAlias = tuple[str, ...]  # The tokens of a word, one at least.
+Gram: TypeAlias = str | tuple[str, ...]  # A token, or a pair of tokens.
 
 
 def any_text_model(

@@ -26,11 +26,9 @@ from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import UnsupportedError
 from optsum.program.rows import LinearRows
 
-_PIECES: Final = 300_000
-"""Pieces and nodes that a program may have."""
+_PIECES: Final = 300_000  # Pieces and nodes that a program may have.
 
-_Entries: TypeAlias = list[tuple[IntArray, IntArray, IntArray | int]]
-"""Rows, names and values of entries of a part."""
+_Entries: TypeAlias = list[tuple[IntArray, IntArray, IntArray | int]]  # Rows, names and values of entries of a part.
 
 
 class _CeilingColumns(NamedTuple):
@@ -174,7 +172,6 @@ def _made(
     rows: int,
     capped: IntArray,
 ) -> _CeilingColumns:
-    """Return a part whose rows come to at most 0."""
     row, name = (np.concatenate([entry[place] for entry in entries]) for place in (0, 1))
     value = np.concatenate([np.broadcast_to(np.asarray(value, np.int64), len(row)) for row, _, value in entries])
     return _CeilingColumns(worth, upper, row, name, value, np.full(rows, -np.inf), np.zeros(rows), capped)

@@ -23,12 +23,10 @@ from optsum.system.deadline import NEVER, Deadline
 if TYPE_CHECKING:
     from optsum.program.highs import Relaxation
 
-SCALE = 65536
-"""Multipliers are integers over this."""
+SCALE = 65536  # Multipliers are integers over this.
 
 _INT64_SAFE = 2.0**61
-_LARGEST = 2.0**256
-"""Multipliers beyond it are cut, so that no float overflows; any finite ones are valid."""
+_LARGEST = 2.0**256  # Multipliers beyond it are cut, so that no float overflows; any finite ones are valid.
 
 
 def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:

@@ -18,8 +18,7 @@ from optsum.system.processes.in_thread import run_in_thread
 
 _ROW_WISE = 2
 
-_SMALL: Final = 10_000
-"""Entries of a linear program that takes less than a tenth of a second."""
+_SMALL: Final = 10_000  # Entries of a linear program that takes less than a tenth of a second.
 
 _DEAF: Final = 500_000
 """Entries of a linear program whose presolve, which nothing can interrupt, takes longer than half a second."""
@@ -27,8 +26,7 @@ _DEAF: Final = 500_000
 _DEAREST: Final = 2.0**24
 """Length of a vector of costs, beyond which HiGHS may end without a solution; sums of ratios have far longer ones."""
 
-_HEARS_S: Final = 0.5
-"""Seconds that HiGHS may take to stop once it was asked to."""
+_HEARS_S: Final = 0.5  # Seconds that HiGHS may take to stop once it was asked to.
 
 _EARLY_S: Final = 0.5
 """Seconds left of a deadline beyond which a time limit reported by HiGHS is blamed on a clock that was set."""
@@ -47,7 +45,6 @@ def _quiet() -> Any:
         """Says nothing from the beginning: since 1.16 what begins its callbacks prints the version to stdout."""
 
         def enableCallbacks(self) -> None:  # noqa: N802 - theirs
-            """Turn the output off first."""
             self.setOptionValue("output_flag", False)
             super().enableCallbacks()
 

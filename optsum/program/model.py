@@ -18,11 +18,9 @@ from optsum.program.rows import LinearRows
 from optsum.system.deadline import Deadline
 from optsum.whole import LARGEST, whole, whole_array
 
-_JOINT_S: Final = 5e-6
-"""Approximate seconds to bring a joint occurrence into a program."""
+_JOINT_S: Final = 5e-6  # Approximate seconds to bring a joint occurrence into a program.
 
-_CEILING_S: Final = 8e-6
-"""Approximate seconds to bring a ceiling into a program, for each unit."""
+_CEILING_S: Final = 8e-6  # Approximate seconds to bring a ceiling into a program, for each unit.
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,24 +34,19 @@ from optsum.program.tangent import (
 )
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 
-_MANY = 64
-"""Ratios that are summed exactly."""
+_MANY = 64  # Ratios that are summed exactly.
 
-_GRID = 10**6
-"""Bounds are multiples of 1 / _GRID, and rounds end when they gain less."""
+_GRID = 10**6  # Bounds are multiples of 1 / _GRID, and rounds end when they gain less.
 
 
 _INT64_SAFE = 2**61
 
 _SPLITS = 3
-_NARROW = 0.01
-"""Cells of denominators are split so often, and only while their programs are not that good."""
+_NARROW = 0.01  # Cells of denominators are split so often, and only while their programs are not that good.
 
-_WINDOWS = 5
-"""So often windows of a harmonic mean are halved."""
+_WINDOWS = 5  # So often windows of a harmonic mean are halved.
 
-_REACH = 2.0**32
-"""Approximate size of coefficients: fine enough for the grid, small enough for a linear program."""
+_REACH = 2.0**32  # Approximate size of coefficients: fine enough for the grid, small enough for a linear program.
 
 
 def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
@@ -174,7 +169,6 @@ def _tangent_bound(
 
 
 def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) -> Fraction:
-    """Return a bound of one ratio of several, in its share of the time that is left."""
     if not affordable(instance, deadline) or _may_vanish(instance, h):
         return trivial_bound(instance, h, most, quick=deadline.passed)
     share = deadline.within(deadline.left_s / (instance.ratios - h + 1))
@@ -298,7 +292,6 @@ def _least_denominator(instance: Coverage, h: int = 0) -> int:
 
 
 def _counted(instance: Coverage, columns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """Return what the features of the denominator add at a fractional solution."""
     plain = instance.plain
     steps, feature = steps_of(plain)
     return float((columns[len(columns) - len(steps) :] * steps)[plain.slot[feature] == 1].sum())

@@ -32,8 +32,7 @@ from optsum.coverage.cell import Corner, DenominatorBox, Outline
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
 
-_CELLS: Final = 10**6
-"""Units by lengths: tables that keep a minimum may be so large."""
+_CELLS: Final = 10**6  # Units by lengths: tables that keep a minimum may be so large.
 
 
 @dataclass(frozen=True)

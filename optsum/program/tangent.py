@@ -28,8 +28,7 @@ from optsum.program.model import affordable, coverage_model, steps_of
 from optsum.program.surrogate import Weighted, collapsed, reaches
 from optsum.system.deadline import NEVER, Deadline
 
-_STEPS: Final = 2_000
-"""Approximate width of windows, and largest weight of side constraints."""
+_STEPS: Final = 2_000  # Approximate width of windows, and largest weight of side constraints.
 
 
 def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> Weighted:

@@ -33,8 +33,7 @@ from optsum.report.tables.table import Cell, Table, Tabular, counted, number, se
 from optsum.running.plan import Plan, by_problem, compare_topics
 from optsum.running.posed import posed, started
 
-TARGETS: Final = (0.95, 0.99, 1.0)
-"""Shares of the optimum whose times are reported."""
+TARGETS: Final = (0.95, 0.99, 1.0)  # Shares of the optimum whose times are reported.
 
 _SHARES: Final = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75}
 
@@ -164,7 +163,6 @@ class Details(Tabular):
 
 
 def _mean_key(keys: Sequence[Key | None]) -> Key | None:
-    """Return the mean of values as they are compared, exact where they are; None where one is missing."""
     held = [key for key in keys if key is not None]
     if len(held) < len(keys):
         return None

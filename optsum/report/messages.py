@@ -24,22 +24,17 @@ from enum import IntEnum
 
 _LOG = logging.getLogger("optsum")
 
-LINE_S: Final = 30.0
-"""Between two lines in a log."""
+LINE_S: Final = 30.0  # Between two lines in a log.
 
-_shown: list[Console] = []
-"""Where a bar is shown now."""
+_shown: list[Console] = []  # Where a bar is shown now.
 
 
 class Verbosity(IntEnum):
     """How much is said beside results and errors."""
 
-    QUIET = 0
-    """Nothing."""
-    NORMAL = 1
-    """News on a terminal; in a pipe what one should know afterwards."""
-    VERBOSE = 2
-    """News in a pipe too."""
+    QUIET = 0  # Nothing.
+    NORMAL = 1  # News on a terminal; in a pipe what one should know afterwards.
+    VERBOSE = 2  # News in a pipe too.
 
 
 _now = [Verbosity.NORMAL]
@@ -73,8 +68,7 @@ def say(message: str) -> None:
         print(visible(message), file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for
 
 
-Advance: TypeAlias = Callable[..., None]
-"""Called with how many more are done; 1, if nothing is said."""
+Advance: TypeAlias = Callable[..., None]  # Called with how many more are done; 1, if nothing is said.
 
 
 @contextmanager
@@ -141,7 +135,6 @@ class _Pace:
         self._began: float | None = None
 
     def add(self, done: int = 1) -> None:
-        """Count what is done; what is counted before anything else took no time."""
         self._done += done
         if self._began is None:
             self._began, self._kept = monotonic(), self._done

@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from optsum.contracts.result import Result, Status
 from optsum.coverage.instance import Key
 
-_DIFFERENT: Final = 6
-"""Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks."""
+_DIFFERENT: Final = 6  # Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks.
 
 _EXACT: Final = 50
 """Of so many pairs all arrangements of signs are counted; of more the sum of ranks is taken as normal."""
@@ -136,7 +135,6 @@ def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple
 
 
 def _ratio(key: Key, best: Key) -> float:
-    """Return how close a value is to one that is at least as good: the smaller over the larger, whatever the sense."""
     small, large = min(key, best), max(key, best)
     if large == 0:
         return 1.0
@@ -154,11 +152,9 @@ INTERVALS: Final[dict[Interval, str]] = {
 OVER_SEEDS: Final = "± seeds: standard deviation of the mean objective over {} seeds; what proves is run once."
 """What a caption says of `seeds_deviation`."""
 
-Z: Final = 1.96
-"""Akhmetov et al. 2022 print 1.956, but their intervals are those of 1.96."""
+Z: Final = 1.96  # Akhmetov et al. 2022 print 1.956, but their intervals are those of 1.96.
 
-FEWEST: Final = 3
-"""Fewer points have no correlation worth the name: two are always on a line."""
+FEWEST: Final = 3  # Fewer points have no correlation worth the name: two are always on a line.
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,8 +233,7 @@ def packs(options: ScoreOptions) -> bool:
 MEASURES: Final = ("recall", "precision", "f1")
 _SHORT = {"recall": "R", "precision": "P", "f1": "F1"}
 
-Point = tuple[str, str]
-"""A metric and a measure."""
+Point = tuple[str, str]  # A metric and a measure.
 
 _CLAIMS: Final = tuple(product(["claims"], ["objective", "gap", "length"]))
 """What there is of packers: the share supported, the share of the optimum that is lost, and what is used."""
@@ -511,7 +510,6 @@ def score_rows(
 
 
 def _warning_of(topic: Topic, options: ScoreOptions) -> str | None:
-    """Return what is to be said of a topic whose references the tokenizer or the stemmer spoils."""
     sentences = [sentence for reference in topic.references for sentence in reference]
     analyzer = options.analyzer(pretokenized=all(isinstance(sentence, tuple) for sentence in sentences))
     said = tokenizer_check(sentences, analyzer, options.language)
@@ -569,7 +567,6 @@ def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
 
 
 def _row_of(topic: Topic, system: System, signature: str | None) -> dict[str, Any]:
-    """Return what every row of a summary has."""
     return {
         "topic_id": topic.id, "system": system.system, "rouge": None, "human": dict(system.human),
         "signature": signature, "error": None,

@@ -162,7 +162,6 @@ def reaches(key: Key, result: Result) -> bool:
 
 
 def _why(best: Result, others: Sequence[Result]) -> Termination:
-    """Return why it is not proven: what stopped the best one, or the first that was stopped."""
     stopped = [result.termination for result in (best, *others) if result.termination is not Termination.COMPLETED]
     if Termination.INTERRUPTED in stopped:
         return Termination.INTERRUPTED

@@ -151,7 +151,6 @@ def lost_topic(topic: Unread | AnyTopic, setups: Sequence[Setup]) -> list[Result
 
 @lru_cache(maxsize=1)
 def _decoded(topic: Unread) -> Topic | BadTopic:
-    """Return the topic of a line; in a grid the same line comes several times in a row."""
     return topic.read()
 
 
@@ -166,7 +165,6 @@ _DIED = (
 
 
 def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Result]:
-    """Return the rows of a topic that cannot be searched: one for each setup it was to be."""
     name = topic.get("id") if isinstance(topic, Mapping) else getattr(topic, "id", None)
     reason = f"{source}: {reason}" if (source := getattr(topic, "source", "")) else reason
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]

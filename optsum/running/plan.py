@@ -37,11 +37,9 @@ _LOG = getLogger("optsum")
 _MOST_SEEDS = 10_000
 NO_EXACT: Final = "A time limit of the exact strategy needs one: name it by --exact."
 
-Solver: TypeAlias = tuple[str, OwnOptions]
-"""A backend with its own options."""
+Solver: TypeAlias = tuple[str, OwnOptions]  # A backend with its own options.
 
-USABLE: Final = "usable"
-"""All backends that work on this machine."""
+USABLE: Final = "usable"  # All backends that work on this machine.
 
 
 @dataclass(frozen=True)

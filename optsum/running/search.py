@@ -27,8 +27,7 @@ _EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.
 """What others differ from: that is made sooner than all fields of one."""
 
 _OTHER_LIMITS = {Termination.NODE_LIMIT, Termination.EVALUATION_LIMIT, Termination.MEMORY_LIMIT}
-_BOUND_S: Final = 2.0
-"""Seconds more than the search took that its bound may take where such a limit ended it."""
+_BOUND_S: Final = 2.0  # Seconds more than the search took that its bound may take where such a limit ended it.
 
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
@@ -158,7 +157,6 @@ def searched(
 
 
 def _hold(run: Run, start: Iterable[int]) -> None:
-    """Let a run begin with a selection."""
     units = whole_numbers(start, "Unit {} of the start")
     if excess := run.see(units).violation:
         raise InputError(f"The start breaks the limits of the problem by {excess}: give a selection that keeps them.")
@@ -168,7 +166,6 @@ def _hold(run: Run, start: Iterable[int]) -> None:
 def _certify(
     problem: Problem, strategy: Strategy, *, bounded: bool, asked: bool
 ) -> Callable[[Deadline], Key | None] | None:
-    """Return what a run asks for a bound; None if that is the problem itself, or nothing need be asked."""
     if not asked:
         return lambda _: None
     return partial(import_module(CERTIFICATE).certify, problem) if bounded and not strategy.exact else None

@@ -143,7 +143,6 @@ def solve_all(
 
 
 def _search_shown(part: Topic, setup: Setup) -> list[Result]:
-    """Return the result of a topic that is one problem, with the text that it is of, for a notebook."""
     results = search_part(part, setup)
     for result in results:  # nobody else holds them yet, and what they claim has been checked
         vars(result)["source"] = part.documents

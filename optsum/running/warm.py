@@ -36,7 +36,6 @@ _SENTENCES: Final = ("the oracle reads all the references", "the summary reads t
 
 
 def _parse(sentence: str) -> str:
-    """Return a tree of a sentence: every word hangs on the first."""
     words = enumerate(sentence.split(), 1)
     return "\n".join(
         f"{n}\t{word}\t_\tX\t_\t_\t{min(n - 1, 1)}\t{'dep' if n > 1 else 'root'}\t_\t_" for n, word in words
@@ -59,8 +58,7 @@ SAMPLE: Final = as_topic(
 _LIMIT_S: Final = 5.0
 """Time limit of the search of that topic, whatever the options say: what hangs there shall not hang long."""
 
-_ANY: Final = "whatever the problem is"
-"""What a setup is `Setup.ready` for when this process is."""
+_ANY: Final = "whatever the problem is"  # What a setup is `Setup.ready` for when this process is.
 
 _ready: set[Options] = set()
 """What this process has been made ready for: a fact of the process, as the kernels that it has loaded are."""
@@ -130,7 +128,6 @@ def _try_parts(setup: Setup) -> None:
 
 
 def _tiny(sense: Sense) -> CoverageProblem:
-    """Return the smallest instance there is."""
     limit = 1 if sense is Sense.MAXIMIZE else None
     return CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]], goal=sense, max_length=limit))
 

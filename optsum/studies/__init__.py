@@ -24,8 +24,7 @@ __all__ = ["STUDIES", "Entry", "Study", "load_study", "prepared", "study"]
 class Entry(NamedTuple):
     """Where a study is, and what it is."""
 
-    made_by: str
-    """``module:class``, imported when the study is asked for."""
+    made_by: str  # ``module:class``, imported when the study is asked for.
     about: str
 
 

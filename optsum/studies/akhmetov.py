@@ -60,8 +60,7 @@ _SCORES: Final = {"R-1": ("rouge-1", "f1"), "R-2": ("rouge-1", "f1_rouge-2"), "R
 The text speaks of the best ROUGE-1, so its ROUGE-2 is that of the same summary; "by itself" is of a summary of its own.
 """
 _TWICE: Final = "R-2: of the summary that R-1 was searched for, as by the text; R-2 by itself: of one searched for R-2."
-_BOUNDS: Final = ("Genetic_Greedy", "Optimum")
-"""Methods that Table 3 holds systems against."""
+_BOUNDS: Final = ("Genetic_Greedy", "Optimum")  # Methods that Table 3 holds systems against.
 
 
 def all_tables(study: Study, interval: Interval, z: float) -> list[Table]:
@@ -234,8 +233,7 @@ METHODS: Final = {
     "genetic-paper+greedy": "Genetic_Greedy",
 }
 """Strategies, and what the paper's tables call them."""
-OPTIMUM: Final = "Optimum"
-"""What the tables call the exact strategy."""
+OPTIMUM: Final = "Optimum"  # What the tables call the exact strategy.
 METRICS: Final = ("rouge-1", "rouge-2")
 _PAPER: Final = {"min_abstract": 10, "max_abstract": 20, "min_text": 100, "max_text": 500}
 """The cleaned data of Table 1; "extremely long or short" texts are those that its range lacks."""
@@ -412,8 +410,7 @@ _SUMY: Final = {
     "lsa": "sumy.summarizers.lsa:LsaSummarizer",
 }
 """Baselines of the package sumy."""
-_RELEVANT: Final = 0.7
-"""Weight of relevance against redundancy (lambda) in maximal marginal relevance."""
+_RELEVANT: Final = 0.7  # Weight of relevance against redundancy (lambda) in maximal marginal relevance.
 
 
 def baseline(name: str) -> Baseline:

@@ -57,8 +57,7 @@ Seconds: TypeAlias = Annotated[float | None, Field(ge=0, description="seconds of
 TIME_LIMIT: Final = 5.0
 """Seconds of a search, unless said otherwise: most take milliseconds, and a study of all topics must end."""
 
-REFUSED: Final = "refused"
-"""The kind of a row that says in ``error`` why a summary could not be used."""
+REFUSED: Final = "refused"  # The kind of a row that says in ``error`` why a summary could not be used.
 
 _NOT_IN_HASH: Final = {"paper", "workers"}
 
@@ -85,10 +84,8 @@ class Study(Tabular):
         Whether Ctrl-C ended it; the tables are those of the topics that were done by then.
     """
 
-    name: ClassVar[str]
-    """What `optsum study` calls it."""
-    shown_only: ClassVar[frozenset[str]] = frozenset()
-    """Options that change tables and no row."""
+    name: ClassVar[str]  # What `optsum study` calls it.
+    shown_only: ClassVar[frozenset[str]] = frozenset()  # Options that change tables and no row.
 
     paper: Annotated[bool, Field(description="the paper's own values beside ours, as far as it prints them")] = False
     rows: list[Row] = field(default_factory=list, init=False)
@@ -109,7 +106,6 @@ class Study(Tabular):
         return list(chain.from_iterable(self._searches.values()))
 
     def _setups(self) -> dict[Any, list[Setup]]:
-        """Return the searches as `work` takes them along."""
         return {way: list(map(setup_of, seeded)) for way, seeded in self._searches.items()}
 
     @abstractmethod

@@ -309,5 +309,4 @@ def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: 
 
 
 def _words(sentence: Sentence) -> list[Sentence]:
-    """Return the words that `optsum.text.lengths.word_count` counts, each as a sentence of its own."""
     return list(sentence.split()) if isinstance(sentence, str) else [(token,) for token in sentence]

@@ -166,8 +166,7 @@ class HiraoStudy(Study):
         return [bars, *(distribution(self, metric) for metric in METRICS if self.of("extracts", metric=metric))]
 
 
-DRAWS: Final = 100
-"""Oracles that are drawn at random of each problem, with replacement, as the paper did."""
+DRAWS: Final = 100  # Oracles that are drawn at random of each problem, with replacement, as the paper did.
 
 Floats = NDArray[np.float64]
 
@@ -284,7 +283,6 @@ def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
 
 
 def _mean_f(problems: Sequence[Row], summaries: Sequence[Row]) -> Floats:
-    """Return the F-measure of each draw and summary: the mean over the problems of a topic."""
     selections = [(set(row["selection"]), len(row["selection"]) + row["others"]) for row in summaries]
     shape = DRAWS, len(selections)  # a problem with one oracle has it drawn once
     found = [np.broadcast_to(f_of_draws(one["draws"], selections), shape) for one in problems]
@@ -313,7 +311,6 @@ def f_of_draws(draws: Sequence[Sequence[int]], selections: Sequence[tuple[set[in
 
 
 def _resampled(topics: int, samples: int, seed: int) -> Floats:
-    """Return how much each topic weighs in each bootstrap sample, samples x topics."""
     drawn = np.random.default_rng(seed).multinomial(topics, np.full(topics, 1 / topics), size=samples)
     return drawn / topics
 
@@ -382,14 +379,11 @@ def _shown(value: Any) -> str:
 
 METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
 """Metrics, and the presets that have the paper's analysis of each."""
-SETTINGS: Final = ("multi", "single")
-"""Oracles of a set of references, and of each reference in it."""
-_NAMED: Final = {"multi": "", "single": " (single)"}
-"""What rows of Table 2 are called, by setting."""
+SETTINGS: Final = ("multi", "single")  # Oracles of a set of references, and of each reference in it.
+_NAMED: Final = {"multi": "", "single": " (single)"}  # What rows of Table 2 are called, by setting.
 
 
-Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]
-"""How topics are searched, by metric and role."""
+Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # How topics are searched, by metric and role.
 
 
 _TEST: Final = "p: Wilcoxon's signed-rank test over topics, two-sided; - where fewer than six differ."
@@ -447,7 +441,6 @@ def scores(study: HiraoStudy) -> Table:
 
 
 def _over_seeds(study: HiraoStudy, setting: str, metric: str) -> float | None:
-    """Return the standard deviation, over seeds, of the mean of greedy extracts."""
     rows = study.of_problems(metric, setting, every=False)
     pairs = ((seed, (row["id"], value)) for row in rows for seed, value in row["greedy_by_seed"])
     return seeds_deviation([list(map(fmean, grouped(topics).values())) for topics in grouped(pairs).values()])
@@ -617,12 +610,10 @@ def _paired(one: dict[str, float], other: dict[str, float]) -> str:
 
 
 def _is_proven(row: Row) -> bool:
-    """Return whether the optimum of a problem is known; rows of older versions say so only with all oracles."""
     return bool(row["complete"] or row.get("proven"))
 
 
 def _of_all(study: HiraoStudy) -> list[str]:
-    """Return of how many problems a table speaks that needs all oracles, if some lack."""
     problems = study.of("problem")
     complete = sum(row["complete"] for row in problems)
     return [] if complete == len(problems) else [f"n = {complete} of {len(problems)}: problems with all oracles found."]
@@ -790,8 +781,7 @@ def percentile(scores: Sequence[tuple[float, int]], value: float) -> float:
     return (below + same / 2) / sum(count for _, count in scores)
 
 
-_SAME: Final = 1e-9
-"""Scores that differ by less are the same ratio, computed in two ways."""
+_SAME: Final = 1e-9  # Scores that differ by less are the same ratio, computed in two ways.
 
 
 def percentiles(study: HiraoStudy) -> Table | None:
@@ -856,7 +846,6 @@ _BINS: Final = 100
 
 
 def _exact_mean(values: Sequence[Fraction]) -> float:
-    """Return the mean over seeds."""
     return float(sum(values, Fraction()) / len(values))
 
 

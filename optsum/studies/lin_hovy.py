@@ -108,12 +108,9 @@ def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: l
     return Figure("figure-9", "Compression ratio", label, "score or ratio", series, caption)
 
 
-WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}
-"""Oracle extracts, and the presets that search them."""
-LONGEST: Final = 105
-"""Words of the shorter extracts at most, and of systems unless said otherwise."""
-LEAD: Final = "B1"
-"""The paper's name of the lead: the first sentences that have 100 words at most."""
+WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}  # Oracle extracts, and the presets that search them.
+LONGEST: Final = 105  # Words of the shorter extracts at most, and of systems unless said otherwise.
+LEAD: Final = "B1"  # The paper's name of the lead: the first sentences that have 100 words at most.
 ROWS: Final = ("FT", "E150", "E100", "MaxH", "MedH", "AvgH", "MinH", LEAD)
 SETS: Final = {
     "all": (-1.0, 2.0),
@@ -329,7 +326,6 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut) ->
 
 
 def _agreement(scores: Sequence[float]) -> Row:
-    """Return how well people agree; nothing for a single reference."""
     if not scores:
         return {}
     return {"MaxH": max(scores), "MedH": median(scores), "AvgH": fmean(scores), "MinH": min(scores)}

@@ -150,7 +150,6 @@ class Cut:
 
 
 def _last(lengths: Sequence[int]) -> int:
-    """Return how many there are up to the last that is not 0."""
     return max((place for place, length in enumerate(lengths, start=1) if length), default=0)
 
 

@@ -26,12 +26,9 @@ from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, search
 from optsum.studies.submitted import Submitted, refused
 from optsum.studies.tsc3_measures import answers, score_extract
 
-LEAD: Final = "LEAD"
-"""The baseline: as many sentences as the minimum cover has, from the beginnings of the documents."""
-BEST: Final = "minimum cover"
-"""The minimum cover itself: what the measures give to the best there is."""
-CONTENT: Final = "content"
-"""The human score of Table 5."""
+LEAD: Final = "LEAD"  # The baseline: as many sentences as the minimum cover has, from the beginnings of the documents.
+BEST: Final = "minimum cover"  # The minimum cover itself: what the measures give to the best there is.
+CONTENT: Final = "content"  # The human score of Table 5.
 
 _CONDITIONS: Final = ("short", "long")
 _QUESTION: Final = re.compile(r"q\d\d")

@@ -43,13 +43,11 @@ _VARIABLE: Final = "OPTSUM_PATIENCE"
 _PATIENCE_S: Final = 3.0
 """A kernel takes .3 to 5 s to be compiled, and a search that lasts needs a dozen to forty of them: 10 to 30 s."""
 
-_SHORT_S: Final = 0.1
-"""What a kernel may be interpreted for whatever the others take: it may never need more."""
+_SHORT_S: Final = 0.1  # What a kernel may be interpreted for whatever the others take: it may never need more.
 
 _REHEARSAL_S: Final = 0.03
 
-_LONGEST_CALL_S: Final = 0.5
-"""A search looks at its limits between two calls."""
+_LONGEST_CALL_S: Final = 0.5  # A search looks at its limits between two calls.
 
 
 class _OfThread(local):
@@ -122,8 +120,7 @@ def _given() -> float:
     return seconds if seconds > 0.0 else -inf
 
 
-patience: Final = Patience()
-"""A fact of the process, as the kernels that it has loaded are."""
+patience: Final = Patience()  # A fact of the process, as the kernels that it has loaded are.
 
 
 class _RehearsedError(BaseException):
@@ -168,7 +165,6 @@ def _sealed(held: bytes) -> bytes:
 
 
 def _check_seal(held: bytes) -> bytes:
-    """Return what a file holds; machine code of which a byte has changed must not be run."""
     content, seal, digest = held[:-32], held[-32:-16], held[-16:]
     if seal == _SEAL and blake2b(content, digest_size=16).digest() != digest:
         raise ValueError("the checksum is another")
@@ -246,8 +242,7 @@ def _warn_of_cache(place: object, error: Exception) -> None:
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """A kernel that is interpreted while it is not compiled; then it is one of numba's, which costs a call less."""
 
-    _is_kept = True
-    """Whether it may be on disk."""
+    _is_kept = True  # Whether it may be on disk.
 
     def __call__(self, *arguments: Any) -> Any:
         return _compiled(self)(*arguments) if self.overloads else _first_call(self, *arguments)

@@ -13,20 +13,15 @@ from typing import Any, Final, TypeAlias
 
 from optsum.system.compiled import patience
 
-Part: TypeAlias = Callable[[], object]
-"""A function without arguments that calls kernels, so that they are there."""
+Part: TypeAlias = Callable[[], object]  # A function without arguments that calls kernels, so that they are there.
 
-_collecting: list[list[Part]] = []
-"""Where parts are put instead of being run."""
+_collecting: list[list[Part]] = []  # Where parts are put instead of being run.
 
-_hearing: list[Callable[[], None]] = []
-"""What is called when something has to be compiled."""
+_hearing: list[Callable[[], None]] = []  # What is called when something has to be compiled.
 
-_run: Final[dict[Part, set[Any]]] = {}
-"""The parts that were run, and the kernels that each had interpreted."""
+_run: Final[dict[Part, set[Any]]] = {}  # The parts that were run, and the kernels that each had interpreted.
 
-_SEVERAL: Final = 2
-"""Kernels of a part that make it worth to be compiled as a whole, which another process can do."""
+_SEVERAL: Final = 2  # Kernels of a part that make it worth to be compiled as a whole, which another process can do.
 
 
 def _hear() -> None:

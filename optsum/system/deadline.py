@@ -11,8 +11,7 @@ from optsum.system.clock import clock
 
 Item = TypeVar("Item")
 
-_BETWEEN_LOOKS: Final = 256
-"""Items of a loop between two looks at the clock."""
+_BETWEEN_LOOKS: Final = 256  # Items of a loop between two looks at the clock.
 
 
 class TimeOver(Exception):  # noqa: N818 - no error: a limit was reached
@@ -111,5 +110,4 @@ class _Never(Deadline):
         return []
 
 
-NEVER: Final[Deadline] = _Never()
-"""For work that may take as long as it takes."""
+NEVER: Final[Deadline] = _Never()  # For work that may take as long as it takes.

@@ -49,8 +49,7 @@ _XZ = b"\xfd7zXZ\0"
 _ZIP = b"PK\x03\x04"
 _OTHERS = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
 
-PACKED: Final = (_GZIP, _ZSTD, _BZIP2, _XZ, _ZIP, *_OTHERS)
-"""How files begin that hold others, or are compressed."""
+PACKED: Final = (_GZIP, _ZSTD, _BZIP2, _XZ, _ZIP, *_OTHERS)  # How files begin that hold others, or are compressed.
 
 
 _LEFT_BY_SYSTEMS: Final = frozenset({"thumbs.db", "desktop.ini", "__macosx", "_success"})
@@ -338,8 +337,7 @@ def open_own(path: Path) -> int:
     raise OSError(errno.EEXIST, f"{path} is no file, or has a second name; remove it")
 
 
-_FAR = 1 << 40
-"""Where Windows locks a byte: beyond all rows, because what it locks nobody else can read."""
+_FAR = 1 << 40  # Where Windows locks a byte: beyond all rows, because what it locks nobody else can read.
 
 
 def lock(descriptor: int, path: PathLike) -> bool:

@@ -143,7 +143,6 @@ def _typed(value: Any, kept: list[tuple[Any, Any]]) -> Any:
 
 
 def _untyped(value: Any) -> Any:
-    """Return what a kernel returned as a compiled one would."""
     if isinstance(value, tuple):
         items = map(_untyped, value)
         return value._make(items) if hasattr(value, "_make") else tuple(items)

@@ -78,7 +78,6 @@ class _Draw:
         return int(self.rng.integers(0, stop))
 
     def row(self) -> dict[int, int]:
-        """Draw how many copies of which features a unit holds."""
         held = self.rng.permutation(self.features)[: self.below(5)]
         return {int(feature): 1 + self.below(3) for feature in held}
 

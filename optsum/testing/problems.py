@@ -135,7 +135,6 @@ def _check_values(evaluations: dict[Selection, Evaluation], where: str) -> None:
 
 
 def _only_limits(problem: Problem, selection: Selection) -> bool:
-    """Return whether the length, or a side constraint, explains all of a violation."""
     explained = problem.excess(selection)
     if problem.can(Capability.COVERAGE):
         explained += sum(row.excess(selection) for row in problem.coverage.rows)
@@ -201,8 +200,7 @@ def _check_bound(
 
 
 _TOLERANCE = 1e-5
-_NEGLIGIBLE = 1e-9
-"""Relative; floating point is all that separates the two sides."""
+_NEGLIGIBLE = 1e-9  # Relative; floating point is all that separates the two sides.
 
 
 def check_linear_model(

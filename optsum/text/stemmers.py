@@ -44,12 +44,9 @@ from optsum.text.resources import wordnet_exceptions
 # letter back, so that what is matched is the word's only reading.
 _C: Final = "[^aeiou][^aeiouy]*+"
 _V: Final = "[aeiouy][aeiou]*+"
-_SOME: Final = re.compile(f"(?:{_C})?+{_V}[^aeiou]", re.DOTALL).match
-"""Whether m > 0."""
-_SEVERAL: Final = re.compile(f"(?:{_C})?+{_V}{_C}{_V}[^aeiou]", re.DOTALL).match
-"""Whether m > 1."""
-_VOWEL: Final = re.compile(f"(?:{_C})?+[aeiouy]", re.DOTALL).match
-"""Whether there is a vowel."""
+_SOME: Final = re.compile(f"(?:{_C})?+{_V}[^aeiou]", re.DOTALL).match  # Whether m > 0.
+_SEVERAL: Final = re.compile(f"(?:{_C})?+{_V}{_C}{_V}[^aeiou]", re.DOTALL).match  # Whether m > 1.
+_VOWEL: Final = re.compile(f"(?:{_C})?+[aeiouy]", re.DOTALL).match  # Whether there is a vowel.
 _SHORT: Final = re.compile(f"{_C}[aeiouy][^aeiouwxy]", re.DOTALL).fullmatch
 """Whether m = 1, and the word ends in consonant, vowel, consonant, of which the last is not w, x or y."""
 
@@ -73,7 +70,6 @@ def _exchange(word: str, suffixes: dict[str, str]) -> str:
 
 
 def _without(word: str, size: int) -> str:
-    """Take off an ending of so many letters, if m > 1 for what is before it."""
     rest = word[:-size]
     return rest if _SEVERAL(rest) else word
 
@@ -169,8 +165,7 @@ _STEP_4_NLTK: Final = frozenset(
 
 _CONSONANT: Final = re.compile(r"(?:(?:\A|[aeiou])y|[^aeiouy])(?:yy)*+\Z", re.DOTALL).search
 """Whether the last letter is a consonant; of several y each other one is."""
-_TWO: Final = re.compile("[aeiou][^aeiou]", re.DOTALL).fullmatch
-"""Whether it is a vowel and a consonant."""
+_TWO: Final = re.compile("[aeiou][^aeiou]", re.DOTALL).fullmatch  # Whether it is a vowel and a consonant.
 
 
 def stem_rouge_score(word: str) -> str:
@@ -218,7 +213,6 @@ def _step_2_nltk(word: str) -> str:
 
 
 def _step_4_nltk(word: str) -> str:
-    """Take off the longest suffix of all, if its condition holds, and nothing else."""
     size = next((size for size in range(5, 1, -1) if word[-size:] in _STEP_4_NLTK), 0)
     return word if not size else _without(word, 3 if word.endswith("ion") else size)
 

@@ -14,8 +14,7 @@ from optsum.text.tokenizers import Sentence, raw_text, tokenizer_of
 _MOST: Final = 0.1
 """Largest share of a text, blanks aside, that may be words which a tokenizer tears, drops or does not part."""
 
-_LOST: Final = 0.9
-"""Smallest share of the letters of a text that are as good as all."""
+_LOST: Final = 0.9  # Smallest share of the letters of a text that are as good as all.
 
 _CHINESE: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _INDOCHINESE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -27,8 +26,7 @@ _WITHOUT_BLANKS: Final = {
 """Scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese, Khmer), by the tokenizer that serves
 them, with the mean length above which what stands between two blanks is no word."""
 
-_KEEPS_CLAUSES: Final = frozenset({"blank", "pypi-rouge", "tokens"})
-"""Tokenizers that part words at blanks alone."""
+_KEEPS_CLAUSES: Final = frozenset({"blank", "pypi-rouge", "tokens"})  # Tokenizers that part words at blanks alone.
 
 _KEEPS_LETTERS: Final = frozenset({"blank", "presumm", "pypi-rouge", "rouge", "rouge-score"})
 """Tokenizers that throw no letter of ASCII away."""
@@ -122,7 +120,6 @@ def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | N
 
 
 def _mostly_plain(text: str) -> bool:
-    """Whether a text has so many letters of ASCII that without all others most of its letters are left."""
     plain = text.encode("ascii", "ignore")
     return len(text) - len(plain) < len(plain.translate(None, _NO_LETTERS)) * _LOST / (1 - _LOST) - 1
 
@@ -148,7 +145,6 @@ def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
 
 
 def _serving(pieces: Iterable[str]) -> str:
-    """Return the tokenizer that serves most letters."""
     text = "".join(pieces)
     counts = {serving: len(letter.findall(text)) for serving, (letter, _) in _WITHOUT_BLANKS.items()}
     best = max(counts, key=counts.__getitem__)

@@ -8,8 +8,7 @@ import numpy as np
 
 from optsum.system.compiled import njit
 
-_END = 0
-"""The byte that ends a sentence."""
+_END = 0  # The byte that ends a sentence.
 _BLANK = 32
 
 

@@ -20,14 +20,11 @@ from optsum.program.model import LinearModel
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 
-_SMALL = 400
-"""Columns of a model that is solved within milliseconds."""
+_SMALL = 400  # Columns of a model that is solved within milliseconds.
 
-_RELATIVE: Final = 1e-8
-"""Largest relative difference between bound and objective that counts as rounding."""
+_RELATIVE: Final = 1e-8  # Largest relative difference between bound and objective that counts as rounding.
 
-_GAP: Final = 0.999
-"""The objective is an integer: a bound less than 1 away proves it."""
+_GAP: Final = 0.999  # The objective is an integer: a bound less than 1 away proves it.
 
 HIGHS: Final = Declaration(
     install="pip install highspy",
@@ -160,7 +157,6 @@ def _contradicts_itself(highs: Any, model: LinearModel, *, trusting: bool) -> bo
 
 
 def _is_off(highs: Any, model: LinearModel) -> bool:
-    """Return whether the columns are worth another objective than the stated one, which is always an integer."""
     said = highs.getInfo().objective_function_value
     worth = float(model.objective @ np.array(highs.getSolution().col_value))
     return bool(abs(said - worth) > 0.5 + _RELATIVE * abs(said))

@@ -25,8 +25,7 @@ RC2: Final = Declaration(
     statuses={"OPTIMUM FOUND": Ending.OPTIMAL, "empty clause": Ending.INFEASIBLE, "INTERRUPTED": Ending.TIME},
 )
 
-_HEARS_S: Final = 5.0
-"""Seconds that RC2 may take to end."""
+_HEARS_S: Final = 5.0  # Seconds that RC2 may take to end.
 
 
 class Rc2(Backend):

@@ -87,8 +87,7 @@ OLDER: Final[Mapping[str, Ending]] = {
 """Meaning of each termination condition of the older interface, unless a declaration knows better."""
 
 
-_SHORTEST = 0.01
-"""Seconds; some solvers take 0 for no limit."""
+_SHORTEST = 0.01  # Seconds; some solvers take 0 for no limit.
 
 
 class PyomoBackend(Backend):
@@ -315,8 +314,7 @@ def _declared(solver: str) -> PyomoDeclaration:
     )
 
 
-_INTEGRAL = 0.01
-"""Largest distance from 0 or 1 of a value that means one of them."""
+_INTEGRAL = 0.01  # Largest distance from 0 or 1 of a value that means one of them.
 
 
 def pyomo_model(model: LinearModel) -> Any:
@@ -371,8 +369,7 @@ def chosen_units(model: Any) -> tuple[int, ...] | None:
     return tuple(unit for unit, value in values.items() if value > 0.5)
 
 
-_COMMON: Final = ("time_limit", "rel_gap", "abs_gap", "threads")
-"""Options that this interface has for every solver."""
+_COMMON: Final = ("time_limit", "rel_gap", "abs_gap", "threads")  # Options that this interface has for every solver.
 
 _NODES: Final = ("mip_node_count", "NNodes", "NodeCount")
 
@@ -420,8 +417,7 @@ def seconds_newer(results: Any) -> float | None:
         return None
 
 
-_DIGITS: Final = 1e-5
-"""Relative error of a number printed with six digits, with a margin."""
+_DIGITS: Final = 1e-5  # Relative error of a number printed with six digits, with a margin.
 
 
 def solve_older(solver: Any, model: Any, watch: Watch, started: bool) -> Any:
@@ -497,8 +493,7 @@ def seconds_older(results: Any) -> float | None:
 
 
 _ANSWER: Final = 4_000_000
-_LINES: Final = 8
-"""Largest answer that is read: `_ANSWER` bytes and `_LINES` times the size of its program."""
+_LINES: Final = 8  # Largest answer that is read: `_ANSWER` bytes and `_LINES` times the size of its program.
 
 
 @dataclass(frozen=True, slots=True)
@@ -621,8 +616,7 @@ def _signal_name(number: int) -> str:
 
 
 _AGAIN_S: Final = 0.02
-_SWALLOWED_S: Final = 0.5
-"""When it is raised again, should a finalizer have swallowed it."""
+_SWALLOWED_S: Final = 0.5  # When it is raised again, should a finalizer have swallowed it.
 _WHOLE: Final = frozenset({"tee.py", "tempfile.py", "tempfiles.py", "shutil.py"})
 """Files of the standard library and of Pyomo that open and put away."""
 
@@ -779,12 +773,10 @@ class _OneThread(TextIOBase):
         self._noise, self._before, self._thread = noise, before, threading.get_ident()
 
     def write(self, text: str) -> int:
-        """Write it to the stream of the thread that does."""
         stream = self._noise if threading.get_ident() == self._thread else self._before
         return len(text) if stream is None else int(stream.write(text))
 
     def flush(self) -> None:
-        """Flush the stream of the thread that does."""
         if threading.get_ident() != self._thread and self._before is not None:
             self._before.flush()
 

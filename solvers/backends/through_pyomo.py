@@ -50,13 +50,11 @@ class _Heard:
         return getattr(self._native, name)
 
     def run(self) -> None:
-        """Run it; raise KeyboardInterrupt if it does not end soon after Ctrl-C."""
         self._native.setOptionValue("log_to_console", False)  # Pyomo hears it no more once it has been left alone
         if not run_heard(self._native, keeps=True):
             raise KeyboardInterrupt
 
     def getModelStatus(self) -> Any:  # noqa: N802 - theirs
-        """Return its status, where it was interrupted the one that Pyomo takes without a warning."""
         from highspy import HighsModelStatus
 
         status = self._native.getModelStatus()

@@ -36,8 +36,7 @@ from optsum.system.compiled import njit
 
 from .core import Core, States
 
-IMPOSSIBLE: Final = -(2**61)
-"""Profit of a knapsack that cannot be filled to the least length."""
+IMPOSSIBLE: Final = -(2**61)  # Profit of a knapsack that cannot be filled to the least length.
 
 _CELLS: Final = 20_000_000
 _TIED_CELLS: Final = 4_000_000

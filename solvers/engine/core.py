@@ -42,8 +42,7 @@ DROPPED: Final = 0
 TAKEN: Final = 1
 FREE: Final = 2
 
-States = NDArray[np.int8]
-"""For each unit whether it is decided, and how."""
+States = NDArray[np.int8]  # For each unit whether it is decided, and how.
 
 
 NEED: Final = 0
@@ -606,7 +605,6 @@ def reduced(core: Core, state: States) -> Core:
 
 
 def _lengths_left(lengths: IntArray, low: int, high: int, *, tied: bool) -> tuple[IntArray, int, int]:
-    """Return lengths and limits; all of them 0 if everything fits and nothing is tied."""
     total = int(lengths.sum())
     if low <= 0 <= high and total <= high and not tied:
         return np.zeros(len(lengths), np.int64), 0, 0

@@ -45,11 +45,9 @@ from .search import DONE, FOUND, PAUSED, NodeStore, Search, tie_tables
 # (numba infers the types of the kernels.)
 
 
-_WHOLE: Final = 0.02
-"""Weight of a unit that is integral in the relaxation, relative to one that is halved."""
+_WHOLE: Final = 0.02  # Weight of a unit that is integral in the relaxation, relative to one that is halved.
 
-_CLOSE: Final = 24
-"""Largest number of units of trees that stay together because joints tie them."""
+_CLOSE: Final = 24  # Largest number of units of trees that stay together because joints tie them.
 
 
 @njit(cache=True)
@@ -231,8 +229,7 @@ def frontier_order(core: Core) -> IntArray:
 # (numba infers the types of the kernels.)
 
 
-_MOST: Final = 20_000
-"""Exchanges that are looked at wherever a search is split."""
+_MOST: Final = 20_000  # Exchanges that are looked at wherever a search is split.
 
 
 @njit(cache=True)
@@ -508,14 +505,12 @@ def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | Non
     return tuple(core.ids[state == TAKEN].tolist()), _value_of(core, state)
 
 
-_SHORT: Final = 7
-"""Number of splits up to which a search is too short to look for good sets as well."""
+_SHORT: Final = 7  # Number of splits up to which a search is too short to look for good sets as well.
 
 _CLEAR: Final = 655
 """Distance below a target, in units of prices, at which a relaxation stops: more than rounding prices changes."""
 
-_NODE_BYTES: Final = 400
-"""Memory (bytes) of a diagram node, with all that is done with it."""
+_NODE_BYTES: Final = 400  # Memory (bytes) of a diagram node, with all that is done with it.
 
 _SMALL_MEMO: Final = 1 << 15
 _MEMO: Final = 1 << 18
@@ -573,8 +568,7 @@ class Effort:
         return answer
 
 
-DEFAULT: Final = Effort()
-"""The quickest setting on topics of all kinds."""
+DEFAULT: Final = Effort()  # The quickest setting on topics of all kinds.
 
 
 @dataclass(frozen=True, slots=True)
@@ -794,7 +788,6 @@ class Driver(Monitor):
         return self.store.add_all(taken, node)
 
     def _useful(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        """Decide what the bound decides; where units are tied, those that touch nothing are left out."""
         if not core.tied:
             return self._fixed(core, target)
         left, taken = self._fixed(lean(core), target)

@@ -49,8 +49,7 @@ def stop_at(deadline: Deadline) -> None:
         raise Stopped(Termination(reason))
 
 
-_REHEARSAL_S: Final = 10.0
-"""Time limit (s) of a search that only compiles kernels; compiling itself does not count."""
+_REHEARSAL_S: Final = 10.0  # Time limit (s) of a search that only compiles kernels; compiling itself does not count.
 
 
 @contextmanager

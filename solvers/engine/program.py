@@ -27,8 +27,7 @@ from optsum.errors import UnsupportedError
 
 _NO_FLOOR: Final = -(2**62)
 
-LONGEST: Final = 100_000
-"""Entries of the gain table of a row."""
+LONGEST: Final = 100_000  # Entries of the gain table of a row.
 
 
 def widths(start: IntArray) -> IntArray:
@@ -184,7 +183,6 @@ def sides_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, boo
 
 
 def _extremes(program: Program) -> tuple[int, int]:
-    """Return values that no selection's total falls below, or passes."""
     ends = program.table[program.table_start[1:] - 1]
     parts = np.concatenate([program.mass, ends])
     return program.base + int(np.minimum(parts, 0).sum()), program.base + int(np.maximum(parts, 0).sum())

@@ -52,13 +52,11 @@ from .core import DROPPED, NEED, TAKEN, VETO, Core, States
 from .program import first_gains, widths
 
 _BY_COLUMN: Final = 1
-HUGE: Final = 1e30
-"""HiGHS's infinity is smaller."""
+HUGE: Final = 1e30  # HiGHS's infinity is smaller.
 
 BELOW: Final = 0
 BETWEEN: Final = 1
-ABOVE: Final = 2
-"""Position of a column or a row: at its lower limit, in the basis, or at its upper limit."""
+ABOVE: Final = 2  # Position of a column or a row: at its lower limit, in the basis, or at its upper limit.
 
 _LARGEST: Final = 2.0**61
 _CLOSE: Final = 1e-6
@@ -67,18 +65,14 @@ _LARGE: Final = 50_000
 
 
 _ANY: Final = 2**62
-_LONG: Final = 12
-"""Members of an average vetoing row from which on rows are written as differences."""
+_LONG: Final = 12  # Members of an average vetoing row from which on rows are written as differences.
 
 _WHOLE: Final = 1e-7
-_SAME: Final = 1e-4
-"""Below it a unit is none of its relaxation, and a price is that of a piece."""
+_SAME: Final = 1e-4  # Below it a unit is none of its relaxation, and a price is that of a piece.
 
-_MANY: Final = 8
-"""Units of a feature, on average, from which on chains are looked for."""
+_MANY: Final = 8  # Units of a feature, on average, from which on chains are looked for.
 
-_PAIRS: Final = 50_000_000
-"""Pairs of a feature and a unit that are looked at."""
+_PAIRS: Final = 50_000_000  # Pairs of a feature and a unit that are looked at.
 
 Matrix: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 """Start, row and value of the entries, column by column."""

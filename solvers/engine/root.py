@@ -22,14 +22,12 @@ _MAX_VALUE: Final = 2**56
 _MAX_SCALED: Final = 2**59
 _SCALE: Final = 1 << 16
 
-_MANY: Final = 100_000
-"""Vetoes from which on the making of a root is worth a look at the clock."""
+_MANY: Final = 100_000  # Vetoes from which on the making of a root is worth a look at the clock.
 
 _VETO_S: Final = 1e-7
 """Seconds that a veto takes at least in the making of a root, on a quick machine: what cannot end is not begun."""
 
-_PAIRS: Final = 40
-"""Joints of one unit that are compared with one another, at most."""
+_PAIRS: Final = 40  # Joints of one unit that are compared with one another, at most.
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +171,12 @@ def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> J
 
 
 def _array(units: Sequence[int]) -> IntArray:
-    """Units as an array; seams veto a range, and a topic has millions of units in them."""
     if isinstance(units, range):
         return np.arange(units.start, units.stop, units.step)
     return np.asarray(units, np.int64)
 
 
 def _entries(groups: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
-    """Pairs (number of the group, unit)."""
     groups = list(groups)
     joint = np.repeat(np.arange(len(groups)), [len(group) for group in groups]).astype(np.int64)
     return joint, np.concatenate([np.zeros(0, np.int64), *map(_array, groups)])
@@ -295,7 +291,6 @@ def _refuse(total: str) -> None:
 
 
 def _scale(reach: float) -> int:
-    """Return the scale for values of a given sum, so that prices have fractions."""
     scale = _SCALE
     while scale > 1 and reach * scale > _MAX_SCALED:
         scale //= 2
@@ -303,7 +298,6 @@ def _scale(reach: float) -> int:
 
 
 def _reach(program: Program) -> float:
-    """Return what prices and shares can add up to: each copy at its feature's first step, and all masses."""
     first = np.abs(first_gains(program.table_start, program.table)).astype(np.float64)
     copies = np.minimum(program.unit_count, widths(program.table_start)[program.unit_feature] - 1)
     return float(first[program.unit_feature] @ copies) + float(np.abs(program.mass).sum(dtype=np.float64))

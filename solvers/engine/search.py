@@ -782,7 +782,6 @@ def _prepare(order, core, skip, grain):
 
 
 def _lists(owner: IntArray, owned: IntArray, owners: int) -> tuple[IntArray, IntArray]:
-    """Pack pairs by owner: starts and values."""
     order = owner.argsort(kind="stable")
     start = np.zeros(owners + 1, np.int64)
     np.bincount(owner, minlength=owners).cumsum(out=start[1:])
@@ -908,7 +907,6 @@ class Search:
                 return int(answer)
 
     def _open(self) -> Iterator[int]:
-        """Yield the places whose units are decided on the way to the current frame, the last one first."""
         place = int(self._counters[1])
         while place > 0:
             place = int(self._frame[place, 6])

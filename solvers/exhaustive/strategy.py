@@ -71,10 +71,8 @@ def is_few(problem: Problem) -> bool:
 
 Visit: TypeAlias = Callable[[Run, Callable[[Key], bool]], Iterator[tuple[Selection, Evaluation]]]
 
-_KEPT: Final = 2_000_000
-"""Largest number of selections that are kept."""
-_FEWEST: Final = 10_000
-"""Least number of selections between two removals of those that are no longer near."""
+_KEPT: Final = 2_000_000  # Largest number of selections that are kept.
+_FEWEST: Final = 10_000  # Least number of selections between two removals of those that are no longer near.
 
 
 def evaluated_near(
@@ -126,7 +124,6 @@ class _Near:
         self._best: list[Fraction] = []  # the values that decide the threshold, the best first
 
     def is_out_of_reach(self, bound: Key) -> bool:
-        """Whether nothing of at most that value is near, or better than what is held."""
         if not self._best or len(self._best) < (self._nearness.values or 1):
             return False
         return self._sense.better(self._least(), bound) and not self._sense.better(bound, self._best[0])
@@ -242,14 +239,11 @@ def worth(problem: Problem, key: Key) -> int | Fraction:
     return Fraction(key)
 
 
-_ROWS: Final = 1000
-"""Number of ties that the first walk of an enumeration lists; more ties need another walk."""
+_ROWS: Final = 1000  # Number of ties that the first walk of an enumeration lists; more ties need another walk.
 
-_LARGEST_LIST: Final = 50_000_000
-"""Largest number of integers in a list of ties."""
+_LARGEST_LIST: Final = 50_000_000  # Largest number of integers in a list of ties.
 
-_MOMENTS_S: Final = 0.02
-"""Seconds after which a visit looks for a good selection first, because it will take longer."""
+_MOMENTS_S: Final = 0.02  # Seconds after which a visit looks for a good selection first, because it will take longer.
 
 
 @dataclass(frozen=True)

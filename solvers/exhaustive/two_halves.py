@@ -34,10 +34,8 @@ from optsum.coverage.state import kernel_array
 from optsum.system.compiled import njit
 from optsum.system.plain import stands_for
 
-MOST_SHORT: Final = 62
-"""Units of the short half, whose sets are bits of one integer."""
-_MOST_SETS: Final = 1 << 15
-"""Sets of the short half that are kept in memory, and in the processor's second cache."""
+MOST_SHORT: Final = 62  # Units of the short half, whose sets are bits of one integer.
+_MOST_SETS: Final = 1 << 15  # Sets of the short half that are kept in memory, and in the processor's second cache.
 _LARGEST_TABLE: Final = 2_000_000
 
 
@@ -120,11 +118,9 @@ def field_bits(field: Any, number: int, held: int, highest: int) -> Any:
 
 
 _WORD_BITS: Final = 63
-_MOST_WORDS: Final = 40
-"""Number of words above which the walk that flips unit by unit is as quick."""
+_MOST_WORDS: Final = 40  # Number of words above which the walk that flips unit by unit is as quick.
 _DIGITS: Final = 63
-_USED: Final = 2
-"""Row of the table of words: bits in use. Rows 0 and 1: total and binary digit."""
+_USED: Final = 2  # Row of the table of words: bits in use. Rows 0 and 1: total and binary digit.
 _NUMBER: Final = _MOST_WORDS + 1
 """Column of that row where the number of words stands; the one before is for words that find no room."""
 
@@ -357,8 +353,7 @@ def _encode(
     return (words[0, : len(shift)].copy(), shift, shared_words), made[1], made[0], (field_start, field)
 
 
-INTEGER: Final = 0
-"""The first total alone decides: the denominator is a constant."""
+INTEGER: Final = 0  # The first total alone decides: the denominator is a constant.
 RATIO: Final = 1
 SUM: Final = 2
 PRODUCT: Final = 3
@@ -654,7 +649,6 @@ def _meet(combination: int, weights: Any, scalars: Any, floats: Any, block: Any,
 
 @njit(cache=True)
 def _subtract(sums: Any, word: int, others: Any, digit: int) -> None:
-    """Take from each sum what two halves count twice."""
     for place in range(len(sums)):
         sums[place] -= ones(word & others[place]) << digit
 

@@ -302,8 +302,7 @@ def seconds_of(problem: Problem, worth: float) -> float:
     return visits / _kind_of(coverage).rate
 
 
-_FEW_RATIOS: Final = 8
-"""Number of ratios beyond which a visit takes longer in proportion."""
+_FEW_RATIOS: Final = 8  # Number of ratios beyond which a visit takes longer in proportion.
 
 
 def _kind_of(coverage: Coverage | None) -> type[Walker]:

@@ -56,7 +56,6 @@ def servable(instance: Coverage) -> str:
 
 
 def _feeds(instance: Coverage, total: int) -> NDArray[np.bool_]:
-    """Return whether each feature adds to a total."""
     fed: NDArray[np.bool_] = (instance.slot == total) & (first_gains(instance.level_start, instance.level) > 0)
     return fed
 

@@ -31,8 +31,7 @@ from ..engine.relaxation import Session, linear_program, priced
 from ..engine.root import core_of
 from .recall import closed_in, recall_program
 
-_CELLS: Final = 2_000_000
-"""Lengths times units up to which bounds are kept for every length."""
+_CELLS: Final = 2_000_000  # Lengths times units up to which bounds are kept for every length.
 
 
 class ByLength:
@@ -129,7 +128,6 @@ class ByLength:
         return Fraction(value * self._divisor + self._program.base, self._bottom), self._sets[shortest]
 
     def _fall(self, length: int, bound: int) -> None:
-        """Take in a proven bound of a length, which holds below it too."""
         self._upper[: length + 1] = np.minimum(self._upper[: length + 1], bound)
 
     def _shorten(self, value: int, length: int) -> None:
@@ -190,5 +188,4 @@ class ByLength:
 
     @staticmethod
     def _short(core: Core, length: int) -> States:
-        """Return the states of a core without the units that are too long."""
         return np.where(core.lengths <= length, np.int8(FREE), np.int8(DROPPED))

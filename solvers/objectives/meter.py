@@ -17,8 +17,7 @@ from ..engine.driver import Driver
 from ..engine.monitor import Monitor
 from ..engine.program import Program
 
-_COORDINATES: Final = 6
-"""Coordinates of cells whose corners, 64 at most, are not counted."""
+_COORDINATES: Final = 6  # Coordinates of cells whose corners, 64 at most, are not counted.
 
 
 def least(program: Program, engine: Driver, value: int) -> int:
@@ -91,7 +90,6 @@ class Leash:
         self.deadline = deadline.or_when(self._pulled)
 
     def _pulled(self) -> bool:
-        """Whether the nodes are used up."""
         self.short = (
             self._engine is not None and self._until is not None and self._engine.statistics.nodes > self._until
         )

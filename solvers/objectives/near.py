@@ -41,8 +41,7 @@ from .recall import optimum_of, recall_program
 from .sums import reaching_sum, solve_sum
 from .whole_text import LengthTable, is_whole_text, solve_whole_text
 
-LISTED: Final = 2_000_000
-"""Sets that are evaluated one and all to find how many different values there are."""
+LISTED: Final = 2_000_000  # Sets that are evaluated one and all to find how many different values there are.
 
 
 def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline: Deadline, *, linear: bool) -> Optima:
@@ -124,7 +123,6 @@ class _Reach:
     statistics: Callable[[], Mapping[str, Any]]
 
     def shown(self, key: Fraction) -> int | Fraction:
-        """Return a value as `Optima` has it."""
         if self.instance.goal is Sense.MINIMIZE:
             return int(key)
         return int(key * int(self.instance.constants[1])) if self.instance.constant_denominator else key

@@ -186,7 +186,6 @@ def _find_oracles(core, every, way, found, state, budget):
 
 
 def _root_bound(core: Core) -> int:
-    """Algorithm 1 for the empty set."""
     return int(_bound(core.base, np.arange(core.size), core.high, np.zeros(len(core.price), np.int64), core))
 
 

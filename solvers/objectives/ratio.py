@@ -27,8 +27,7 @@ from ..engine.program import Program, program_of, spread
 from .guards import guarded
 from .meter import Meter, all_of, least
 
-_LARGEST = 2**54
-"""Programs may reach this."""
+_LARGEST = 2**54  # Programs may reach this.
 
 
 @dataclass(frozen=True)

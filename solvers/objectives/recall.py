@@ -24,8 +24,7 @@ from .meter import least
 _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
 
-_NEAR: Final = 500
-"""A gap is small that is less than one such part of the bound."""
+_NEAR: Final = 500  # A gap is small that is less than one such part of the bound.
 
 
 @dataclass(frozen=True)

@@ -54,11 +54,9 @@ from .guards import guarded, positive_program
 from .meter import Leash, Meter, all_of, least
 from .ratio import Best, Findings
 
-_LARGEST: Final = 2.0**52
-"""Largest amount that prices may add to a program's values."""
+_LARGEST: Final = 2.0**52  # Largest amount that prices may add to a program's values.
 
-_DEAREST: Final = 2.0**40
-"""Largest price."""
+_DEAREST: Final = 2.0**40  # Largest price.
 
 
 class CellPrices:
@@ -119,20 +117,15 @@ _TOLERANCE: Final = 3e-4
 
 _FEW: Final = 2_000
 
-_NEAR: Final = 1e-9
-"""Relative distance to the largest value below which values are compared exactly."""
+_NEAR: Final = 1e-9  # Relative distance to the largest value below which values are compared exactly.
 
-_REACH: Final = 2.0**46
-"""Approximate size to which the numbers of programs are scaled."""
+_REACH: Final = 2.0**46  # Approximate size to which the numbers of programs are scaled.
 
-_LISTED: Final = 2_000_000
-"""Largest number of sets of one program that are evaluated."""
+_LISTED: Final = 2_000_000  # Largest number of sets of one program that are evaluated.
 
-_SAMPLE: Final = 500
-"""Number of sets that are evaluated where there are too many, or not all are known yet."""
+_SAMPLE: Final = 500  # Number of sets that are evaluated where there are too many, or not all are known yet.
 
-_EXCHANGES: Final = 200_000
-"""Exchanges tried on a set that prices give, before a search for a better one."""
+_EXCHANGES: Final = 200_000  # Exchanges tried on a set that prices give, before a search for a better one.
 
 _SEARCHED: Final = 3_000
 _TRIED: Final = 30_000
@@ -140,11 +133,9 @@ _NODE_SCHEDULE: Final = ((_TRIED, 0.1), (300_000, 0.02), (3_000_000, 0.004), (No
 """Nodes of one search of a program after another, and a share of the open gap: a cell whose excess is larger is split
 instead of searched further."""
 
-_FINEST: Final = 1e-7
-"""Least excess for which a cell is split."""
+_FINEST: Final = 1e-7  # Least excess for which a cell is split.
 
-_Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]
-"""(a, b) of a program ``a T - b D``, one number a ratio each."""
+_Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # (a, b) of a program ``a T - b D``, one number a ratio each.
 
 
 class SumSearch:
@@ -214,7 +205,6 @@ class SumSearch:
         return union(self.families) if self.families else Diagram.of_sets([selection])
 
     def _see(self, units: Sequence[int]) -> bool:
-        """Take a selection if it is better; whatever tied with the old one does not any more."""
         if not self.best.see(units):
             return False
         self.families = []
@@ -247,7 +237,6 @@ class SumSearch:
 
     @property
     def _wanted(self) -> Fraction:
-        """Least value that a selection needs to be of interest."""
         return self.best.key
 
     def _cut(self, ratios: Sequence[int]) -> Weighted:
@@ -266,13 +255,11 @@ class SumSearch:
         )
 
     def _programs(self, cell: DenominatorBox, cut: Weighted, instance: Coverage | None = None) -> Iterator[Program]:
-        """Yield the programs of a cell, of the selections of another instance if one is given."""
         instance = instance or self.instance
         for corner in self._corners(cell, cut, instance):
             yield self._program(instance, cut, corner)
 
     def _corners(self, cell: DenominatorBox, cut: Weighted, instance: Coverage) -> Iterator[_Weights]:
-        """Yield the weights of a cell's programs, one for each corner of its cone."""
         # Guards multiply the range of values by the number of units, rows by what their units come to.
         guards = any(int(instance.constants[2 * h + 1]) <= 0 for h in cut.ratios)
         times = (instance.size + 1 if guards else 1) * spread(instance.rows)
@@ -382,7 +369,6 @@ class SumSearch:
             yield (engine, target) if engine.feasible and engine.upper >= target else None
 
     def _one(self, engine: Driver, target: int, frames: int | None) -> bool | None:
-        """Look for a set that reaches a target: whether it is better than the incumbent; None if that says nothing."""
         answer = self._leash.hold(frames, engine, lambda: [engine.one_of(target)])
         if answer is None:
             return None
@@ -461,18 +447,15 @@ class Reaching(SumSearch):
         return False
 
 
-_NARROW: Final = 0.05
-"""Windows are halved at will while their ends differ by more than this, as a share."""
+_NARROW: Final = 0.05  # Windows are halved at will while their ends differ by more than this, as a share.
 
 _WINDOW_NODES: Final = 2_000
 _FAMILY: Final = 20_000
 """Nodes that a listing may take, and sets that it may hold, before its window is halved instead."""
 
-_WIDE: Final = 0.1
-"""Windows are as wide as this at first, as a share of where they begin."""
+_WIDE: Final = 0.1  # Windows are as wide as this at first, as a share of where they begin.
 
-_SUITS: Final = 0.02
-"""Anchors are as good as others whose ratios are so near in proportion, as a share."""
+_SUITS: Final = 0.02  # Anchors are as good as others whose ratios are so near in proportion, as a share.
 
 
 @dataclass(frozen=True)
@@ -560,7 +543,6 @@ class WindowedSearch(SumSearch):
         return None if found.count > _FAMILY else self._evaluated(found)
 
     def _ratios(self, totals: Sequence[int]) -> tuple[float, ...]:
-        """Return the ratios, or nothing if one is 0."""
         pairs = zip(totals[0::2], totals[1::2], strict=True)
         found = tuple(top / bottom if bottom > 0 else 0.0 for top, bottom in pairs)
         return found if all(found) else ()
@@ -571,7 +553,6 @@ class WindowedReaching(WindowedSearch, Reaching):
 
 
 def _apart(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return how far from one another the proportions of ratios are."""
     logs = [log(a / b) for a, b in zip(one, other, strict=True)]
     return max(logs) - min(logs)
 

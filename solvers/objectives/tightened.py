@@ -23,11 +23,9 @@ from optsum.system.deadline import Deadline
 
 from .whole_text import is_whole_text
 
-_WHOLE: Final = 64
-"""Weights are multiples of its reciprocal."""
+_WHOLE: Final = 64  # Weights are multiples of its reciprocal.
 
-_REACH: Final = 2.0**32
-"""About what the program comes to."""
+_REACH: Final = 2.0**32  # About what the program comes to.
 
 
 def tightened_by(instance: Coverage) -> int:

@@ -36,11 +36,9 @@ from optsum.system.deadline import Deadline
 
 from .ratio import Best, Findings
 
-_CELLS: Final = 80_000_000
-"""Cells that a table may have, of four bytes."""
+_CELLS: Final = 80_000_000  # Cells that a table may have, of four bytes.
 
-_NEVER: Final = -(2**60)
-"""Less than any value."""
+_NEVER: Final = -(2**60)  # Less than any value.
 
 
 def is_whole_text(instance: Coverage) -> bool:

@@ -115,7 +115,6 @@ class Pattern:
 
 
 def _values(feats: Mapping[str, str]) -> list[str]:
-    """Return ``name=value`` for each value of each feature: ``PronType=Int,Rel`` has two."""
     return [f"{name}={value}" for name, values in feats.items() for value in values.split(",")]
 
 
@@ -129,7 +128,6 @@ def _takes(table: Mapping[str, NamePattern], tree: WorkingTree, word: int, head:
 
 
 def _is_preposition(tree: WorkingTree, word: int) -> bool:
-    """Return whether a word is a preposition of its head: of a verb, a ``mark`` other than the *to* of infinitives."""
     return tree.relation[word] == "case" or (
         tree.relation[word] == "mark" and tree.parse.tokens[word].upos in {"ADP", "SCONJ"}
     )
@@ -150,7 +148,6 @@ class TreeStep(Protocol):
 
 
 def _with(tree: WorkingTree, word: int, relation: NamePattern) -> list[int]:
-    """Return the children of a word that have the relation."""
     return [each for each in tree.children(word) if relation.match(tree.relation[each])]
 
 
@@ -261,7 +258,6 @@ class Attribution:
 
 
 def _breaks(tree: WorkingTree, word: int) -> bool:
-    """Return whether punctuation other than a hyphen follows a word."""
     tokens = tree.parse.tokens
     return word + 1 < len(tokens) and word + 1 not in tree.words and tokens[word + 1].form not in {"-", "(", "["}
 
@@ -310,12 +306,9 @@ STEPS: Final[Mapping[str, type[Any]]] = MappingProxyType(
 class Action(Enum):
     """The fate of a word that is not the root."""
 
-    MERGE = "MERGE"
-    """It belongs to the chunk of its head."""
-    REQ = "REQ"
-    """It begins a chunk that lives and dies with the chunk of its head."""
-    SEP = "SEP"
-    """It begins a chunk that can be left out."""
+    MERGE = "MERGE"  # It belongs to the chunk of its head.
+    REQ = "REQ"  # It begins a chunk that lives and dies with the chunk of its head.
+    SEP = "SEP"  # It begins a chunk that can be left out.
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,6 @@ _PAGE: Final = (
 
 
 def _picture(path: Path) -> str:
-    """Return a figure as part of the page, so that it is one file."""
     return f'<img alt="{path.stem}" src="data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}">'
 
 

@@ -180,7 +180,6 @@ def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | 
 
 
 def _is_json(file: str) -> bool:
-    """Return whether the first character is the brace of a JSON object."""
     begin = None if file == "-" else begin_of(file, 4096)
     return begin is not None and begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 

@@ -26,8 +26,7 @@ _SAMPLE = 4096
 _CHOOSER = re.compile(r"(?<=\d)[a-z](?=-[a-z]$|$)")
 """The letter of who chose the documents of a set, which summaries leave out: d061j, d0801a-a."""
 
-_LOOKED_AT = 100
-"""Files of a folder that tell what it is."""
+_LOOKED_AT = 100  # Files of a folder that tell what it is.
 
 
 def is_duc_file(path: Path) -> bool:

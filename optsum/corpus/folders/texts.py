@@ -125,7 +125,6 @@ def _files(entry: Path) -> list[Path]:
 
 
 def _prefixes(entry: Path) -> list[str]:
-    """Return the names that a file of references may belong to: a.b.txt to "a.b" and "a"."""
     name = _name(entry)
     return [name] if entry.is_dir() else list(filter(None, (name, name.rpartition(".")[0])))
 
@@ -185,7 +184,6 @@ def line_pair(path: PathLike) -> tuple[Path, Path] | None:
 
 
 def _is_text(path: Path) -> bool:
-    """Whether a file begins as plain text, and not as JSON, Parquet or SGML."""
     begin = begin_of(path, 64)
     return begin is not None and _NO_TEXT.match(begin.lstrip(b"\xef\xbb\xbf \t\r\n")) is None
 

@@ -10,8 +10,7 @@ from typing import Any, Final
 from optsum.corpus.sentences import json_type
 from optsum.errors import InputError, OptionError, unknown_name
 
-Path = tuple[str, ...]
-"""Names, and ``"[]"`` for "a topic of each item", ``"[*]"`` for "all items"."""
+Path = tuple[str, ...]  # Names, and ``"[]"`` for "a topic of each item", ``"[*]"`` for "all items".
 
 _STEP = re.compile(r"([^.\[\]]+)((?:\[\*?\])*)")
 
@@ -86,8 +85,7 @@ def value_at(record: Any, path: Path) -> Any:
 _TEXTS: Final = ("documents", "references")
 _KEYS: Final = ("id", *_TEXTS, "cover", "supports", "weights", "lengths", "parses", "meta")
 
-OWN: Final = frozenset({"documents", "cover", "supports"})
-"""Keys by which a topic of optsum's own is known."""
+OWN: Final = frozenset({"documents", "cover", "supports"})  # Keys by which a topic of optsum's own is known.
 
 WELL_KNOWN: Final[tuple[tuple[str, str], ...]] = (
     ("article", "highlights"),  # CNN / Daily Mail

@@ -19,22 +19,17 @@ from optsum.system.files import READ_ERRORS, describe_os_error
 class Line(NamedTuple):
     """One line of a file that is not blank."""
 
-    source: str
-    """``file:line``, lines counted from 1; the standard input is ``<stdin>``."""
-    value: Any
-    """The decoded JSON; None if there is an error."""
-    error: str | None = None
-    """Why the line cannot be used."""
-    ended: bool = True
-    """Whether a line break follows; a row that was not written to its end has none."""
+    source: str  # ``file:line``, lines counted from 1; the standard input is ``<stdin>``.
+    value: Any  # The decoded JSON; None if there is an error.
+    error: str | None = None  # Why the line cannot be used.
+    ended: bool = True  # Whether a line break follows; a row that was not written to its end has none.
 
 
 class RawLine(NamedTuple):
     """One line of a file that is not blank, as it stands there."""
 
     raw: bytes
-    source: str
-    """As of a `Line`."""
+    source: str  # As of a `Line`.
 
 
 LONGEST: Final = 1 << 28

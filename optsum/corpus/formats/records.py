@@ -36,20 +36,17 @@ Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLine]]
 _MARK = Line("", None)
 _PARQUET = b"PAR1"
 
-_LARGEST: Final = 1 << 26
-"""Bytes of a table of alternatives, which is read whole."""
+_LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, which is read whole.
 
 _SUMMARY: Final = "system summary"
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
 """Endings of files that are no plain text."""
 
-_SEPARATOR: Final = re.compile(rb"sep=.")
-"""A line that spreadsheets have above the heading."""
+_SEPARATOR: Final = re.compile(rb"sep=.")  # A line that spreadsheets have above the heading.
 
 _TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
 
-_LISTED: Final = 8
-"""Columns of a table that a message names."""
+_LISTED: Final = 8  # Columns of a table that a message names.
 
 
 def raw_records(

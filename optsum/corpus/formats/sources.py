@@ -111,7 +111,6 @@ def _shards(folder: Path) -> list[Path]:
 
 
 def _is_object(file: Path) -> bool:
-    """Return whether a file is one JSON object, and not a line for each of several."""
     if ".json" not in file.suffixes or not (begin_of(file, 64) or b"").lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return False
     return _object_of(file).error is None

@@ -27,8 +27,7 @@ _KNOWN: Final = {
     *("status", "termination"),  # of rows
 }
 _DELIMITERS: Final = ",\t;"
-_ROWS: Final = 64
-"""Of a Parquet file in memory at a time."""
+_ROWS: Final = 64  # Of a Parquet file in memory at a time.
 
 OfCells: TypeAlias = Callable[[dict[str, Any], int, bool], dict[str, Any]]
 
@@ -177,7 +176,6 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
 
 
 def _holds_rows(cells: list[str], width: int, delimiter: str) -> bool:
-    """Return whether a line within a cell is a row by itself: it has as many cells, and no blank behind a delimiter."""
     between = re.compile(rf"(?<!\d){re.escape(delimiter)}(?!\s)|(?<=\d){re.escape(delimiter)}(?![\s\d])")
     lines = (line for cell in cells for line in cell.splitlines()[1:])
     return width > 1 and any(len(between.findall(line)) == width - 1 for line in lines)
@@ -262,8 +260,7 @@ def row_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any
     return {name: value for name, value in cells.items() if value is not None and (typed or value != "")}
 
 
-_RUN: Final = re.compile(r"[=+\-@\t\r]")
-"""How a cell begins that spreadsheets run as a formula (OWASP, CSV injection)."""
+_RUN: Final = re.compile(r"[=+\-@\t\r]")  # How a cell begins that spreadsheets run as a formula (OWASP, CSV injection).
 
 _NUMBER: Final = re.compile(r"[+-][\d.,/]*(?:[eE][+-]?\d+)?")
 

@@ -22,8 +22,7 @@ from typing import Any, Final, NamedTuple
 from optsum.errors import InputError, OptionError
 from optsum.system.files import PathLike
 
-STORE: Final = "rows.sqlite"
-"""Its name in the folder of a run."""
+STORE: Final = "rows.sqlite"  # Its name in the folder of a run.
 
 _WRITING: Final = """
 PRAGMA journal_mode = WAL;
@@ -277,7 +276,6 @@ def _columns(database: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _sum(*parts: object) -> str:
-    """Return the checksum of a row: 64 bits, as 16 hexadecimal digits."""
     return blake2b("\0".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

@@ -37,8 +37,7 @@ from optsum.system.files import (
 )
 
 _BATCH = 256
-_EXACT = 1 << 53
-"""Whole numbers up to here are exact as floating point."""
+_EXACT = 1 << 53  # Whole numbers up to here are exact as floating point.
 
 Kind: TypeAlias = "str | tuple[str, Any]"
 """What a Parquet column holds: "null", "bool", "int", "long", "float", "str", "json", or a list: ("list", kind)."""
@@ -172,7 +171,6 @@ def _kind(value: Any) -> Kind:
 
 
 def _common(one: Kind, other: Kind) -> Kind:
-    """Return what can hold the values of two rows; JSON text where nothing else does."""
     return "float" if {one, other} == {"int", "float"} else _same_kind(one, other)
 
 
@@ -200,7 +198,6 @@ def _text(value: Any) -> str | None:
 
 
 def _clean(value: Any) -> Any:
-    """Return a value without half surrogate pairs, which Arrow refuses."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     return [_clean(item) for item in value] if isinstance(value, list) else value
@@ -268,12 +265,9 @@ _JOURNAL = ".part"
 class Existing(StrEnum):
     """The treatment of rows that an output already has."""
 
-    REFUSE = "refuse"
-    """They stay, and nothing is written."""
-    OVERWRITE = "overwrite"
-    """They go, when all new rows are there."""
-    RESUME = "resume"
-    """They stay as far as they are finished, and new ones are added."""
+    REFUSE = "refuse"  # They stay, and nothing is written.
+    OVERWRITE = "overwrite"  # They go, when all new rows are there.
+    RESUME = "resume"  # They stay as far as they are finished, and new ones are added.
 
 
 class RowWriter(AbstractContextManager["RowWriter"]):
@@ -486,7 +480,6 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._journal.unlink(missing_ok=True)
 
     def _give_up(self) -> None:
-        """Close the file, and remove it if there was none before and nothing is in it that took long."""
         if self._file is not None and not self._file.closed:
             if self._made:
                 self._remove_journal()

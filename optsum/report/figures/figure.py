@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 Style = Literal["line", "points", "bar"]
 
-_MARKERS: Final = "os^DvPX*"
-"""So that series differ without their colours."""
-_WIDE: Final = 60
-"""Letters of names that stand side by side below bars; more of them lean."""
+_MARKERS: Final = "os^DvPX*"  # So that series differ without their colours.
+_WIDE: Final = 60  # Letters of names that stand side by side below bars; more of them lean.
 _STAMPS: Final = {".png": ("Software", "Description"), ".pdf": ("CreationDate", "Subject")}
 """Fields of a format's metadata for when or with what it was made, which is left out, and for the caption."""
 

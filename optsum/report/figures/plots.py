@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_POINTS: Final = 20_000
 _ENDINGS: Final = (".svg", ".png", ".pdf")
-_LEAST: Final = 1e-4
-"""Smallest loss that the axis shows; less counts as that."""
+_LEAST: Final = 1e-4  # Smallest loss that the axis shows; less counts as that.
 _NO_LOSS: Final = 1e-12
 
 

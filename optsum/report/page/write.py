@@ -270,7 +270,6 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
 
 
 def _length(sentence: Sentence, spec: Spec | None) -> int:
-    """Return the length of a sentence of a reference, which nobody gives."""
     return word_count(sentence) if spec is None or spec.length_unit == "given" else spec.length_of(sentence)
 
 
@@ -297,7 +296,6 @@ def _is_begin(value: object) -> bool:
 
 
 def _owners(places: list[int], begins: list[tuple[int, int]]) -> list[int]:
-    """Return the part of each piece: that of its first character."""
     starts = [start for start, _ in begins]
     return [begins[max(0, bisect_right(starts, place) - 1)][1] if begins else 0 for place in places]
 
@@ -541,8 +539,7 @@ def median_count(problems: Iterable[PageProblem]) -> tuple[str, str, str] | None
     return middle, *counts[-1]
 
 
-_POINTS: Final = 160
-"""Corners of a line: more than a small chart can show."""
+_POINTS: Final = 160  # Corners of a line: more than a small chart can show.
 
 Point = tuple[float, float]
 
@@ -604,8 +601,7 @@ def thinned(points: list[Point], end: float) -> list[Point]:
 WIDTH: Final = 320
 HEIGHT: Final = 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 8, 36
-STYLES: Final = 8
-"""Strategies that look different; the ninth looks like the first."""
+STYLES: Final = 8  # Strategies that look different; the ninth looks like the first.
 
 
 @dataclass(frozen=True)
@@ -701,8 +697,7 @@ def _shown(value: float, axis: Axis) -> str:
     return f"{value:.4g}"
 
 
-_DOTS: Final = 400
-"""Dots of one strategy."""
+_DOTS: Final = 400  # Dots of one strategy.
 
 
 def profile(gathered: Gathered) -> Chart | None:
@@ -850,8 +845,7 @@ def losses(gathered: Gathered) -> Chart | None:
     return _distribution(gathered, "Loss against the optimum", about, values, "1 - ratio", low=low, high=high, log=True)
 
 
-_LEAST_LOSS: Final = 1e-4
-"""Smallest loss that the logarithmic axis shows; less counts as that."""
+_LEAST_LOSS: Final = 1e-4  # Smallest loss that the logarithmic axis shows; less counts as that.
 
 
 def ties(gathered: Gathered) -> Chart | None:
@@ -929,14 +923,12 @@ def _distribution(
     )
 
 
-_COLUMNS: Final = 12
-"""Lengths that the table has."""
+_COLUMNS: Final = 12  # Lengths that the table has.
 
 _CORNERS: Final = 120
 _FAR: Final = 1e15
 
-GREEDY: Final = "greedy (frontier)"
-"""What greedy search is called beside frontiers, which have no row of it."""
+GREEDY: Final = "greedy (frontier)"  # What greedy search is called beside frontiers, which have no row of it.
 
 
 def lengths(gathered: Gathered) -> Chart | None:
@@ -987,7 +979,6 @@ def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
 
 
 def _points(steps: Sequence[Reached]) -> list[Point]:
-    """Return where the value of a frontier rises."""
     held = [step for step in steps if step.objective is not None and abs(step.first) < _FAR]
     return sorted((float(step.first), float(step.objective or 0)) for step in held)
 
@@ -1346,8 +1337,7 @@ def _template() -> Any:
     return environment.from_string(source)
 
 
-IN_BLOCK: Final = 8
-"""Topics that are packed together: fewer pack worse, more take longer to unpack."""
+IN_BLOCK: Final = 8  # Topics that are packed together: fewer pack worse, more take longer to unpack.
 
 
 def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[str]:

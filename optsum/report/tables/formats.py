@@ -15,8 +15,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
 from optsum.corpus.formats.tables import is_run
 from optsum.errors import OptsumError, unknown_name, visible
 
-TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]
-"""What ``--format`` takes."""
+TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]  # What ``--format`` takes.
 
 
 @dataclass(frozen=True)
@@ -161,12 +160,10 @@ def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None, dtype:
 
 
 def _full(table: _Table) -> list[list[str]]:
-    """Return rows that are as long as the headings."""
     return [[*row, *("" for _ in table.columns[len(row) :])] for row in table.rows]
 
 
 def _values(table: _Table, row: Sequence[str]) -> list[Any]:
-    """Return the values of a row: of a column of numbers never the text that shows one."""
     return [
         getattr(cell, "value", _read(cell) if column.numeric else str(cell))
         for cell, column in zip(row, table.columns, strict=True)

@@ -21,8 +21,7 @@ from optsum.report.tables.table import Cell, Column, Table, Tabular, number, sec
 from optsum.running.every_length.lengths import Lengths
 from optsum.system.files import PathLike
 
-_MOST_UNITS = 25
-"""Units of a selection that a table shows."""
+_MOST_UNITS = 25  # Units of a selection that a table shows.
 
 
 def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[str, Any]]) -> Any:
@@ -197,13 +196,11 @@ def near_table(results: Iterable[Result]) -> Table:
 
 
 def _sets(all_: OptimaFields) -> Cell:
-    """Return how many sets there are."""
     count, least = all_.count, "" if all_.complete else "at least "
     return Cell(least + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"), count)
 
 
 def _in_all(all_: OptimaFields) -> list[str]:
-    """Return how many units are in all, in some and in none of the sets."""
     if all_.always is None or all_.never is None or all_.units is None:
         return [number(None)] * 3
     always, never = len(all_.always), len(all_.never)
@@ -211,7 +208,6 @@ def _in_all(all_: OptimaFields) -> list[str]:
 
 
 def _value(value: float | None, result: Result) -> str:
-    """Return an objective as people read it: the length of a cover is a whole number, though a bound need not be."""
     whole = result.metric is None and value is not None and value.is_integer()
     return number(value, 0 if whole else 4)
 
@@ -256,8 +252,7 @@ def longest_said(length: int | str | None, unit: str) -> str:
 
 Held = TypeVar("Held", bound=Reached)
 
-_COLUMNS: Final = 6
-"""Lengths that a table of several topics shows: the largest and some below, evenly spaced."""
+_COLUMNS: Final = 6  # Lengths that a table of several topics shows: the largest and some below, evenly spaced.
 
 
 def frontier_table(results: Sequence[Result]) -> Table:
@@ -306,7 +301,6 @@ def steps_table(result: Result) -> Table:
 
 
 def _at(steps: Sequence[Held], length: int) -> Held | None:
-    """Return the last step that begins at a length or before it."""
     return next((step for step in reversed(steps) if step.first <= length), None)
 
 

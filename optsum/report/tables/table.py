@@ -24,8 +24,7 @@ from optsum.report.tables.formats import (
 __all__ = ["Cell", "Column", "Table", "Tabular", "counted", "number", "put_tables", "seconds", "share"]
 
 _WIDE = 10_000
-_NAME = 24
-"""Letters of a name that a narrow terminal shows at least."""
+_NAME = 24  # Letters of a name that a narrow terminal shows at least.
 
 
 class Cell(str):

@@ -20,14 +20,12 @@ from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, warm_up
 from optsum.system.clock import clock
 
-SolvePart: TypeAlias = Callable[[Topic], list[Result]]
-"""As for `optsum.running.each_topic.each_topic`."""
+SolvePart: TypeAlias = Callable[[Topic], list[Result]]  # As for `optsum.running.each_topic.each_topic`.
 
 _LIMIT_S: Final = 10.0
 """Seconds for the optima of a topic, where the options set no limit: they are looked at, and nobody waits for them."""
 
-_LISTED: Final = 50
-"""Optima that are listed; shares are of all."""
+_LISTED: Final = 50  # Optima that are listed; shares are of all.
 
 _NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_limit", "gap", "target"))
 

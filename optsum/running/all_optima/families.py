@@ -22,8 +22,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
 from optsum.system.compiling import compiles
 
-_LISTED: Final = 100_000
-"""Sets that are evaluated one and all for a row."""
+_LISTED: Final = 100_000  # Sets that are evaluated one and all for a row.
 _WEIGHED: Final = 2_000_000
 """Sets that are evaluated one and all for shares that count each by its value; beyond, a sample is."""
 _DRAWS: Final = 20_000

@@ -38,10 +38,8 @@ from optsum.system.deadline import TimeOver
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
 
-NEAR_S: Final = 10.0
-"""Seconds a topic for what is near the optimum, where none are given."""
-_NEAR_BYTES: Final = 400_000_000
-"""Memory for it: a million nodes of a diagram."""
+NEAR_S: Final = 10.0  # Seconds a topic for what is near the optimum, where none are given.
+_NEAR_BYTES: Final = 400_000_000  # Memory for it: a million nodes of a diagram.
 
 _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
@@ -344,7 +342,6 @@ class _NearBest:
         return found
 
     def _task(self, part: Topic, setup: Setup) -> Task:
-        """Return the problem of one reference, in which no other units can be chosen."""
         task = build(part, setup, setup.limits.building(), keep_unmatched=True)
         kept = set(self._units)
         others = [unit for unit, name in enumerate(task.units) if name not in kept]
@@ -385,7 +382,6 @@ class _NearBest:
 
 
 def _nothing(topic: Topic, setup: Setup, termination: Termination, seconds: float) -> Oracles:
-    """Return what is known of a problem that was not searched."""
     optima = Optima.of_sets([], 0, 1, complete=False, termination=termination.value)
     result = unsolved(topic.id, setup, termination, seconds=seconds)
     result = result.changed(enumeration=OptimaFields(count=0, complete=False))
@@ -430,6 +426,5 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
 
 
 def _with_names(optima: Optima, **known: Any) -> Oracles:
-    """Return optima of a problem as those of its topic."""
     held = {item.name: getattr(optima, item.name) for item in fields(Optima)}
     return Oracles(**{**held, **known})

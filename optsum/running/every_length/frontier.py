@@ -206,7 +206,6 @@ class Walk:
         return low
 
     def _too_short(self, number: int) -> bool:
-        """Whether a length is below the minimum; then it and all below it have no selection."""
         if short := self._lengths[number] < self._problem.min_length:
             self._add(Piece(0, number, None, None, None))
         return short

@@ -31,14 +31,11 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("optsum")
 
-_CONNECT_S: Final = 15.0
-"""How long a scheduler may take to answer."""
+_CONNECT_S: Final = 15.0  # How long a scheduler may take to answer.
 
-_FIRST_S: Final = 20.0
-"""How long nothing is said of a cluster that has no workers yet."""
+_FIRST_S: Final = 20.0  # How long nothing is said of a cluster that has no workers yet.
 
-_LOOKS_S: Final = 2.0
-"""Between two looks at how many workers there are."""
+_LOOKS_S: Final = 2.0  # Between two looks at how many workers there are.
 
 _QUIET: Final = {
     # A topic that kills its worker is tried again by us, alone, and by nobody else.
@@ -57,7 +54,6 @@ _QUIET: Final = {
 
 
 def _loggers() -> list[str]:
-    """Return who says what happens: those below ``distributed`` too, some of which have levels of their own."""
     return ["distributed", "tornado.application"] + [
         name for name in logging.root.manager.loggerDict if name.startswith("distributed.")
     ]
@@ -257,8 +253,7 @@ def _with_tracebacks(shown: bool, function: Callable[..., Any], *arguments: Any)
     return function(*arguments)
 
 
-_IDLE_S = 60
-"""How long processes wait for more work, so that a next call need not start new ones."""
+_IDLE_S = 60  # How long processes wait for more work, so that a next call need not start new ones.
 
 
 class Local:
@@ -351,7 +346,6 @@ def interrupt_processes(executor: Any) -> None:
 
 
 def _silent_trackers() -> dict[str, str]:
-    """Have what is started here not warn of semaphores that it removes where this process could not: it was killed."""
     name = "PYTHONWARNINGS"
     return {name: ",".join(filter(None, [os.environ.get(name), "ignore:resource_tracker"]))}
 

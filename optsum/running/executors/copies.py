@@ -45,8 +45,7 @@ class _Context(LokyContext):  # type: ignore[misc]
     Process = _Process
 
 
-CONTEXT: Final = _Context()
-"""One for all calls: loky starts another pool where it is given another one."""
+CONTEXT: Final = _Context()  # One for all calls: loky starts another pool where it is given another one.
 
 
 def _let_go_of_files() -> None:

@@ -22,8 +22,7 @@ from optsum.system.processes.signal_guard import is_postponed
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-STOP: Final = {signal.SIGINT, signal.SIGTERM}
-"""What ends the work in good order."""
+STOP: Final = {signal.SIGINT, signal.SIGTERM}  # What ends the work in good order.
 
 KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 """Environment in which a process keeps memory that is free: every search takes as much again, and would have the system
@@ -41,8 +40,7 @@ class Job(Generic[Item, Answer]):
     name: str = ""  # Of the whole run, by which it alone can be interrupted.
 
 
-LONG_S: Final = 1.0
-"""Work on one batch after which what is done is handed over first."""
+LONG_S: Final = 1.0  # Work on one batch after which what is done is handed over first.
 
 
 @dataclass(frozen=True, slots=True)

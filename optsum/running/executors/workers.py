@@ -24,20 +24,16 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Work: TypeAlias = Callable[[Item], list[Result]]
 
-_AHEAD = 4
-"""Batches under way, for each process: enough to keep all busy, few enough that memory does not grow."""
+_AHEAD = 4  # Batches under way, for each process: enough to keep all busy, few enough that memory does not grow.
 
-_MOST_A_SECOND = 640
-"""Items that are sent at most as a second of work, however quick they are: they have to be held."""
+_MOST_A_SECOND = 640  # Items that are sent at most as a second of work, however quick they are: they have to be held.
 
-_LOOK_S = 2.0
-"""Between two looks at whether anybody is there to wait for."""
+_LOOK_S = 2.0  # Between two looks at whether anybody is there to wait for.
 
 _ALONE = 2
 """Attempts at an item by itself. After one, a process that somebody else killed just then would be held against it."""
 
-_GRACE_S = 5.0
-"""How long processes may take to hand over what they have after Ctrl-C."""
+_GRACE_S = 5.0  # How long processes may take to hand over what they have after Ctrl-C.
 
 
 def in_order(

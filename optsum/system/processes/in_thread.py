@@ -13,8 +13,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Final
 
-_ASK_S: Final = 0.05
-"""Seconds between two looks at the clock."""
+_ASK_S: Final = 0.05  # Seconds between two looks at the clock.
 
 _LEAVES_S: Final = 10.0
 """Seconds that the process waits in the end for work that has not heard: native code that comes back to an interpreter
@@ -23,8 +22,7 @@ that is gone would abort the process."""
 _ENDS: Final = signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM
 """Signal that no process can ignore; on Windows any is."""
 
-_at_work: Final[set[Event]] = set()
-"""Events of threads that are at work, for which the process waits before it ends."""
+_at_work: Final[set[Event]] = set()  # Events of threads that are at work, for which the process waits before it ends.
 
 
 def run_in_thread(

@@ -31,8 +31,7 @@ _DEAF: Final = {
 }
 """Functions in which no exception may be raised, nor in what they call."""
 
-_NAMED_TUPLES: Final = "namedtuple_"
-"""Prefix of the module name in which constructors of named tuples run."""
+_NAMED_TUPLES: Final = "namedtuple_"  # Prefix of the module name in which constructors of named tuples run.
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
@@ -51,8 +50,7 @@ def is_postponed(number: int, frame: FrameType | None) -> bool:
     return True
 
 
-_IMPORT: Final = "_find_and_load"
-"""The function of Python's that an import statement calls."""
+_IMPORT: Final = "_find_and_load"  # The function of Python's that an import statement calls.
 
 
 def _is_ours(frame: FrameType) -> bool:
@@ -60,7 +58,6 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def _is_deaf(frame: FrameType) -> bool:
-    """Return whether no exception may be raised in a frame, as in constructors of named tuples."""
     return frame.f_code.co_name in _DEAF or str(frame.f_globals.get("__name__")).startswith(_NAMED_TUPLES)
 
 

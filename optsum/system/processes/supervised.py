@@ -16,12 +16,10 @@ from typing import Final
 
 from optsum.system.processes import supervisor
 
-TO_GO_S: Final = 3.0
-"""Seconds that a supervisor gets to end its program, before it is given up."""
+TO_GO_S: Final = 3.0  # Seconds that a supervisor gets to end its program, before it is given up.
 
 
-_SAID: Final = 8_000_000
-"""Bytes of a program's output that are kept: its beginning and, above all, its end."""
+_SAID: Final = 8_000_000  # Bytes of a program's output that are kept: its beginning and, above all, its end.
 
 
 def find_program(name: str) -> str | None:
@@ -52,8 +50,7 @@ def read_whole(path: Path, most: int) -> bytes:
         return first + b"\n" + file.read(most - most // 4)
 
 
-GRACE_S: Final = 3.0
-"""Seconds that a process may need beyond its time limit to say what it has; then it is killed."""
+GRACE_S: Final = 3.0  # Seconds that a process may need beyond its time limit to say what it has; then it is killed.
 
 
 class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error

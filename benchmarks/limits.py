@@ -1,11 +1,13 @@
-"""Does every strategy keep a time limit, whatever the objective? The largest topic of each set, and a synthetic one.
+"""Does every strategy keep a time limit, whatever the objective? The largest topic of each set, and synthetic ones.
 
     python benchmarks/limits.py DATA_FOLDER [--sets squality,dbs,gum] [--limit 1] [--strategies a,b]
-        [--synthetic 3000] [--worst 20] [--interrupt]
+        [--doors solve,near] [--metrics rouge-1,rouge-l] [--synthetic 3000] [--references 2000]
+        [--sample 500] [--seed 0] [--worst 20] [--interrupt]
 
 Each search has a process of its own, which is killed after 20 limits; kernels are compiled beforehand and do not count.
-Prints the cases that took longest, from the topic to the result, and what bound they had. With --interrupt nothing is
-limited: a search gets SIGINT, as by Ctrl-C, when it has lasted one limit.
+Prints the cases that took longest after their limit, by the clock and by the processor (the less of both counts, so
+that a machine that others use does no harm), and what bound they had. With --interrupt nothing is limited: a search
+gets SIGINT, as by Ctrl-C, when it has lasted one limit. With --sample so many cases are drawn at random.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ import argparse
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from random import Random
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from shared.compiled import compile_at_once
@@ -28,17 +31,34 @@ from optsum.corpus.topic import Topic, as_topic
 from optsum.registry import STRATEGIES
 
 METRICS = ("rouge-1", "rouge-2", "rouge-1+rouge-2")
-AXES = (METRICS, ("recall", "f1"), ("pooled", "mean"), ("sentence", "joined"))
+AXES = (("recall", "f1"), ("pooled", "mean"), ("sentence", "joined"))
+DOORS: dict[str, Callable[..., Any]] = {
+    "solve": optsum.solve,
+    "all": lambda topic, **options: optsum.enumerate_optima(topic, **options).to_result(max_solutions=0),
+    "near": lambda topic, **options: optsum.enumerate_optima(topic, within="1%", **options).to_result(max_solutions=0),
+    "frontier": optsum.frontier,
+    "compare": lambda topic, **options: optsum.compare([topic], [options.pop("strategy"), "lead"], **options),
+}
+"""What is asked of a topic."""
+
 _GIVEN_UP = 20
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Case(NamedTuple):
-    """One search: how long it took (None: it was killed), and what came of it."""
+    """One search: how late it ended (None: it was killed), by the clock and by the processor, and what came of it."""
 
     topic: str
+    door: str
     options: dict[str, Any]
-    seconds: float | None
+    late: float | None
+    used: float
     outcome: str
+
+    @property
+    def over(self) -> float:
+        """Seconds after the limit."""
+        return float("inf") if self.late is None else min(self.late, self.used)
 
 
 def largest(path: Path) -> Topic:
@@ -47,56 +67,75 @@ def largest(path: Path) -> Topic:
     return max(topics, key=lambda topic: len(topic.sentences))
 
 
-def synthetic(topics: Iterable[Topic], sentences: int, seed: int = 0) -> Topic:
-    """Return a topic of so many sentences: the words of others, mixed, with four references."""
+def synthetic(topics: Iterable[Topic], sentences: int, references: int = 4, seed: int = 0) -> Topic:
+    """Return a topic of so many sentences and references: the words of others, mixed."""
     rng = Random(seed)
     words = [word for topic in topics for sentence in topic.sentences for word in str(sentence).split()]
 
     def text(count: int) -> list[str]:
         return [" ".join(rng.choices(words, k=rng.randint(8, 25))) for _ in range(count)]
 
-    return as_topic({"id": "synthetic", "documents": [text(sentences)], "references": [text(12) for _ in range(4)]})
+    name = f"synthetic ({sentences} sentences, {references} references)"
+    return as_topic({"id": name, "documents": [text(sentences)], "references": [text(12) for _ in range(references)]})
 
 
-def searched(topic: Topic, options: dict[str, Any], limit: float, interrupt: bool) -> Case:
+def searched(topic: Topic, door: str, options: dict[str, Any], limit: float, interrupt: bool) -> Case:
     """Search in a process of its own."""
     near, far = multiprocessing.Pipe(duplex=False)
 
     def work() -> None:
-        began = perf_counter()
         try:
-            result = optsum.solve(topic, **options)
-            outcome = f"{result.status.value}, {result.termination.value}, bound {result.bound}"
+            result = DOORS[door](topic, **options)
+            outcome = ", ".join(str(getattr(result, name, "")) for name in ("status", "termination", "bound"))
         except (optsum.OptsumError, KeyboardInterrupt) as error:
             outcome = f"{type(error).__name__}: {error}"
-        far.send((perf_counter() - began, outcome))
+        far.send((perf_counter(), process_time(), outcome))
 
     process = multiprocessing.get_context("fork").Process(target=work)
+    began = perf_counter()
     process.start()
-    came = interrupt and near.poll(limit)
+    came = near.poll(limit)
+    fields = [] if came else Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    before = sum(map(int, fields[11:13])) / _TICKS
     if interrupt and not came and process.pid is not None:
         os.kill(process.pid, signal.SIGINT)
-    came = came or near.poll(_GIVEN_UP * limit)
-    seconds, outcome = near.recv() if came else (None, "killed")
+    came_at_all = came or near.poll(_GIVEN_UP * limit)
+    ended, used, outcome = near.recv() if came_at_all else (None, 0.0, "killed")
     process.kill()
     process.join()
-    return Case(topic.id, options, seconds, outcome)
+    late = None if ended is None else 0.0 if came else ended - began - limit
+    return Case(topic.id, door, options, late, 0.0 if came else used - before, outcome)
 
 
-def cases(topics: Iterable[Topic], strategies: Iterable[str], limit: float, interrupt: bool) -> Iterator[Case]:
-    """Yield every topic with every strategy and objective."""
-    small = {"id": "small", "documents": [["a b c", "b c d", "d e"]], "references": [["a b d"], ["b c e"]]}
-    for strategy, (metric, measure, references, boundaries) in product(strategies, product(*AXES)):
+@cache
+def served(door: str, pairs: tuple[tuple[str, Any], ...]) -> bool:
+    """Return whether a small topic is searched so, which compiles what is to be compiled."""
+    small = as_topic({"id": "small", "documents": [["a b c", "b c d", "d e"]], "references": [["a b d"], ["b c e"]]})
+    try:
+        DOORS[door](small, **dict(pairs))
+    except optsum.OptsumError:
+        return False
+    return True
+
+
+def cases(topics: list[Topic], given: argparse.Namespace) -> Iterator[Case]:
+    """Yield every topic with every door, strategy and objective, or a sample of them."""
+    names = given.doors.split(","), given.strategies.split(","), given.metrics.split(",")
+    asked = list(product(topics, *names, *AXES))
+    if given.sample:
+        Random(given.seed).shuffle(asked)
+    tried = 0
+    for topic, door, strategy, metric, measure, references, boundaries in asked:
         options: dict[str, Any] = {
             "strategy": strategy, "metric": metric, "measure": measure, "references": references,
-            "boundaries": boundaries, "max_length": 250, "time_limit": None if interrupt else limit,
+            "boundaries": boundaries, "max_length": 250, "time_limit": None if given.interrupt else given.limit,
         }  # fmt: skip
-        try:
-            optsum.solve(small, **options)  # compiles what is to be compiled
-        except optsum.UnsupportedError:
+        if not served(door, tuple(options.items())):
             continue
-        for topic in topics:
-            yield searched(topic, options, limit, interrupt)
+        yield searched(topic, door, options, given.limit, given.interrupt)
+        tried += 1
+        if tried == given.sample:
+            return
 
 
 def main() -> None:
@@ -107,28 +146,34 @@ def main() -> None:
     parser.add_argument("--sets", default="squality,dbs,gum")
     parser.add_argument("--limit", type=float, default=1.0)
     parser.add_argument("--strategies", default=",".join(STRATEGIES))
+    parser.add_argument("--doors", default="solve", help=f"of {', '.join(DOORS)}")
+    parser.add_argument("--metrics", default=",".join(METRICS))
     parser.add_argument("--synthetic", type=int, default=3000, help="sentences of the synthetic topic; 0 for none")
+    parser.add_argument("--references", type=int, default=0, help="references of a topic of 60 sentences; 0 for none")
+    parser.add_argument("--sample", type=int, default=0, help="cases that are drawn at random; 0 for all")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--worst", type=int, default=20)
     parser.add_argument("--interrupt", action="store_true", help="Ctrl-C instead of a limit")
     given = parser.parse_args()
     topics = [largest(given.folder / name / "topics.jsonl") for name in given.sets.split(",")]
-    if given.synthetic:
-        topics.append(synthetic(topics, given.synthetic))
+    several = [synthetic(topics, given.synthetic)] if given.synthetic else []
+    several += [synthetic(topics, 60, given.references)] if given.references else []
     done: list[Case] = []
-    for case in cases(topics, given.strategies.split(","), given.limit, given.interrupt):
+    for case in cases(topics + several, given):
         done.append(case)
-        if case.seconds is None or case.seconds > 2 * given.limit:
+        if case.over > given.limit:
             print("late:", *line(case), flush=True)
-    late = sum(case.seconds is None or case.seconds > 2 * given.limit for case in done)
-    print(f"{len(done)} searches, {late} of them later than {2 * given.limit:g} s; the longest:")
-    for case in sorted(done, key=lambda one: -(one.seconds or float("inf")))[: given.worst]:
+    late = sum(case.over > given.limit for case in done)
+    print(f"{len(done)} searches, {late} of them more than {given.limit:g} s after their limit; the longest:")
+    for case in sorted(done, key=lambda one: -one.over)[: given.worst]:
         print(*line(case))
 
 
 def line(case: Case) -> Iterator[str]:
     """Yield the words of one line."""
-    yield "killed" if case.seconds is None else f"{case.seconds:6.2f} s"
+    yield "killed" if case.late is None else f"{case.late:6.2f} s ({case.used:.2f} s of the processor)"
     yield case.topic
+    yield case.door
     yield from (str(case.options[name]) for name in ("strategy", "metric", "measure", "references", "boundaries"))
     yield f"({case.outcome})"
 

@@ -58,7 +58,7 @@ class Case(NamedTuple):
     @property
     def over(self) -> float:
         """Seconds after the limit."""
-        return float("inf") if self.late is None else min(self.late, self.used)
+        return self.used if self.late is None else min(self.late, self.used)
 
 
 def largest(path: Path) -> Topic:
@@ -79,6 +79,11 @@ def synthetic(topics: Iterable[Topic], sentences: int, references: int = 4, seed
     return as_topic({"id": name, "documents": [text(sentences)], "references": [text(12) for _ in range(references)]})
 
 
+def processor_s(process: int | None) -> float:
+    """Return the seconds that a process has used so far."""
+    return sum(map(int, Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13])) / _TICKS
+
+
 def searched(topic: Topic, door: str, options: dict[str, Any], limit: float, interrupt: bool) -> Case:
     """Search in a process of its own."""
     near, far = multiprocessing.Pipe(duplex=False)
@@ -95,12 +100,11 @@ def searched(topic: Topic, door: str, options: dict[str, Any], limit: float, int
     began = perf_counter()
     process.start()
     came = near.poll(limit)
-    fields = [] if came else Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    before = sum(map(int, fields[11:13])) / _TICKS
+    before = 0.0 if came else processor_s(process.pid)
     if interrupt and not came and process.pid is not None:
         os.kill(process.pid, signal.SIGINT)
     came_at_all = came or near.poll(_GIVEN_UP * limit)
-    ended, used, outcome = near.recv() if came_at_all else (None, 0.0, "killed")
+    ended, used, outcome = near.recv() if came_at_all else (None, processor_s(process.pid), "killed")
     process.kill()
     process.join()
     late = None if ended is None else 0.0 if came else ended - began - limit
@@ -171,7 +175,7 @@ def main() -> None:
 
 def line(case: Case) -> Iterator[str]:
     """Yield the words of one line."""
-    yield "killed" if case.late is None else f"{case.late:6.2f} s ({case.used:.2f} s of the processor)"
+    yield ("killed" if case.late is None else f"{case.late:6.2f} s") + f" ({case.used:.2f} s of the processor)"
     yield case.topic
     yield case.door
     yield from (str(case.options[name]) for name in ("strategy", "metric", "measure", "references", "boundaries"))

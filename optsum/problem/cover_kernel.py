@@ -26,71 +26,76 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
     that the units have. `features` (covers,): how many each has.
     """
     many = len(covers) - 1
-    entries, grams = 0, 0
+    entries, widest, possible = 0, 0, 0
     for cover in range(many):
-        first = covers[cover, FIRST_ROW]
-        grams += covers[cover, DIFFERENT]
-        for row in units:
-            entries += begin[first + row + 1] - begin[first + row]
-    unit_start = np.zeros(len(units) + 1, np.int64)
-    unit_feature = np.empty(entries, np.int64)
-    unit_count = np.empty(entries, np.int64)
-    level_start = np.zeros(grams + 1, np.int64)
+        widest, all_held = max(widest, covers[cover, DIFFERENT]), 0
+        for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
+            row = covers[cover, FIRST_ROW] + held[place]
+            all_held += begin[row + 1] - begin[row]
+        possible += covers[cover, DIFFERENT] if covers[cover, ONCE] > 0 else min(covers[cover, DIFFERENT], all_held)
+    # The numbers and copies of one cover's n-grams: those of all covers at once would be too many of many references.
+    number = np.full(widest, -1, np.int64)
+    most = np.zeros(widest, np.int64)  # copies of an n-gram that gain something
+    available = np.zeros(widest, np.int64)
+    gram_of = np.empty(possible, np.int64)  # of each feature
+    level_start = np.zeros(possible + 1, np.int64)
     features = np.zeros(many, np.int64)
-    number = np.full(grams, -1, np.int64)  # the feature of each n-gram, at first among those of its cover
-    gram_of = np.empty(grams, np.int64)  # of each feature, those of a cover where its n-grams are
-    available = np.zeros(grams, np.int64)
-    most = np.zeros(grams, np.int64)  # copies of an n-gram that gain something
-    ends = np.empty((len(units), many), np.int64)
-    offset = 0
+    place_of = np.zeros((len(units), many), np.int64)  # at first how many features of a cover a unit has
+    done = 0
     for cover in range(many):
-        different = covers[cover, DIFFERENT]
-        _count_copies(begin, found, copies, covers, cover, held, most[offset : offset + different])
-        offset += different
-    filled = 0
-    for unit in range(len(units)):
-        offset = 0
-        for cover in range(many):
+        first = done
+        _count_copies(begin, found, copies, covers, cover, held, most)
+        for unit in range(len(units)):
             row = covers[cover, FIRST_ROW] + units[unit]
             for entry in range(begin[row], begin[row + 1]):
-                gram = offset + found[entry]
+                gram = found[entry]
                 if most[gram] == 0:
                     continue
                 if number[gram] < 0:
-                    number[gram] = features[cover]
-                    gram_of[offset + features[cover]] = gram
-                    features[cover] += 1
+                    number[gram], gram_of[done] = done, gram
+                    done += 1
                 available[gram] += copies[entry]
-                unit_feature[filled], unit_count[filled] = number[gram], copies[entry]
-                filled += 1
-            ends[unit, cover] = filled
-            offset += covers[cover, DIFFERENT]
-        unit_start[unit + 1] = filled
-    done, offset = 0, 0
-    for cover in range(many):
-        for gram in gram_of[offset : offset + features[cover]]:
-            number[gram] = done
-            level_start[done + 1] = level_start[done] + 1 + min(most[gram], available[gram])
-            done += 1
-        offset += covers[cover, DIFFERENT]
-    entry = 0
+                place_of[unit, cover] += 1
+        features[cover] = done - first
+        for one in range(first, done):
+            gram = gram_of[one]
+            level_start[one + 1] = level_start[one] + 1 + min(most[gram], available[gram])
+            number[gram], available[gram] = -1, 0
+        _forget_copies(begin, found, covers, cover, held, most)
+    unit_start = np.zeros(len(units) + 1, np.int64)
     for unit in range(len(units)):
-        before = 0
         for cover in range(many):
-            while entry < ends[unit, cover]:
-                unit_feature[entry] += before
-                entry += 1
-            before += features[cover]
-    level = _levels(begin, found, copies, covers, held, weights, number, level_start[: done + 1])
-    return unit_start, unit_feature[:filled], unit_count[:filled], level_start[: done + 1], level, features
+            entries, place_of[unit, cover] = entries + place_of[unit, cover], entries
+        unit_start[unit + 1] = entries
+    unit_feature = np.empty(entries, np.int64)
+    unit_count = np.empty(entries, np.int64)
+    level = np.zeros(level_start[done], np.int64)
+    done = 0
+    for cover in range(many):
+        first, done = done, done + features[cover]
+        for one in range(first, done):
+            number[gram_of[one]] = one
+        for unit in range(len(units)):
+            row, place = covers[cover, FIRST_ROW] + units[unit], place_of[unit, cover]
+            for entry in range(begin[row], begin[row + 1]):
+                if number[found[entry]] >= 0:
+                    unit_feature[place], unit_count[place] = number[found[entry]], copies[entry]
+                    place += 1
+        _add_gains(begin, found, copies, covers, cover, held, weights, number, level_start, level)
+        for one in range(first, done):
+            number[gram_of[one]] = -1
+            if covers[cover, ONCE] > 0:
+                level[level_start[one] + 1] = covers[cover, ONCE]
+            for copy in range(level_start[one] + 2, level_start[one + 1]):
+                level[copy] += level[copy - 1]
+    return unit_start, unit_feature, unit_count, level_start[: done + 1], level, features
 
 
 @njit(cache=True)
 def _count_copies(begin, found, copies, covers, cover, held, most):
     """Write down how many copies of each n-gram gain something."""
     if covers[cover, ONCE] > 0:
-        for gram in range(len(most)):
-            most[gram] = 1
+        most[: covers[cover, DIFFERENT]] = 1
         return
     for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
         row = covers[cover, FIRST_ROW] + held[place]
@@ -99,25 +104,25 @@ def _count_copies(begin, found, copies, covers, cover, held, most):
 
 
 @njit(cache=True)
-def _levels(begin, found, copies, covers, held, weights, number, level_start):
-    """Return the gain tables: first what each copy gains, then what all up to it do."""
-    level = np.zeros(level_start[-1], np.int64)
-    offset = 0
-    for cover in range(len(covers) - 1):
-        once = covers[cover, ONCE]
-        for gram in range(offset, offset + covers[cover, DIFFERENT]):
-            if once > 0 and number[gram] >= 0:
-                level[level_start[number[gram]] + 1] = once
-        for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
-            row = covers[cover, FIRST_ROW] + held[place]
-            for entry in range(begin[row], begin[row + 1]):
-                one = number[offset + found[entry]]
-                if one >= 0:
-                    last = min(level_start[one] + copies[entry], level_start[one + 1] - 1)
-                    for copy in range(level_start[one] + 1, last + 1):
-                        level[copy] += weights[place]
-        offset += covers[cover, DIFFERENT]
-    for one in range(len(level_start) - 1):
-        for copy in range(level_start[one] + 2, level_start[one + 1]):
-            level[copy] += level[copy - 1]
-    return level
+def _forget_copies(begin, found, covers, cover, held, most):
+    """Undo `_count_copies`."""
+    if covers[cover, ONCE] > 0:
+        most[: covers[cover, DIFFERENT]] = 0
+        return
+    for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
+        row = covers[cover, FIRST_ROW] + held[place]
+        for entry in range(begin[row], begin[row + 1]):
+            most[found[entry]] = 0
+
+
+@njit(cache=True)
+def _add_gains(begin, found, copies, covers, cover, held, weights, number, level_start, level):
+    """Add the weight of each reference of a cover to the copies of n-grams that it holds."""
+    for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
+        row = covers[cover, FIRST_ROW] + held[place]
+        for entry in range(begin[row], begin[row + 1]):
+            one = number[found[entry]]
+            if one >= 0:
+                last = min(level_start[one] + copies[entry], level_start[one + 1] - 1)
+                for copy in range(level_start[one] + 1, last + 1):
+                    level[copy] += weights[place]

@@ -24,8 +24,14 @@ SPEAKS_OF_FLAGS: Final = {_SPEAKS: "flags"}
 """Environment in which errors name options as the command line does (``--max-length N``), not as Python does
 (``max_length=N``); of a process and all that it starts: their rows say the same."""
 
-_FLAG: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b|=([\w:.-]*\w))?")
-_PLURAL: Final = {"strategy_option", "backend_option", "formulation_option"}
+_FLAG: Final = re.compile(
+    r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b|=([\w:.-]*\w)|(?<=map) (\w+=\S*[\w\]]))?"
+)
+_KEYWORDS: Final = {
+    **{f"{kind}_option": f"{kind}_options" for kind in ("strategy", "backend", "formulation")},
+    "map": "columns",
+}
+"""Of flags that Python calls otherwise."""
 
 
 class OptsumError(Exception):
@@ -46,11 +52,11 @@ def _flag(flag: re.Match[str]) -> str:
 
 def _keyword(flag: re.Match[str]) -> str:
     name = flag[1].replace("-", "_")
-    name += "s" if name in _PLURAL else ""
+    name = _KEYWORDS.get(name, name)
     if name.startswith("no_"):
         return f"{name.removeprefix('no_')}=False"
-    if flag[3]:
-        return f"{name}={flag[3]}" if flag[3].isdecimal() else f'{name}="{flag[3]}"'
+    if value := flag[3] or flag[4]:
+        return f"{name}={value}" if value.isdecimal() else f'{name}="{value}"'
     return f"{name}={flag[2]}" if flag[2] else name
 
 

@@ -85,7 +85,8 @@ class Registry(Generic[T]):
                 return member
         if is_place(name):
             return self._checked(name, partial(load_place, name))
-        raise unknown_name(self.kind, name, [*self.names(), *(f"{prefix}NAME" for prefix in self.families)])
+        families = [f"{prefix}NAME" for prefix in self.families if prefix.endswith(":")]
+        raise unknown_name(self.kind, name, [*self.names(), *families])
 
     def _checked(self, said: str, load: Callable[[], Any]) -> type[T]:
         try:

@@ -727,6 +727,14 @@ class Milp(Strategy):
             if stop.termination is not Termination.COMPLETED or solver.keeps_bound or not prove(run):
                 raise
             run.prove()
+        except BackendError as error:
+            own = [name for name in solver.declaration.fixed if name in solver.options]
+            if not own:
+                raise
+            raise BackendError(
+                f"{str(error).rstrip('.')}; optsum sets {' and '.join(own)} otherwise, for a reason: try without "
+                f"--backend-option {own[0]}."
+            ) from error
         if self.verify and run.proven and run.problem.can(Capability.COVERAGE):
             verify(run, self.backend)
 

@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from optsum._version import __version__
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, tell
-from optsum.cli.flags import Debug, command
+from optsum.cli.flags import MORE, Debug, command
 from optsum.cli.signals import Signals
 from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.values import our_name
@@ -79,10 +79,13 @@ class GroupedCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options."""
-        arguments, left = [], {}
+        arguments, left, more = [], {}, 0
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is None:
+                continue
+            if getattr(param, "rich_help_panel", None) == MORE and not ctx.meta.get(MORE):
+                more += 1
                 continue
             if param.param_type_name == "argument":
                 arguments.append(record)
@@ -95,6 +98,8 @@ class GroupedCommand(TyperCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+        if more:
+            formatter.write(f"\n{more} more options: {ctx.command_path} --help-all\n")
 
 
 _FEW: Final = 8  # So few options need no groups.
@@ -266,7 +271,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except Exception as error:  # noqa: BLE001 - typer's own, about arguments, have no class that all versions share
         if hasattr(error, "format_message"):
             path = getattr(getattr(error, "ctx", None), "command_path", "optsum")
-            ours = our_name(str(getattr(error, "option_name", "")))
+            ours = our_name(str(getattr(error, "option_name", ""))) or _wrong_value(error)
             reason = error.format_message().rstrip(".") if ours is None else f"{ours}"
             return tell(f"{reason} (see {path} --help)", UNUSABLE)
         return tell(describe(error), FAILED)
@@ -275,3 +280,15 @@ def _run(arguments: Sequence[str] | None) -> int:
             raise
         return tell(describe(error), FAILED)
     return status if isinstance(status, int) else DONE
+
+
+def _wrong_value(error: Any) -> str | None:
+    """Return what is wrong with the number that a flag was given, where typer has only the words of pydantic for it."""
+    faults, flags = getattr(error.__cause__, "errors", None), getattr(getattr(error, "param", None), "opts", None)
+    if faults is None or not flags:
+        return None
+    first = faults()[0]
+    least = first.get("ctx", {}).get("ge")
+    kind = "a number" if first["type"].startswith("float") else "a whole number"
+    wanted = kind if least is None else f"{kind} of at least {least}"
+    return f"The option {flags[0]} cannot be {first['input']!r:.80}: give {wanted}"

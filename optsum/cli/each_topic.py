@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -154,6 +155,17 @@ def _is_finished(row: Row) -> bool:
     return row.get("status") != Status.ERROR and row.get("termination") != Termination.INTERRUPTED
 
 
+def _reason(result: Result) -> str:
+    """Return what is wrong, without where: the same for all topics that lack the same."""
+    reason = _PLACE.sub("", result.error or "")
+    own = result.id or ""
+    for name in (own, own.rpartition("#")[0]):
+        reason = reason.replace(f"topic {name!r}: ", "").replace(f"topic {name!r}", "the topic")
+    return reason
+
+
+_PLACE: Final = re.compile(r"^.*?:\d+: ")
+
 _SHOWN = 50  # Lines of the table; a file may have any number of topics.
 
 
@@ -190,6 +202,7 @@ class EachTopic:
         self._kept = 0
         self._rows: RowWriter | None = None
         self._first_error: str | None = None
+        self._reasons: Counter[str] = Counter()
         self._warm = self._elapsed = 0.0
         self.interrupted = False
 
@@ -251,14 +264,18 @@ class EachTopic:
         shown: list[Result] = []
         with self.until_interrupted():
             for results in self.run(start):
-                if terminal:
-                    shown += results[: _SHOWN - len(shown)]
-        if terminal and self._output != "-":
+                if terminal:  # what all topics lack stands in one line of the table
+                    new = [each for each in results if each.error is None or self._reasons[_reason(each)] == 1]
+                    shown += new[: _SHOWN - len(shown)]
+        if terminal and self._output != "-" and not self._fails_for_one_reason():
             table = table_of(shown)
             table.title = headline(self._ways[0])
             table.caption.append(self.summary())
-            if (more := self._statuses.total() - len(shown)) > 0:
-                table.caption.insert(0, f"... and {more} more: -o FILE writes all")
+            if (again := self._statuses["error"] - len(self._reasons)) > 0:
+                table.caption.insert(0, f"... and {counted(again, 'error')} as above")
+            if (more := self._statuses.total() - len(shown) - again) > 0:
+                rest = "" if self._output else ": -o FILE writes all"
+                table.caption.insert(0, f"... and {more} more{rest}")
             table.show()
         elif self._output != "-":
             put(self.summary())
@@ -267,8 +284,12 @@ class EachTopic:
     def _note(self, result: Result) -> None:
         self._statuses[result.status.value] += 1
         self._objective += result.objective or 0.0
-        if result.status is Status.ERROR and self._first_error is None:
-            self._first_error = result.error
+        if result.status is Status.ERROR:
+            self._first_error = self._first_error or result.error
+            self._reasons[_reason(result)] += 1
+
+    def _fails_for_one_reason(self) -> bool:
+        return len(self._reasons) == 1 and 1 < self._statuses["error"] == self._statuses.total()
 
     def status(self) -> int:
         """Return the exit status, and say on the standard error output what was not done, or could not be."""
@@ -279,6 +300,10 @@ class EachTopic:
             return tell(f"interrupted; {counted(all_, 'row')} done{where}", INTERRUPTED)
         if not failed:
             return DONE
+        if self._fails_for_one_reason():
+            return tell(
+                f"all {counted(all_, 'row')} are errors for the same reason: {next(iter(self._reasons))}", FAILED
+            )
         first = f"the first: {self._first_error}" if failed > 1 else self._first_error
         return tell(
             f"{failed} of {counted(all_, 'row')} {'is an error' if failed == 1 else 'are errors'}; {first}", FAILED

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial
+from importlib import import_module
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -32,6 +33,7 @@ from optsum.cli.exits import DONE, tell
 from optsum.corpus.formats.columns import parse_columns
 from optsum.corpus.topic import AS_IS, BadTopic, Flat, Notes, Reading, Topic, reading_of
 from optsum.errors import unknown_name
+from optsum.options.model import FlagHint
 from optsum.options.options import Options, read_config
 from optsum.report.messages import count_lines
 from optsum.system.files import name_of
@@ -121,6 +123,40 @@ def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[st
     return said
 
 
+MORE: Final = "More"
+"""Panel of the flags that the short help leaves out."""
+
+NAMES: Final = {
+    "strategies": "optsum.registry:STRATEGIES",
+    "formulations": "optsum.registry:FORMULATIONS",
+    "backends": "optsum.registry:BACKENDS",
+    "metrics": "optsum.metrics.names:METRICS",
+    "presets": "optsum.options.presets:PRESETS",
+    "tokenizers": "optsum.text.tokenizers:TOKENIZERS",
+    "stemmers": "optsum.text.stemmers:STEMMERS",
+    "splitters": "optsum.corpus.sentences:SPLITTERS",
+    "languages": "optsum.corpus.sentences:LANGUAGES",
+}
+"""Where the names of each list are."""
+
+LISTED: Final = [kind for kind in NAMES if kind != "languages"]
+"""Lists that ``optsum list`` prints."""
+
+
+def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
+    """Return what completes a value, the last one of several: names, or those of a list of `NAMES`."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        known = names
+        if isinstance(names, str):
+            module, _, name = NAMES[names].partition(":")
+            known = getattr(import_module(module), name)
+        return [f"{before}{comma}{name}" for name in known if name.startswith(last)]
+
+    return complete
+
+
 _SHORT: Final[dict[str, list[str]]] = {"workers": ["-j"]}
 
 
@@ -129,24 +165,58 @@ def _debug(asked: bool) -> None:
         show_tracebacks()
 
 
-Debug: TypeAlias = Annotated[bool, typer.Option("--debug", callback=_debug, is_eager=True, help="show tracebacks")]
+Debug: TypeAlias = Annotated[
+    bool,
+    typer.Option("--debug", callback=_debug, is_eager=True, rich_help_panel=MORE, help="show tracebacks"),
+]
+
+
+def _help_all(ctx: typer.Context, asked: bool) -> None:
+    if asked:
+        ctx.meta[MORE] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
 
 _SAID: Final[tuple[tuple[str, Any, Any], ...]] = (
-    ("verbose", False, Annotated[bool, typer.Option("--verbose", "-v", help="say what is going on, in a pipe too")]),
-    ("quiet", False, Annotated[bool, typer.Option("--quiet", "-q", help="say nothing but results and errors")]),
+    (
+        "verbose",
+        False,
+        Annotated[
+            bool, typer.Option("--verbose", "-v", rich_help_panel=MORE, help="say what is going on, in a pipe too")
+        ],
+    ),
+    (
+        "quiet",
+        False,
+        Annotated[bool, typer.Option("--quiet", "-q", rich_help_panel=MORE, help="say nothing but results and errors")],
+    ),
     (
         "log_file",
         None,
-        Annotated[str | None, typer.Option(metavar="FILE", help="keep what is said in a file, with times")],
+        Annotated[
+            str | None,
+            typer.Option(metavar="FILE", rich_help_panel=MORE, help="keep what is said in a file, with times"),
+        ],
     ),
     ("debug", False, Debug),
+    (
+        "help_all",
+        False,
+        Annotated[
+            bool, typer.Option("--help-all", callback=_help_all, is_eager=True, help="show every option, and exit")
+        ],
+    ),
 )
 """Name, default and flag of what every command has."""
 
 Config: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--config", metavar="FILE.toml", help="options by name, as here without the dashes; what is given here wins"
+        "--config",
+        rich_help_panel=MORE,
+        metavar="FILE.toml",
+        help="options by name, as here without the dashes; what is given here wins",
     ),
 ]
 
@@ -158,19 +228,31 @@ Output: TypeAlias = Annotated[
 ]
 
 Resume: TypeAlias = Annotated[
-    bool, typer.Option("--resume", help="keep the finished rows of the output, and do what is missing")
+    bool,
+    typer.Option("--resume", rich_help_panel=MORE, help="keep the finished rows of the output, and do what is missing"),
 ]
 
-Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="replace an output that exists")]
+Overwrite: TypeAlias = Annotated[
+    bool, typer.Option("--overwrite", rich_help_panel=MORE, help="replace an output that exists")
+]
 
 CsvSafe: TypeAlias = Annotated[
     bool,
-    typer.Option("--csv-safe", help="in .csv, an apostrophe before cells that a spreadsheet would run as formulas"),
+    typer.Option(
+        "--csv-safe",
+        rich_help_panel=MORE,
+        help="in .csv, an apostrophe before cells that a spreadsheet would run as formulas",
+    ),
 ]
 
 Start: TypeAlias = Annotated[
     str | None,
-    typer.Option("--start", metavar="FILE", help="rows of a former run, with whose selections searches begin"),
+    typer.Option(
+        "--start",
+        rich_help_panel=MORE,
+        metavar="FILE",
+        help="rows of a former run, with whose selections searches begin",
+    ),
 ]
 
 Details: TypeAlias = Annotated[
@@ -233,24 +315,35 @@ def _flags_of(parameter: inspect.Parameter) -> list[inspect.Parameter]:
     return [inspect.Parameter(name, keyword, default=defaults[name], annotation=hints[name]) for name in defaults]
 
 
+def _hint(name: str, field: FieldInfo) -> FlagHint:
+    """Return how a field is shown; one that has no hint as the option of the same name, others always."""
+    known = [*field.metadata, *(Options.model_fields[name].metadata if name in Options.model_fields else [])]
+    return next((each for each in known if isinstance(each, FlagHint)), FlagHint(name not in Options.model_fields))
+
+
 def _annotation(name: str, field: FieldInfo) -> Any:
     """Return what typer makes a flag of."""
     if field.annotation == OwnOptions:
         flag = f"--{name.replace('_', '-').removesuffix('s')}"
-        return Annotated[list[str] | None, typer.Option(flag, help=field.description or "", metavar="NAME=VALUE")]
+        told = typer.Option(flag, help=field.description or "", metavar="NAME=VALUE", rich_help_panel=MORE)
+        return Annotated[list[str] | None, told]
+    about_flag = _hint(name, field)
     choices = get_origin(field.annotation) is Literal
     inner = () if choices else get_args(field.annotation)
     kinds: list[Any] = [each for each in inner if each is not NoneType] or [field.annotation]
     kind, words = kinds[0], [word for each in kinds[1:] if get_origin(each) is Literal for word in get_args(each)]
     kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
-    more: dict[str, Any] = {}
+    # What is no number is left to the model, which says what it takes.
+    more: dict[str, Any] = {"parser": partial(_number, kind)} if kind in {int, float} else {}
     if words:  # a number, or one of some words
         metavar = "|".join(["N", *words])
-        more = {"parser": partial(_number_or, words)}
     elif get_origin(kind) is Literal:
         kind, metavar = str, "|".join(get_args(kind))
     else:
         metavar = {int: "N", float: "X"}.get(kind, name.rpartition("_")[2].upper())
+    more["rich_help_panel"] = None if about_flag.brief else MORE
+    if about_flag.names or "|" in metavar:
+        more["autocompletion"] = offered(about_flag.names or [word for word in metavar.split("|") if word.islower()])
     flag, short = f"--{name.replace('_', '-')}", _SHORT.get(name, [])
     about = field.description or ""
     if kind is bool:
@@ -260,11 +353,11 @@ def _annotation(name: str, field: FieldInfo) -> Any:
     return Annotated[kind | None, typer.Option(flag, *short, help=about, metavar=metavar or None, **more)]
 
 
-def _number_or(words: Sequence[str], given: str) -> int | str:
+def _number(kind: Callable[[str], int | float], given: str) -> int | float | str:
     try:
-        return given if given in words else int(given)
+        return kind(given)
     except ValueError:
-        raise typer.BadParameter(f"{given!r} is neither a whole number nor {' nor '.join(words)}.") from None
+        return given
 
 
 def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[..., int]:
@@ -285,7 +378,7 @@ def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[...
     ]
 
     def function(**values: Any) -> int:
-        verbose, quiet, log_file, _ = (values.pop(each.name) for each in said)
+        verbose, quiet, log_file, *_ = (values.pop(each.name) for each in said)
         given = {"options": {each.name: values.pop(each.name) for each in extra}} if flags is not None else {}
 
         def told() -> int:

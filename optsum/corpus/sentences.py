@@ -204,6 +204,14 @@ SPLITTERS: Final = Functions("splitter", {"sentencex": split_sentences}, "optsum
 """Functions from a raw text to its sentences; one with a parameter ``language`` gets the code of the language."""
 
 
+LANGUAGES: Final = (
+    *("ar", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "gu", "hi", "hu", "hy", "it", "ja"),
+    *("kk", "kn", "ko", "lt", "ml", "mr", "my", "nl", "no", "pa", "pl", "pt", "ro", "ru", "sk", "sv", "ta", "te", "tr"),
+    *("uk", "zh"),
+)
+"""Codes that a shell offers; any other is taken as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class Splitter:
     """How raw text becomes sentences."""

@@ -300,10 +300,18 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
         raise InputError(f"{place} is one file, for the first problem: give a folder with a file for each.")
     began, path, labels = clock(), _file_of(place, task.id), unit_labels(task)
     found = read_solution(path, labels)
-    given = _selection(found, labels, path)
-    built = clock()
-    result = search(task.problem, _Imported(given), seed=setup.options.seed)
-    _check_claim(task, result, found, path)
+    try:
+        given = _selection(found, labels, path)
+        built = clock()
+        result = search(task.problem, _Imported(given), seed=setup.options.seed)
+        _check_claim(task, result, found, path)
+    except InputError as error:
+        if found.program != "cbc":
+            raise
+        raise InputError(
+            f"{str(error).rstrip('.')}; the preprocessing of CBC is known to do so: solve it with cbc FILE.lp "
+            "-preprocess off -solve -solu FILE.sol."
+        ) from error
     done = finished(task, setup, result, began=began, built=built)
     words = f"{found.program}: {found.words}" if found.words else found.program
     return done.changed(backend=found.program, detail=words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
@@ -43,7 +44,7 @@ class Model(BaseModel):
         if type(value).__module__ == "numpy" and not getattr(value, "shape", None):  # loaded already, if it is one
             value = value.item()
         if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation not in {bool, bool | None}:
-            raise ValueError("input should not be true or false")
+            raise PydanticCustomError("no_number", "true or false is no number")
         if isinstance(value, str | bytes) and (kind := _KINDS.get(cls.model_fields[str(info.field_name)].annotation)):
             raise PydanticKnownError(kind)
         return our_value(str(info.field_name), value)
@@ -56,7 +57,7 @@ def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any
 
 def _number_or_reference(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
     if isinstance(value, str) and value != "reference":
-        raise PydanticCustomError("int_type", "input should be a valid integer, or reference")
+        raise PydanticCustomError("no_number", "a text is no number")
     return otherwise(value)
 
 
@@ -66,18 +67,33 @@ MaxLength: TypeAlias = Annotated[
     Annotated[int, Field(ge=0, le=LONGEST)] | Literal["reference"] | None, WrapValidator(_number_or_reference)
 ]
 
+
+@dataclass(frozen=True)
+class FlagHint:
+    """How the command line shows an option: whether the short help has it, and the list whose names a shell offers."""
+
+    brief: bool = False
+    names: str = ""
+
+
 # Searches and scores read texts alike, so what they say of it is one text.
 Tokenizer: TypeAlias = Annotated[
     str | None,
+    FlagHint(brief=True, names="tokenizers"),
     WrapValidator(function_or_name),
     Field(
         description="rouge (default), unicode, characters, blank, another name or module:function, or tokens "
         "(default for pre-tokenized topics)"
     ),
 ]
-Language: TypeAlias = Annotated[str, Field(description="of raw text, by whose rules it is split, such as en, de or zh")]
+Language: TypeAlias = Annotated[
+    str,
+    FlagHint(brief=True, names="languages"),
+    Field(description="of raw text, by whose rules it is split, such as en, de or zh"),
+]
 SplitterName: TypeAlias = Annotated[
     str,
+    FlagHint(names="splitters"),
     WrapValidator(function_or_name),
     Field(description="what splits raw text into sentences: sentencex, or module:function"),
 ]
@@ -88,9 +104,14 @@ LengthTokenizer: TypeAlias = Annotated[
         description="whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them"
     ),
 ]
-Stem: TypeAlias = Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named")]
+Stem: TypeAlias = Annotated[
+    bool,
+    FlagHint(brief=True),
+    Field(description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named"),
+]
 Stemmer: TypeAlias = Annotated[
     str,
+    FlagHint(names="stemmers"),
     WrapValidator(function_or_name),
     Field(
         description="rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or "
@@ -98,6 +119,12 @@ Stemmer: TypeAlias = Annotated[
     ),
 ]
 Stopwords: TypeAlias = Annotated[str, Field(description="keep, drop (SMART list), or a file with one word a line")]
+Metrics: TypeAlias = Annotated[str, FlagHint(brief=True, names="metrics")]
+Preset: TypeAlias = Annotated[
+    str | None,
+    FlagHint(brief=True, names="presets"),
+    Field(description="a set of options from a paper (optsum list presets)"),
+]
 Counts: TypeAlias = Annotated[
     Literal["clipped", "set"], Field(description="count each n-gram as often as it occurs, or once")
 ]
@@ -142,7 +169,7 @@ def reading_of(options: Any) -> Reading:
 class ScoreOptions(Model):
     """Every option of scoring."""
 
-    metric: str = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
+    metric: Metrics = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
     references: Literal["pooled", "mean", "best", "first", "agreed"] = Field(
         "pooled",
         description="all references together, the mean over them, the best of them, the first alone, or the one with "
@@ -185,7 +212,7 @@ class ScoreOptions(Model):
     flat: FlatLists = None
     lines: Lines = None
     source_words: SourceWords = None
-    preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
+    preset: Preset = None
 
     @cached_property
     def reading(self) -> Reading:

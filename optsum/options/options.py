@@ -25,13 +25,16 @@ from optsum.metrics.names import parse_metric
 from optsum.options.model import (
     LONGEST,
     Counts,
+    FlagHint,
     FlatLists,
     Language,
     LengthTokenizer,
     Lines,
     MaxLength,
+    Metrics,
     Model,
     ModelUnits,
+    Preset,
     ScoreOptions,
     SourceWords,
     SplitterName,
@@ -102,12 +105,18 @@ _ADDED_LATER: Final = ("language", "splitter", "lines", "source_words", "length_
 class Options(Model):
     """Every option of a search; names as on the command line (``--max-length`` is ``max_length``)."""
 
-    formulation: str = Field("extractive", description="what the units are (optsum list formulations)")
+    formulation: Annotated[str, FlagHint(brief=True, names="formulations")] = Field(
+        "extractive", description="what the units are (optsum list formulations)"
+    )
     formulation_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (), description="the formulation's own options, where they have no flag"
     )
-    strategy: str = Field(CHOOSER, description="how to search (optsum list strategies)")
-    backend: str = Field("highs", description="MILP solver, or pyomo:NAME (optsum list backends)")
+    strategy: Annotated[str, FlagHint(brief=True, names="strategies")] = Field(
+        CHOOSER, description="how to search (optsum list strategies)"
+    )
+    backend: Annotated[str, FlagHint(names="backends")] = Field(
+        "highs", description="MILP solver, or pyomo:NAME (optsum list backends)"
+    )
     backend_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (), description="the solver's own options as they are; they win over what optsum sets; of several highs.NAME"
     )
@@ -121,28 +130,30 @@ class Options(Model):
         description="of a search that does not prove: root, or none; or the one that branch-and-bound cuts by: "
         "lagrangian, as if not said, or knapsack, the paper's (Hirao et al. 2017)",
     )
-    metric: str = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity")
+    metric: Metrics = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity")
     vectors: str | None = Field(
         None, description="of metric similarity: vectors of each topic, an npz file or a folder of ID.npz"
     )
     similarity_unit: int = Field(
         10_000, ge=1, le=1_000_000, description="of metric similarity: steps to 1 that similarities are rounded down to"
     )
-    measure: Literal["recall", "precision", "f1"] = Field("recall", description="what of the metric is maximized")
-    references: Literal["pooled", "each", "mean", "best", "first", "agreed"] = Field(
+    measure: Annotated[Literal["recall", "precision", "f1"], FlagHint(brief=True)] = Field(
+        "recall", description="what of the metric is maximized"
+    )
+    references: Annotated[Literal["pooled", "each", "mean", "best", "first", "agreed"], FlagHint(brief=True)] = Field(
         "pooled",
         description="all together, one problem for each, the mean over them, the one that gives most, the first, or "
         "the one with which another agrees best",
     )
     model_units: ModelUnits = "whole"
-    max_length: MaxLength = Field(
+    max_length: Annotated[MaxLength, FlagHint(brief=True)] = Field(
         None,
         description="longest summary, in the length unit; reference: as long as each topic's, or as several are on "
         "average",
     )
     min_length: int = Field(0, ge=0, le=LONGEST, description="shortest summary, in the length unit")
-    length_unit: Literal["words", "sentences", "characters", "tokens", "given"] = Field(
-        "words", description="what lengths count; words are blank-separated, given are each topic's own lengths"
+    length_unit: Annotated[Literal["words", "sentences", "characters", "tokens", "given"], FlagHint(brief=True)] = (
+        Field("words", description="what lengths count; words are blank-separated, given are each topic's own lengths")
     )
     length_tokenizer: LengthTokenizer = None
     max_sentences: int | None = Field(None, ge=0, le=LONGEST, description="most sentences, beside the longest summary")
@@ -189,14 +200,16 @@ class Options(Model):
     flat: FlatLists = None
     lines: Lines = None
     source_words: SourceWords = None
-    preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
-    time_limit: float | None = Field(None, ge=0, description="seconds of search per problem; several in a comparison")
+    preset: Preset = None
+    time_limit: Annotated[float | None, FlagHint(brief=True)] = Field(
+        None, ge=0, description="seconds of search per problem; several in a comparison"
+    )
     node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
     evaluation_limit: int | None = Field(None, ge=0, description="selections evaluated per problem")
     gap: float | None = Field(None, ge=0, description="relative gap that is good enough")
     target: float | None = Field(None, description="objective that is good enough")
     seed: int = Field(0, ge=0, description="the same seed gives the same result")
-    workers: int = Field(1, ge=1, description="processes")
+    workers: Annotated[int, FlagHint(brief=True)] = Field(1, ge=1, description="processes")
     executor: Literal["local", "dask"] = Field("local", description="whose processes: of this machine, or a cluster's")
     scheduler: str | None = Field(None, description="of dask, such as tcp://HOST:8786 [one of this machine]")
     memory_per_worker: str | None = Field(None, description="what a process may take, such as 2GB (Linux)")
@@ -464,7 +477,7 @@ def resolve_as(
         # A file or a preset may set options of other commands.
         return model(**{name: value for name, value in values.items() if name in model.model_fields})
     except ValidationError as error:
-        raise OptionError(sentence_of(error.errors()[0])) from None
+        raise OptionError(sentence_of(error, model)) from None
 
 
 def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from optsum.errors import OptionError, unknown_name
 from optsum.system.files import parse_toml, read_text
@@ -49,19 +49,58 @@ def _spread_backend(options: dict[str, Any], path: str | Path) -> None:
 
 
 def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | Path) -> None:
-    """Refuse texts and fractions for numbers, and numbers for true and false: a file has kinds of its own."""
+    """Refuse, naming the file, values that it has for options: fractions for whole numbers, too, and texts for any."""
     try:
         model.model_validate({name: options[name] for name in options if name in model.model_fields}, strict=True)
     except ValidationError as error:
-        for each in error.errors():
-            if each["type"] in {"int_type", "float_type", "bool_type"}:
-                raise OptionError(f"{path}: {sentence_of(each)}") from None
+        raise OptionError(f"{path}: {sentence_of(error, model, in_file=True)}") from None
 
 
-def sentence_of(error: ErrorDetails) -> str:
-    """Return what is wrong with an option's value."""
-    reason = error["msg"].removeprefix("Value error, ")
-    return f"The option {error['loc'][0]} cannot be {error['input']!r:.80}: {reason[:1].lower()}{reason[1:]}."
+def sentence_of(error: ValidationError, model: type[BaseModel], *, in_file: bool = False) -> str:
+    """Return what is wrong with the value of an option, and which it takes; a file names options without dashes."""
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    own = first["type"] == "value_error"
+    reason = first["msg"].removeprefix("Value error, ") if own else f"give {_wanted(model, name, first['type'])}"
+    flag = name.replace("_", "-")
+    option = flag if in_file else f"--{flag.removesuffix('s') if flag.endswith('-options') else flag}"
+    value = first["input"]
+    near = get_close_matches(value, _words(model, name), n=1) if isinstance(value, str) else []
+    hint = f"; did you mean {near[0]}?" if near else "."
+    return f"The option {option} cannot be {value!r:.80}: {reason}{hint}"
+
+
+_FAR: Final = 10**9
+_KINDS: Final = {"boolean": "true or false", "object": "a table", "array": "a list", "string": "a text"}
+
+
+def _alternatives(model: type[BaseModel], name: str) -> list[dict[str, Any]]:
+    schema = model.model_json_schema()["properties"].get(name, {})
+    return [each for each in schema.get("anyOf", [schema]) if each.get("type") != "null"]
+
+
+def _words(model: type[BaseModel], name: str) -> list[str]:
+    """Return the words that an option may be."""
+    found = [each.get("enum", [each["const"]] if "const" in each else []) for each in _alternatives(model, name)]
+    return [str(word) for words in found for word in words]
+
+
+def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
+    """Return in words which values an option takes; a limit far beyond what people give only where it is passed."""
+    wanted = []
+    for each in _alternatives(model, name):
+        kind = "a whole number" if each.get("type") == "integer" else "a number"
+        least, most = each.get("minimum"), each.get("maximum")
+        if "enum" in each or "const" in each:
+            continue
+        if each.get("type") not in {"integer", "number"}:
+            wanted.append(_KINDS.get(each.get("type", ""), "another"))
+        elif most is not None and (most < _FAR or fault == "less_than_equal"):
+            wanted.append(f"{kind} from {least:,} to {most:,}")
+        else:
+            wanted.append(kind if least is None else f"{kind} of at least {least:g}")
+    *others, last = [*wanted, *_words(model, name)]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:

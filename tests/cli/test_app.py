@@ -67,13 +67,13 @@ def test_the_standard_output_can_be_named(run: Any) -> None:
 
 
 def test_every_option_is_a_flag(run: Any) -> None:
-    status, out, _ = run("solve", "--help")
+    status, out, _ = run("solve", "--help-all")
     assert status == 0
     for name, field in Options.model_fields.items():
         repeated = name.endswith("_options")  # --backend-option, once for each
         assert f"--{name.replace('_', '-')}".removesuffix("s" * repeated) in out
         assert " ".join((field.description or "").split()[:2]) in out
-    _, out, _ = run("compare", "--help")
+    _, out, _ = run("compare", "--help-all")
     assert "--strategies" in out
     assert "--strategy " not in out
 

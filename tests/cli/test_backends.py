@@ -267,7 +267,7 @@ def test_greedy_is_held_when_ctrl_c_takes_a_program_with_its_incumbent(monkeypat
 
 @pytest.mark.parametrize("command", ["export", "import-solution"])
 def test_what_only_searches_have_is_no_flag_of_files(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "--help"]) == 0
+    assert main([command, "--help-all"]) == 0
     out = capsys.readouterr().out
     assert "--max-length" in out
     for flag in ("--time-limit", "--seed", "--gap", "--bound ", "--strategy-option", "--backend", "--threads"):

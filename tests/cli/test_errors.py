@@ -127,10 +127,10 @@ def test_a_file_that_cannot_be_used_is_one_line(run: Any, command: str, name: st
         ([], "Missing argument 'TOPICS'"),
         (["good.jsonl"], "Recall only grows with the length"),
         (["good.jsonl", "--max-length", "many"], "--max-length"),
-        (["good.jsonl", "--max-length", "-1"], "max_length cannot be -1"),
+        (["good.jsonl", "--max-length", "-1"], "--max-length cannot be -1"),
         (["good.jsonl", "--max-lenght", "3"], "--max-length"),
         (["good.jsonl", "more.jsonl", "--max-length", "3"], "more.jsonl"),
-        (["good.jsonl", "--max-length", "3", "--time-limit", "nan"], "time_limit cannot be nan"),
+        (["good.jsonl", "--max-length", "3", "--time-limit", "nan"], "--time-limit cannot be nan"),
         (["good.jsonl", "--max-length", "3", "--measure", "f2"], "measure cannot be 'f2'"),
         (["good.jsonl", "--max-length", "3", "--metric", "rouge"], "there is no metric 'rouge'"),
         (["good.jsonl", "--max-length", "3", "--preset", "hirao"], "there is no preset 'hirao'"),
@@ -200,7 +200,7 @@ def test_score_has_rows_and_lines_too(run: Any) -> None:
         (["good.jsonl", "nosuch"], "nosuch cannot be opened"),
         (["good.jsonl", "systems.jsonl", "-o", "systems.jsonl"], "also an input"),
         (["good.jsonl", "systems.jsonl", "--metric", "rouge-x"], "no metric 'rouge-x'"),
-        (["good.jsonl", "systems.jsonl", "--max-words", "0"], "max_words cannot be 0"),
+        (["good.jsonl", "systems.jsonl", "--max-words", "0"], "--max-words cannot be 0"),
     ):
         status, out, err = run("score", *arguments)
         assert (status, out, err.count("\n")) == (2, "", 1)

@@ -77,7 +77,7 @@ def test_a_log_may_be_what_is_open_already() -> None:
 
 @pytest.mark.parametrize("command", [name for name in _COMMANDS if name not in {"study", "config"}])
 def test_every_command_has_the_flags(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "--help"]) == 0
+    assert main([command, "--help-all"]) == 0
     shown = capsys.readouterr().out
     assert all(flag in shown for flag in ("--verbose", "--quiet", "--log-file", "--debug"))
 

@@ -321,7 +321,7 @@ def test_one_writer(capsys: pytest.CaptureFixture[str]) -> None:
         ('topics = ["topics.jsonl", "topics.jsonl"]', "names the same topics twice"),
         ('topics = "none.jsonl"\nmax-length = 3', "there is no such file"),
         ('topics = "topics.jsonl"\nmax-lenght = 3', "did you mean max_length"),
-        ('topics = "topics.jsonl"\nmax-length = "3"', "max_length cannot be '3'"),
+        ('topics = "topics.jsonl"\nmax-length = "3"', "max-length cannot be '3'"),
         ('topics = "topics.jsonl"', "so it needs a limit"),
         ('topics = "topics.jsonl"\ngrid = 3', "has a grid that is no table"),
         ('topics = "topics.jsonl"\n[grid]\nmax-length = []', "has no value for max_length"),

@@ -110,7 +110,7 @@ def test_every_study_can_be_loaded_and_has_help(name: str, run: Any) -> None:
 
 @pytest.mark.usefixtures("counting")
 def test_a_study_is_a_class_and_a_line(run: Any, tmp_path: Path) -> None:
-    status, out, _ = run("count", "--help")
+    status, out, _ = run("count", "--help-all")
     assert status == 0
     for shown in ("Count them (by nobody, 2004)", "Count topics.", "TOPICS", "--most N", "[3]", "--loud", "--config"):
         assert shown in out
@@ -146,7 +146,7 @@ def test_unknown_names_and_options_are_refused() -> None:
         (["tsc3", "nosuch.jsonl"], "nosuch.jsonl cannot be opened"),
         (["tsc3", TABLE, "--systems", "nosuch.jsonl"], "nosuch.jsonl cannot be opened"),
         (["tsc3", TABLE, "--uncoverable", "never"], "uncoverable cannot be 'never'"),
-        (["tsc3", TABLE, "--time-limit", "-1"], "time_limit cannot be -1"),
+        (["tsc3", TABLE, "--time-limit", "-1"], "time-limit cannot be -1"),
         (["tsc3", TABLE, "-o", TABLE], "also an input"),
         (["tsc3", "-", "--systems", "-"], "Only one of topics and systems can be the standard input"),
         (["tsc3", TABLE, "--strategy", "greedy"], "must be proven"),

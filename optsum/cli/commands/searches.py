@@ -23,6 +23,7 @@ from optsum.cli.flags import (
     Plot,
     Start,
     Topics,
+    offered,
     open_topics,
     output_or_pipe,
 )
@@ -92,7 +93,12 @@ def run_enumerate(
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
     near: NearFlags,
     strategy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="branch-and-bound or exhaustive [branch-and-bound]")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=offered("strategies"),
+            help="branch-and-bound or exhaustive [branch-and-bound]",
+        ),
     ] = None,
     max_solutions: Annotated[
         int, typer.Option(metavar="N", min=0, help="sets listed in a row; the count does not depend on it")
@@ -156,7 +162,10 @@ def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[st
 def run_frontier(
     files: Files,
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
-    strategy: Annotated[str | None, typer.Option(metavar="NAME", help="an exact one [branch-and-bound]")] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", autocompletion=offered("strategies"), help="an exact one [branch-and-bound]"),
+    ] = None,
     lengths: Annotated[
         str | None,
         typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [all to --max-length, or a problem's]"),
@@ -232,7 +241,12 @@ def run_labels(
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
     near: NearFlags,
     strategy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="how to search [auto; branch-and-bound with --soft or --all]")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=offered("strategies"),
+            help="how to search [auto; branch-and-bound with --soft or --all]",
+        ),
     ] = None,
     soft: Annotated[
         bool, typer.Option("--soft", help="add the share of all optima that hold each sentence, and how many there are")
@@ -288,10 +302,19 @@ def run_compare(
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy", "time_limit"})],
     strategies: Annotated[
         str | None,
-        typer.Option(metavar="NAME,NAME", help="strategies to compare (optsum list strategies) [greedy,lead,random]"),
+        typer.Option(
+            metavar="NAME,NAME",
+            autocompletion=offered("strategies"),
+            help="strategies to compare (optsum list strategies) [greedy,lead,random]",
+        ),
     ] = None,
     exact: Annotated[
-        str | None, typer.Option(metavar="NAME", help="strategy that computes the optima, or none [auto]")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=offered("strategies"),
+            help="strategy that computes the optima, or none [auto]",
+        ),
     ] = None,
     details: Annotated[
         bool,
@@ -302,7 +325,9 @@ def run_compare(
     backends: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME,NAME", help="solvers to compare (optsum list backends), or usable; milp is run on each"
+            metavar="NAME,NAME",
+            autocompletion=offered("backends"),
+            help="solvers to compare (optsum list backends), or usable; milp is run on each",
         ),
     ] = None,
     time_limit: Annotated[

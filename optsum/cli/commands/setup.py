@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from optsum.cli.exits import DONE, put
-from optsum.cli.flags import Config, Flags, command
+from optsum.cli.flags import LISTED, Config, Flags, command, offered
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import Options, resolve
 from optsum.options.toml import toml_of
@@ -56,7 +56,8 @@ def run_list(
         str,
         typer.Argument(
             metavar="KIND",
-            help="strategies, formulations, backends, metrics, presets, tokenizers, stemmers or splitters",
+            autocompletion=offered(LISTED),
+            help=f"{', '.join(LISTED[:-1])} or {LISTED[-1]}",
         ),
     ],
 ) -> int:
@@ -74,7 +75,13 @@ def run_list(
 
 def run_warm_up(
     strategy: Annotated[
-        str | None, typer.Option("--strategy", metavar="NAME,NAME", help="strategies that will be used [auto]")
+        str | None,
+        typer.Option(
+            "--strategy",
+            metavar="NAME,NAME",
+            autocompletion=offered("strategies"),
+            help="strategies that will be used [auto]",
+        ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="all strategies")] = False,
 ) -> int:

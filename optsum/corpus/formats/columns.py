@@ -246,6 +246,12 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
     {'id': ('id',), 'documents': ('article',), 'references': ('highlights',)}
     """
     pairs = [tuple(part.partition("=")[::2]) for part in given.split(",")] if isinstance(given, str) else given.items()
+    turned = [(path, key) for key, path in pairs if key not in _KEYS and path in _KEYS]
+    if turned:
+        right = [pair if pair in turned else pair[::-1] for pair in ((path, key) for key, path in pairs)]
+        raise OptionError(
+            f"--map names a key of optsum first and your column second: write --map {','.join(map('='.join, right))}."
+        )
     paths: dict[str, Path] = {}
     for key, path in ((str(key).strip(), str(path).strip()) for key, path in pairs):
         if not path:

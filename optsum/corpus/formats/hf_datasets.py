@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -45,11 +46,17 @@ def hub_records(name: str) -> Iterator[Line]:
     """
     datasets = _package(name)
     dataset, config, split = _parts(name)
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what fails is said once, here
     try:
         splits = list(datasets.get_dataset_split_names(dataset, config)) if split is None else [split]
         found = datasets.load_dataset(dataset, config, split=splits[0], streaming=True)
         rows = iter(found)
         first = list(islice(rows, 1))  # only reading it shows whether the data are there
+    except ConnectionError as error:
+        raise InputError(
+            f"the dataset {name} cannot be loaded without the hub of Hugging Face, which does not answer: check the "
+            "network, or give a folder that save_to_disk wrote elsewhere"
+        ) from error
     except Exception as error:
         raise InputError(f"the dataset {name} cannot be loaded: {_said(error)}") from error
     if len(splits) != 1:

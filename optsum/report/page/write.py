@@ -83,9 +83,8 @@ class Setting:
             try:
                 options = Options.model_validate({k: v for k, v in dict(given).items() if k not in _NOT_OF_PROBLEMS})
             except ValidationError as error:
-                raise InputError(
-                    f"its details are not those that optsum writes: {sentence_of(error.errors()[0])}"
-                ) from None
+                what = sentence_of(error, Options, in_file=True)
+                raise InputError(f"its details are not those that optsum writes: {what}") from None
             except (TypeError, ValueError):
                 raise InputError("its details are not those that optsum writes: options is no object") from None
         return cls(*_named(row), options, _said(row, options))

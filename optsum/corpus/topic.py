@@ -25,6 +25,7 @@ from optsum.corpus.formats.columns import (
     recognised,
 )
 from optsum.corpus.formats.lines import unpacked
+from optsum.corpus.formats.nuggets import NOTE, topic_of_nuggets
 from optsum.corpus.sentences import (
     ENGLISH,
     Splitter,
@@ -314,6 +315,10 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         yield _instance({**named, **value}, source)
         return
     columns = reading.columns
+    if columns is None and isinstance(value, Mapping) and "nuggets" in value and OWN.isdisjoint(value):
+        value = topic_of_nuggets(value)
+    if isinstance(value, Mapping) and NOTE in value and "supports" in value:
+        reading.notes(NOTE, value[NOTE], news=True)
     if columns is None and isinstance(value, Mapping) and (columns := recognised(value)) is not None:
         parts = [f"{key} are {path[0]}" for key, path in columns.paths.items() if key != "id"]
         ids = "the row's number" if columns.paths["id"][0] not in value else columns.paths["id"][0]

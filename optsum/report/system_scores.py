@@ -142,12 +142,13 @@ class PackedContexts:
         rows = []
         for system in systems:
             try:
-                found = _chosen(topic, system, task)
+                found, others = _chosen(topic, system, task, counted_one=setup.options.length_unit == "sentences")
             except InputError as error:
                 rows.append(_error_row(topic.id, system.system, _where(system) + str(error)))
                 continue
             worth, (numerator, denominator) = task.problem.evaluate(found), task.problem.totals(found)
-            over = max(0, task.problem.length(found) - task.problem.max_length)
+            length = others + (task.length(found) or 0)
+            over = max(0, length - task.problem.max_length)
             gap = None if over else 1 - worth.key / most if most else 0
             rows.append(
                 {
@@ -155,7 +156,7 @@ class PackedContexts:
                     "objective": worth.value,
                     "numerator": numerator,
                     "denominator": denominator,
-                    "length": task.length(found),
+                    "length": length,
                     "over": over,
                     "gap": None if gap is None else float(gap),
                     **task.found(found),
@@ -165,8 +166,11 @@ class PackedContexts:
         return rows
 
 
-def _chosen(topic: Topic, system: System, task: Task) -> Selection:
-    """Return the passages that a packer chose, as units of the topic's problem."""
+def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> tuple[Selection, int]:
+    """Return the passages that a packer chose, as units of the topic's problem, and how many others there are.
+
+    Where passages count one each and the topic has no texts, others are passages that support nothing.
+    """
     names: Sequence[int | str]
     if system.selection is not None:
         check_extract(topic, alternatives_of(topic, "miss"), system.selection)
@@ -181,9 +185,10 @@ def _chosen(topic: Topic, system: System, task: Task) -> Selection:
         called = list(texts_of(topic))
         names = [called[unit] for unit in extract.units]
     known = task.numbers()
-    if unknown := [name for name in names if name not in known]:
+    unknown = [name for name in names if name not in known]
+    if unknown and not (counted_one and not topic.documents and topic.lengths is None):
         raise InputError(f"the selection names {unknown[0]!r:.40}, which is no passage of topic {topic.id!r}")
-    return tuple(sorted({known[name] for name in names}))
+    return tuple(sorted({known[name] for name in names if name in known})), len(unknown)
 
 
 def against(

@@ -27,6 +27,7 @@ from optsum.corpus.formats.lines import (
     ends_by_returns,
     raw_lines,
 )
+from optsum.corpus.formats.nuggets import nugget_reader
 from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records, topic_record
 from optsum.errors import InputError, visible
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
@@ -128,7 +129,8 @@ def _reader(
     if first.startswith(b"{"):
         if first == b"{" and line.endswith(b"\n"):
             raise InputError(f"{name} holds JSON spread over several lines; put each {what} on one line (JSON Lines)")
-        return raw_lines
+        of_nuggets = nugget_reader(first, name) if what == "topic" else None
+        return of_nuggets or raw_lines
     if first.startswith(b"["):
         return array_records
     heading = heading_of(first, closed=what != "row", columns=columns, likely=what == "topic")
@@ -136,6 +138,8 @@ def _reader(
         _check_columns(name, what, columns, heading[1])
         return lambda lines, name: csv_records(lines, name, heading, of_cells, closed=what == "row")
     sample = line + stream.peek()  # only now: a pipe may have no second line yet
+    if what == "topic" and (of_nuggets := nugget_reader(first, name, sample)) is not None:
+        return of_nuggets
     if is_cover_table(sample):
         return lambda lines, _: _cover_table(lines, path)
     if decode(first, name).error is None or b"\n{" in sample:

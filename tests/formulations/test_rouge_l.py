@@ -205,6 +205,11 @@ def test_refusals_say_what_to_do() -> None:
         optsum.solve(topic, metric="rouge-l", max_length=9, counts="set")
     with pytest.raises(UnsupportedError, match="Model units"):
         optsum.solve(topic, metric="rouge-1+rouge-l", max_length=9, model_units="sentences")
+    for metric in ("rouge-l", "rougeL", "rouge-1+rouge-l"):
+        with pytest.raises(UnsupportedError, match=f"not {metric.replace('+', '.')}: choose one with metric"):
+            optsum.solve(topic, metric=metric, formulation="compressive", max_length=9)
+    with pytest.raises(UnsupportedError, match="leave boundaries at sentence"):
+        optsum.solve(topic, metric="rouge-2+rouge-l", boundaries="joined", max_length=9)
 
 
 @pytest.mark.parametrize("measure", ["recall", "f1"])

@@ -485,7 +485,7 @@ def score_rows(
             of_topic.setdefault(system.topic_id if system.place is None else system.place, []).append(system)
     lines = 1 + max((place for place in of_topic if isinstance(place, int)), default=-1)
     warned = Warned()
-    place = -1
+    place, without = -1, []
     for place, topic in enumerate(checked_topics(topics, options.reading)):
         own = of_topic.pop(place, [])
         if limit is not None and place >= limit:
@@ -496,12 +496,22 @@ def score_rows(
         elif found := own + of_topic.pop(topic.id, []):
             warned.add(_warning_of(topic, options) if scores.packed is None else None)
             yield _rows(topic, found, scores)
+        else:
+            without.append(topic.id)
     warned.say()
     if 0 < lines <= place and limit is None:
         getLogger("optsum").warning(
-            "there are %d topics and %d lines of summaries: line by line they go with the first topics",
+            "there are %d topics and %s of summaries: line by line they go with the first topics",
             place + 1,
-            lines,
+            counted(lines, "line"),
+        )
+    elif without and len(without) < (total := min(place + 1, limit or place + 1)):
+        getLogger("optsum").warning(
+            "%d of %d topics %s no summary, such as %r: means are over the others",
+            len(without),
+            total,
+            "has" if len(without) == 1 else "have",
+            without[0],
         )
     for name, left in of_topic.items():
         reason = f"no topic has the id {name!r}" if isinstance(name, str) else f"there are only {place + 1} topics"

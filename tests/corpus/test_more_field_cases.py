@@ -375,7 +375,7 @@ def test_more_or_fewer_lines_than_topics_are_said(tmp_path: Path, caplog: pytest
     assert ([row.topics for row in more.rows], more.failed, caplog.messages) == ([2], 1, [])
     (tmp_path / "mine.txt").write_text("a b\n")
     assert [row.topics for row in optsum.score(NAMED, tmp_path / "mine.txt").rows] == [1]
-    assert ["there are 2 topics and 1 lines" in message for message in caplog.messages] == [True]
+    assert ["there are 2 topics and 1 line" in message for message in caplog.messages] == [True]
 
 
 def told(record: dict[str, Any], path: Path, columns: str | None = None) -> tuple[list[Shown], list[str]]:

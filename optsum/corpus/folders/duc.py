@@ -89,7 +89,7 @@ def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
             if document.name and document.name not in sets[file.parent.name.casefold()]:
                 sets[file.parent.name.casefold()].append(document.name)
     yield from _of_documents(documents, origin, summaries)
-    yield from _of_sets(documents, sets, summaries)
+    yield from _of_sets(documents, sets, summaries, reading)
 
 
 def _of_documents(
@@ -114,12 +114,28 @@ _NONE = "there is no summary of the document; put files with <SUM DOCREF=...>, o
 
 
 def _of_sets(
-    documents: dict[str, Document], sets: dict[str, list[str]], summaries: Sequence[Summary]
+    documents: dict[str, Document], sets: dict[str, list[str]], summaries: Sequence[Summary], reading: Reading
 ) -> Iterator[Line]:
     by_set: defaultdict[str, defaultdict[str, list[Summary]]] = defaultdict(lambda: defaultdict(list))
+    used: set[str] = set()
     for summary in summaries:
+        used.update(summary.documents)
         if summary.multi:
             by_set[summary.docset.casefold()][summary.size].append(summary)
+            used.update(_documents_of(summary, documents, sets))
+            if absent := [name for name in summary.documents if name not in documents]:
+                reading.notes(
+                    "absent",
+                    f"a summary of {summary.docset} names {len(absent)} document{'s' * (len(absent) > 1)} that "
+                    f"{'are' if len(absent) > 1 else 'is'} not here, such as {absent[0]}; its topic has those of its "
+                    "folder",
+                )
+    if by_set and (left := [folder for folder, names in sets.items() if used.isdisjoint(names)]):
+        reading.notes(
+            "left",
+            f"{len(left)} folder{'s' * (len(left) > 1)} of documents without a summary, such as {left[0]}, "
+            f"{'are' if len(left) > 1 else 'is'} left out; put files with <SUM DOCREF=...>, or models, beside it",
+        )
     for docset, sizes in by_set.items():
         for size, own in sizes.items():
             name = own[0].docset if len(sizes) == 1 else f"{own[0].docset}-{size}"

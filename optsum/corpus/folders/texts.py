@@ -67,11 +67,22 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
     topics, ``a/1``, ``a/2`` (BBC News Summary).
     """
     documents, references = folders
+    entries = _entries(documents)
+    names = set(map(_name, entries))
     by_name: defaultdict[str, list[Path]] = defaultdict(list)
+    left = []
     for entry in _entries(references):
-        for name in _prefixes(entry):
-            by_name[name] += _files(entry)
-    for entry in _entries(documents):
+        if (owner := next((name for name in _owners(entry) if name in names), None)) is not None:
+            by_name[owner] += _files(entry)
+        else:
+            left.append(entry)
+    if left:
+        reading.notes(
+            "left",
+            f"{len(left)} of {references} belong{'s' if len(left) == 1 else ''} to nothing in {documents}, such as "
+            f"{left[0].name}, and is left out; give it the name of its document",
+        )
+    for entry in entries:
         beside = references / entry.name
         if entry.is_dir() and beside.is_dir():
             files = [{_name(file): file for file in _files(each)} for each in (entry, beside)]
@@ -124,7 +135,8 @@ def _files(entry: Path) -> list[Path]:
     return sorted(file for file in _entries(entry) if file.is_file()) if entry.is_dir() else [entry]
 
 
-def _prefixes(entry: Path) -> list[str]:
+def _owners(entry: Path) -> list[str]:
+    """Return the names that a file of references may belong to, the likeliest first: a.b.txt to "a.b", or to "a"."""
     name = _name(entry)
     return [name] if entry.is_dir() else list(filter(None, (name, name.rpartition(".")[0])))
 

@@ -293,3 +293,16 @@ def recognised(names: Collection[str]) -> Columns | None:
             own = next((name for name in IDS if name in names), "id")
             return Columns({"id": (own,), "documents": (documents,), "references": (references,)})
     return None
+
+
+def columns_beside(names: Collection[str], taken: Columns) -> list[str]:
+    """Return the columns of a record that other data sets have their documents or references in.
+
+    Examples
+    --------
+    >>> record = ["article", "highlights", "document", "summary"]
+    >>> columns_beside(record, recognised(record))
+    ['document', 'summary']
+    """
+    known = {name for pair in WELL_KNOWN[:7] for name in pair}  # those below also name publishers, or tokens
+    return [name for name in names if name in known and name not in taken.names]

@@ -167,8 +167,17 @@ def _finite(digits: str) -> float:
     return value
 
 
-DECODER: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_constant)
-"""Of JSON as the standard has it: no NaN, and no number beyond the range of floating point."""
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise NotJSONError(f"an object has the key {json.dumps(twice):.80} twice; write each key once")
+    return found
+
+
+DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_finite, parse_constant=_constant)
+"""Of JSON without doubt: no NaN, no number beyond the range of floating point, and no key twice in an object."""
 
 
 def decode(raw: bytes, source: str) -> Line:

@@ -22,7 +22,7 @@ from optsum.coverage.instance import Coverage, Sense
 from optsum.options.options import ScoreOptions, resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem, Selection
-from optsum.report.system_scores import score_rows
+from optsum.report.system_scores import SystemScores, score_rows
 from optsum.report.tables.results import headline, optima_table, results_table
 from optsum.running.search import search
 
@@ -68,7 +68,9 @@ def test_extracts_are_scored_in_the_ids_of_the_input() -> None:
     (row,) = [
         row
         for rows in score_rows(
-            [as_topic(named)], [as_system({"topic_id": "text", "system": "s", "selection": ["x"]})], ScoreOptions()
+            [as_topic(named)],
+            [as_system({"topic_id": "text", "system": "s", "selection": ["x"]})],
+            SystemScores(ScoreOptions()),
         )
         for row in rows
     ]

@@ -10,7 +10,7 @@ import pytest
 
 import optsum
 from optsum.options.options import resolve_score
-from optsum.report.system_scores import score_rows
+from optsum.report.system_scores import SystemScores, score_rows
 
 TOPIC: dict[str, Any] = {"id": "t", "documents": [["cats bark loud", "dogs mew"]], "references": [["cats bark mew"]]}
 
@@ -87,7 +87,7 @@ def test_a_topic_that_could_not_be_used_has_none() -> None:
 
 def scored(topic: dict[str, Any] = TOPIC, summary: Any = ("cats bark",), **options: Any) -> str:
     ((row,),) = score_rows(
-        [topic], [{"topic_id": "t", "system": "s", "summary": list(summary)}], resolve_score(options)
+        [topic], [{"topic_id": "t", "system": "s", "summary": list(summary)}], SystemScores(resolve_score(options))
     )
     return str(row["signature"])
 

@@ -95,7 +95,7 @@ def test_what_cannot_be_scored_is_a_row_and_costs_the_others_nothing() -> None:
         system("none", ["x"], "empty"),
         system("good", ["the cat"]),
     ]
-    rows = [row for rows in score_rows(topics, systems, ScoreOptions()) for row in rows]
+    rows = [row for rows in score_rows(topics, systems, SystemScores(ScoreOptions())) for row in rows]
     assert [(row["topic_id"], row["system"]) for row in rows] == [
         ("w", None), ("t", "far"), ("t", "good"), ("empty", "none"), ("nowhere", "lost"), (None, None),
     ]  # fmt: skip

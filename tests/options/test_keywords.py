@@ -71,7 +71,7 @@ def said(field: str, info: Any) -> str:
     ending = '"""' if len(lines) == 1 else '\n    """'
     body = "\n    ".join(lines)
     kind = "float | Sequence[float] | None" if "several in a comparison" in sentence else hint(field, info.annotation)
-    return f'\n    {field}: {kind}\n    """{body}{ending}\n'
+    return f'    {field}: {kind}\n    """{body}{ending}\n'
 
 
 def made() -> str:
@@ -92,7 +92,7 @@ def made() -> str:
         ("Keywords", "SolveKeywords", "Keywords of a search.", own),
         ("ScoreKeywords", "TextKeywords", "Keywords of scoring.", {*score} - both),
     ):
-        text += f'\n\nclass {name}({base}, total=False):\n    """{about}"""\n'
+        text += f'\n\nclass {name}({base}, total=False):\n    """{about}"""\n\n'
         said_of = score if name == "ScoreKeywords" else search
         text += "".join(said_of[field] for field in said_of if field in fields)
     return subprocess.run(

@@ -107,8 +107,7 @@ class TrimmableSentence:
 def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -> TrimmableSentence:
     """Contract the chunks of a sentence that are tied to one another.
 
-    `number`: of the sentence in its topic. `tree`: as `optsum.chunks.tree.chunk_tree` returns it: nodes with
-    ``tokens``, edges to children with ``required``.
+    `tree`: as `optsum.chunks.tree.chunk_tree` returns it: nodes with ``tokens``, edges to children with ``required``.
     """
     import networkx as nx
 
@@ -306,8 +305,6 @@ def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: s
     """Return the kept part of a sentence with exactly the tokens that were counted, and nothing repaired.
 
     A character that is in no token goes with the token before it.
-
-    `groups`: those that are kept. `tokenizer`: a name in `optsum.text.tokenizers.TOKENIZERS`.
     """
     if len(groups) == len(sentence.chunks):
         return sentence.sentence
@@ -513,8 +510,7 @@ def similar_compression(
 ) -> SimilarCompression:
     """Return the problem of a topic.
 
-    `lengths`: one integer a group, for each sentence. `alive`, one integer a sentence: the groups that fit into the
-    summary together with all that they need, as bits.
+    `alive`, one integer a sentence: the groups that fit into the summary together with all that they need, as bits.
     """
     vectors = needed_vectors(topic)
     first = np.cumsum([0, *(len(sentence.chunks) for sentence in sentences)])
@@ -787,9 +783,8 @@ def trimmed_counts(
     """Count.
 
     `tokens`: as `TrimmableSentence.tokens` has them. `wanted`, one collection of n-grams a metric: those of the
-    references. `alive`: the groups that fit into the summary, as bits, with each all its ancestors. `all_unigrams`:
-    count unigrams that are not wanted too. `keep_all`: keep groups that hold nothing that is wanted and lead to nothing
-    that does.
+    references. `alive`: the groups that fit into the summary, as bits, with each all its ancestors. `keep_all`: keep
+    groups that hold nothing that is wanted and lead to nothing that does.
     """
     groups = range(len(sentence.chunks))
     tokens = [token for token in tokens if alive >> token[1] & 1]

@@ -35,10 +35,9 @@ def prepare() -> None:
 def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: int, effort: int, until: int) -> int:
     """Make rows closed and feasible, improve them, and rank them.
 
-    `rows` (individuals, units): 0/1 decisions; changed in place. `ranks` (individuals, 4):
-    `optsum.heuristics.moves.rank` of each. `place`: the first row that is still to be done. `effort`: moves evaluated
-    for each row, about; 0 only repairs it and fills it up. `until`: moves evaluated in all after which no further row
-    is begun. The result: the first row that was not done.
+    `rows` (individuals, units): 0/1 decisions; changed in place. `place`: the first row that is still to be done.
+    `effort`: moves evaluated for each row, about; 0 only repairs it and fills it up. `until`: moves evaluated in all
+    after which no further row is begun.
     """
     state, control = descent.state, descent.control
     while place < len(rows) and control[EVALUATIONS] < until:

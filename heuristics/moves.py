@@ -53,10 +53,7 @@ class MoveTable(NamedTuple):
 
 
 def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
-    """Return the table of an instance at the empty selection; without entries where gains are no sums of integers.
-
-    `quick` (moves,): see `optsum.coverage.gains.quick_ones`.
-    """
+    """Return the table of an instance at the empty selection; without entries where gains are no sums of integers."""
     if instance.goal is not Sense.MAXIMIZE or not (quick > 0).any() or (instance.slot != 0).any():
         none = np.zeros(0, np.int64)
         return MoveTable(none, none, none, none, none, none, 0)
@@ -314,9 +311,8 @@ def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int)
 def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense: bool, noise: float) -> Any:
     """Return the adding move that fits and gains most, or -1, and how many were evaluated.
 
-    `barred` (units,): units that no move may choose are not 0. `draws` (1,): state of the generator, see `below`.
-    `dense`: compare gains per added length (Hirao et al. 2017, Algorithm 2), not gains. `noise`: each gain is
-    multiplied by a random factor from 1 - noise to 1.
+    `barred` (units,): units that no move may choose are not 0. `dense`: compare gains per added length (Hirao et al.
+    2017, Algorithm 2), not gains. `noise`: each gain is multiplied by a random factor from 1 - noise to 1.
     """
     before = rank(arrays, state)
     value = before[1] / before[2]
@@ -428,8 +424,7 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, dr
 
     `forced`: the one that loses least per length (of a cover, that uncovers least), whether or not that is better than
     to drop none; otherwise the one after which the rank is best, if it is better than now. `barred` (units,): units
-    that stay, if one is forced, are not 0. `draws` (1,): state of the generator, see `below`. `noise`: each loss is
-    multiplied by a random factor from 1 to 1 + noise.
+    that stay, if one is forced, are not 0. `noise`: each loss is multiplied by a random factor from 1 to 1 + noise.
     """
     before = rank(arrays, state)
     value = before[1] / before[2]

@@ -126,9 +126,8 @@ class Slices:
     ) -> bool:
         """Check the limits, run a slice, count its evaluations; what is held when the search ends here is reported.
 
-        `kernel`: function of the number of evaluations at which it is to return. `evaluations`: function that returns
-        how many it has done. `held`: function that returns the best selection that the kernel has and nobody has seen.
-        The result: what the kernel returned.
+        `kernel`: function of the number of evaluations at which it is to return. `held`: function that returns the best
+        selection that the kernel has and nobody has seen.
         """
         try:
             return self._slice(kernel, evaluations)

@@ -29,9 +29,8 @@ _PLACE: Final = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 class Registry(Generic[T]):
     """Classes by name.
 
-    `kind`: for messages: "strategy", "formulation", "backend". `builtin`: imported only when asked for. `group`:
-    entry-point group in which third parties announce theirs. One that takes a built-in's name, or a name that is
-    already taken, warns and is left out; one that cannot be imported is an error only when it is used. `base`:
+    `group`: entry-point group in which third parties announce theirs. One that takes a built-in's name, or a name that
+    is already taken, warns and is left out; one that cannot be imported is an error only when it is used. `base`:
     ``"module:attribute"`` of the class that every entry derives from. `families`: for names that no list can hold: the
     function returns the class of what follows the prefix.
     """
@@ -203,11 +202,7 @@ def _with_digest(name: str, function: Callable[..., Any]) -> str:
 
 
 class Functions(Registry[Any]):
-    """Functions by name: built-ins, those that others announce, those that stand in a module, and a caller's own.
-
-    `kind`: for messages: "tokenizer", "stemmer", "splitter". `group`: entry-point group in which third parties announce
-    theirs. `families`: as for `Registry`.
-    """
+    """Functions by name: built-ins, those that others announce, those that stand in a module, and a caller's own."""
 
     def __init__(
         self,

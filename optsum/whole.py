@@ -77,8 +77,7 @@ def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
 def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:
     """Return numbers as an array of 64-bit integers; the one that is given, if it is such an array.
 
-    `what`: as for `whole_numbers`. `ndim`: how many dimensions it must have. `**range_`: ``least`` and ``error``, as of
-    `whole`.
+    `ndim`: how many dimensions it must have.
     """
     import numpy as np
 

@@ -318,7 +318,6 @@ class BranchAndBound(Strategy):
         return True
 
     def _search_linear(self, run: Run, coverage: Coverage) -> None:
-
         if self.bound == "knapsack":
             answer = solve_knapsack_one(coverage, run.limits, run.deadline)
         else:
@@ -467,7 +466,6 @@ def _run_few_units() -> None:
 
 
 def _run_recall() -> None:
-
     NodeStore().grow()  # as large searches have it do
     for solve in (solve_one, solve_all):
         with rehearsal() as deadline:

@@ -48,8 +48,7 @@ def prepare(problem: Problem | None = None) -> None:
 def certify(problem: Problem, deadline: Deadline) -> Key | None:
     """Return a limit that no selection can pass, proven without floating point.
 
-    `problem`: with `Capability.BOUND`. `deadline`: what is not done by then is replaced by something weaker; None where
-    even that takes too long.
+    `deadline`: what is not done by then is replaced by something weaker; None where even that takes too long.
     """
     if not _serves(problem) or not affordable(problem.coverage, deadline):
         return problem.root_bound(deadline)

@@ -96,8 +96,7 @@ def _minimal(touched: list[Bits], others: list[Bits]) -> Clause:
 def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:
     """Apply the rules until none does anything.
 
-    `clauses`: each with an alternative at least. `forced`: units that are in every cover. `clauses`: what remains,
-    without them, in canonical order.
+    `clauses`: each with an alternative at least. `clauses`: what remains, without them, in canonical order.
     """
     left = [tuple(clause) for clause in clauses]
     forced = 0

@@ -200,8 +200,7 @@ def all_by_levels(
     A set is worth no less on a truncated instance, so the family of that instance holds all optima; if each of its sets
     reaches all floors, it holds no others.
 
-    `limits`, `should_stop`: for the whole search. `enumerate_`: returns the family of a problem, as a strategy's
-    `enumerate` does.
+    `enumerate_`: returns the family of a problem, as a strategy's `enumerate` does.
     """
     deadline, kept, nodes, rounds = Deadline(limits.time_s, should_stop), facility.first_kept(every=True), 0, 0
     while True:

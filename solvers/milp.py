@@ -91,12 +91,11 @@ def judge(
     only where the bound that it states, if that can be believed at all (`Backend.keeps_bound`), is attained; and
     claims that are refuted are left aside, instead of being errors.
 
-    `backend`: the solver. `name`: its name, for sentences. `model`: the program that it had. `worth`, `known`: the
-    program's objective at the answer's selection, and at the best selection that is known otherwise, both evaluated
-    afresh; None where there is none. `gap`: relative gap within which the solver may call its answer optimal. `size`:
-    what the solver adds up to an objective that may be near 0: its numbers are as exact as that is large. `neighbours`:
-    each returns the objective at a selection next to the answer's, None if that is not feasible; some are tried if the
-    answer is called optimal.
+    `worth`, `known`: the program's objective at the answer's selection, and at the best selection that is known
+    otherwise, both evaluated afresh; None where there is none. `gap`: relative gap within which the solver may call its
+    answer optimal. `size`: what the solver adds up to an objective that may be near 0: its numbers are as exact as that
+    is large. `neighbours`: each returns the objective at a selection next to the answer's, None if that is not
+    feasible; some are tried if the answer is called optimal.
     """
     if backend.options:
         if outcome.infeasible or not backend.keeps_bound:
@@ -443,8 +442,7 @@ def maximize_sum(run: Run, backend: Backend, name: str) -> None:
 class _Search:
     """One run.
 
-    `seen`: totals of selections that were looked at. `surpassed`: those of them that some program took for better than
-    they are.
+    `surpassed`: those of them that some program took for better than they are.
     """
 
     def __init__(self, run: Run, backend: Backend, name: str) -> None:

@@ -66,8 +66,7 @@ def _sloped(first: int, second: int, low: float, high: float, constants: tuple[i
 class RatioRows:
     """Columns and rows that all programs of an instance share.
 
-    `coverage`: with denominators that are linear, or count features once. `relaxed`: as of `coverage_model`: for bounds
-    alone. `constants`: what each total is without any unit. `most`: the largest that each total could be.
+    `coverage`: with denominators that are linear, or count features once.
     """
 
     def __init__(self, coverage: Coverage, *, relaxed: bool = False) -> None:

@@ -20,8 +20,6 @@ def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
     """Return the words of a sentence in the brackets of their chunks.
 
     The number is that of the chunk; "!" stands at the first bracket of a chunk that lives and dies with its parent.
-
-    `tree`: the `chunk_tree` of it.
     """
     seen: set[int] = set()
     pieces = []
@@ -79,10 +77,7 @@ class WordSequence:
 
 
 def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[WordSequence]:
-    """Yield the word sequences of length 2 of a sentence, but for those that tear a chunk apart, in their order.
-
-    `tree`: the `chunk_tree` of it.
-    """
+    """Yield the word sequences of length 2 of a sentence, but for those that tear a chunk apart, in their order."""
     import networkx as nx
 
     chunk_of = {token: chunk for chunk, tokens in tree.nodes(data="tokens") for token in tokens}

@@ -11,8 +11,7 @@ class WorkingTree:
     """The words of a parse, their heads and relations; punctuation is no part of the tree.
 
     `root`: number of the root among the tokens; always a word. `words`: the tokens that are words, in order: all but
-    punctuation. `head`: for each token its head, a word; -1 for the root and for punctuation. `relation`: for each
-    token its relation to the head.
+    punctuation. `head`: for each token its head, a word; -1 for the root and for punctuation.
     """
 
     def __init__(self, parse: Parse) -> None:

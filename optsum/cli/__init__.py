@@ -12,10 +12,7 @@ _BETWEEN = 250_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run optsum, and return the exit status, as `optsum.cli.app.main`; Ctrl-C is heard from the first import on.
-
-    `arguments`: those of the command line, if not given.
-    """
+    """Run optsum, and return the exit status, as `optsum.cli.app.main`; Ctrl-C is heard from the first import on."""
     if arguments is None:
         gc.set_threshold(_BETWEEN, 10, 10)
     try:

@@ -42,8 +42,7 @@ class Finished:
 
     A row with an error, or one that Ctrl-C ended, is not finished: its topic is searched again.
 
-    `output`: the file, for messages. `ways`: all that a topic is searched with. `other`: returns what else of the
-    command line a row differs from, by name; None if it does not.
+    `other`: returns what else of the command line a row differs from, by name; None if it does not.
     """
 
     def __init__(self, output: str, ways: Sequence[Options], other: Callable[[Row], str | None] | None = None) -> None:
@@ -173,9 +172,8 @@ class EachTopic:
     """One pass over a file of topics.
 
     `output`: where rows are written, as the command understands its ``--output``. `ways`: all that a topic is searched
-    with; they have the same stop words. `other`: as for `optsum.cli.each_topic.Finished`. `row_of`, `result_of`: what
-    is written of a result, and what a row that is kept says of it. `form`: of the output, where its name does not say
-    it. `interrupted`: whether Ctrl-C ended what `until_interrupted` holds.
+    with; they have the same stop words. `row_of`, `result_of`: what is written of a result, and what a row that is kept
+    says of it. `form`: of the output, where its name does not say it.
     """
 
     def __init__(

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 class LengthSearch(Protocol):
-    """A search for optima of one problem at one maximum length after another, each smaller than the one before.
-
-    `searched`: at how many lengths something was searched.
-    """
+    """A search for optima of one problem at one maximum length after another, each smaller than the one before."""
 
     @property
     def searched(self) -> int:
@@ -34,8 +31,6 @@ class LengthSearch(Protocol):
         """Return the best value at a maximum length and a selection worth it; None if nothing is feasible.
 
         Of such selections it is one that is an optimum of the most of the lengths below.
-
-        `at_most`: a proven bound.
         """
 
 

@@ -182,9 +182,8 @@ def corresponding_sets(
 ) -> tuple[tuple[tuple[int, ...], ...], bool]:
     """Return the minimal sets of source sentences that hold enough of the wanted n-grams, and whether these are all.
 
-    `wanted`: of a sentence of the reference; without any n-gram nothing corresponds to it. `source`: of each source
-    sentence. `max_sets`: only so many, the smallest first. `sets`: each sorted; those of fewest sentences first.
-    `complete`: whether there are no others of at most `max_sentences`.
+    `wanted`: of a sentence of the reference; without any n-gram nothing corresponds to it. `sets`: each sorted; those
+    of fewest sentences first. `complete`: whether there are no others of at most `max_sentences`.
     """
     need = ceil(threshold * wanted.total())
     if not need:
@@ -220,7 +219,6 @@ def _extend(
 ) -> None:
     """Add to `found` the minimal sets of `chosen` and one to `slots` of `units`, each once; stop above the limit.
 
-    `units`, `hits`: (candidates,), (candidates, n-grams). `chosen`: units and their hits, not enough by themselves.
     `goal`: copies wanted of each n-gram, and how many of them are needed in all.
     """
     limits, need = goal

@@ -65,8 +65,7 @@ def as_system(
     `obj`: with ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text) or ``selection`` (a list
     of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be there alone.
     Other keys are passed over. Or a row of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the
-    system. `language`: by whose rules raw text is split. `splitter`: what splits it (`optsum.as_topic`). `source`:
-    where it comes from, ``file:line``.
+    system.
     """
     return system_of(obj, reading_of(language=language, splitter=splitter), source)
 

@@ -59,10 +59,7 @@ _LOG: Final = logging.getLogger("optsum")
 
 
 class Notes:
-    """Says what is uncertain about an input, each kind of doubt once.
-
-    `name`: of the input, for messages; may be empty. `tell`: gets the sentences; without it they are logged.
-    """
+    """Says what is uncertain about an input, each kind of doubt once."""
 
     def __init__(self, name: str = "", tell: Callable[[str], None] | None = None) -> None:
         self._name, self._tell = name, tell
@@ -695,8 +692,7 @@ def _supported(
 ) -> Cover:
     """Return a cover whose alternatives are the passages that support each claim.
 
-    `passages`: what each passage is called. `names`: what each claim is called; None where claims are numbered from 0.
-    `count`: how many claims there are.
+    `names`: what each claim is called; None where claims are numbered from 0.
     """
     if len(passages) != len(supports):
         raise InputError(

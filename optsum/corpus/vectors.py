@@ -78,11 +78,7 @@ class Vectors:
 
 
 def vectors_of(arrays: Mapping[str, Any], sentences: int, references: Sequence[Sequence[Sentence]]) -> Vectors:
-    """Return the vectors that arrays hold, checked.
-
-    `arrays`: name (`NAMES`) -> array, or lists of numbers. `sentences`: how many the topic has. `references`: those of
-    the topic.
-    """
+    """Return the vectors that arrays hold, checked."""
     if unknown := [name for name in arrays if name not in NAMES]:
         raise InputError(f"there are no vectors called {unknown[0]!r:.40}; the names are {', '.join(NAMES)}")
     held = {name: _numbers(arrays[name], name) for name in NAMES if arrays.get(name) is not None}
@@ -181,8 +177,7 @@ def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[S
     """Return the vectors that a model gives.
 
     `embed`: gets a list of texts, and returns an array with a vector for each, or a list with an array of vectors for
-    each, one a token. It is called for the sentences, and for those of each reference. `sentences`, `references`: those
-    of the topic.
+    each, one a token. It is called for the sentences, and for those of each reference.
     """
     first, *others = [_embedded(embed, list(map(raw_text, part))) for part in (sentences, *references)]
     held = [row for part in others for row in part]

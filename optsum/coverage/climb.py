@@ -62,8 +62,7 @@ def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
 class Climber:
     """One climb.
 
-    `arrays`, `moves`: of one instance. `single`: only the one best move by value, not by value per length (Hirao et al.
-    2017, Algorithm 2, line 11).
+    `single`: only the one best move by value, not by value per length (Hirao et al. 2017, Algorithm 2, line 11).
     """
 
     def __init__(self, arrays: Arrays, moves: Moves, *, single: bool = False) -> None:

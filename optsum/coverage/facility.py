@@ -78,9 +78,7 @@ class Facility(Coverage):
     ) -> Facility:
         """Return an instance.
 
-        `similar`, `importance`: as the attributes; equal rows become one. `lengths`: one integer a unit. `full`: the
-        denominator: what f is if every token has the largest similarity there can be. `parents`: (units,). `own` (2,
-        units): as the attribute. `**limits`: ``min_length``, ``max_length``.
+        `full`: the denominator: what f is if every token has the largest similarity there can be.
         """
         length = whole_array(lengths, "The length of unit {}")
         similar = whole_array(similar, "A similarity", ndim=2, least=0)

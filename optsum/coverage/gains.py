@@ -66,8 +66,7 @@ def brought(copies, unit_start, unit_feature, unit_count, level_start, level, sl
 def gain_of(top, bottom, old_top, old_bottom, old):
     """Return by how much a ratio grows; where the denominator stays, by one division, so that equal gains stay equal.
 
-    `top`, `bottom`: the new ratio, which over nothing is 0. `old_top`, `old_bottom`, `old`: the ratio before (over
-    something), and its value.
+    `top`, `bottom`: the new ratio, which over nothing is 0.
     """
     if bottom == old_bottom:
         return (top - old_top) / bottom

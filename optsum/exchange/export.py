@@ -124,8 +124,6 @@ def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] =
 
     The format has no agreed way to maximize, so the objective is minimized: it is the negative one where the program
     maximizes.
-
-    `model`, `units`, `comments`: as of `lp_text`.
     """
     names = column_names(model, units)
     flip = model.sense is Sense.MAXIMIZE

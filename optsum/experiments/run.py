@@ -148,8 +148,7 @@ class Ways(NamedTuple):
 class RunWork(AbstractContextManager["RunWork"]):
     """A run under way.
 
-    `experiment`, `folder`, `resume`, `shard`, `limit`, `details`: as for `run`. `total`: topics to be done, once for
-    each cell; None as long as nobody knows. `kept`: those of them that are there from before.
+    `total`: topics to be done, once for each cell; None as long as nobody knows.
     """
 
     def __init__(

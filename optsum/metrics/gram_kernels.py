@@ -47,8 +47,7 @@ def number_pairs(left: Any, right: Any) -> Any:
 def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
     """Return numbers of the n-grams within each row.
 
-    `ids`, `start`: tokens, and where each row begins. `different`: how many different tokens there are. `size`: tokens
-    of an n-gram. `grams`: one a token, the n-gram that begins there; -1 where it would leave the row.
+    `grams`: one a token, the n-gram that begins there; -1 where it would leave the row.
     """
     grams = ids
     for step in range(1, size):
@@ -100,10 +99,7 @@ def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -
 
 @njit(cache=True)
 def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spared: int) -> Any:
-    """Return numbers of what a metric counts in each row (`optsum.metrics.metric.Metric.coded`).
-
-    The result: as `ngram_numbers`.
-    """
+    """Return numbers of what a metric counts in each row (`optsum.metrics.metric.Metric.coded`)."""
     if kind == SKIPS:
         return skip_numbers(ids, start, different, size, spared)
     return ngram_numbers(ids, start, different, size)
@@ -140,11 +136,10 @@ def clipped_hits(grams: Any, start: Any, different: int) -> Any:
 def count_rows(grams: Any, start: Any, different: int, references: int, distinct: bool, only: bool) -> Any:
     """Count the n-grams of each row.
 
-    `grams`, `start`, `different`: as `optsum.metrics.metric.Numbered`. `references`: so many rows at the beginning are
-    of references. `distinct`: count every n-gram of a row once. `only`: of the other rows, keep n-grams alone that some
-    reference has. `begin`: (rows + 1,) where the entries of each row begin. `found`, `copies`: one entry a different
-    n-gram of a row, in the order in which they first occur. `total`: (rows,) n-grams of each row, whether kept or not.
-    `shared`: (rows,) whether some reference has one of them.
+    `references`: so many rows at the beginning are of references. `only`: of the other rows, keep n-grams alone that
+    some reference has. `begin`: (rows + 1,) where the entries of each row begin. `found`, `copies`: one entry a
+    different n-gram of a row, in the order in which they first occur. `total`: (rows,) n-grams of each row, whether
+    kept or not.
     """
     rows = len(start) - 1
     begin = np.zeros(rows + 1, np.int64)
@@ -196,11 +191,9 @@ def _joined(left: Any, right: Any) -> Any:
 def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
     """Count what several metrics count in each row of tokens.
 
-    `ids`, `start`, `different`: tokens, where each row begins, and how many different ones there are. `coded` (metrics,
-    2): of each metric `Metric.coded`. `references`, `distinct`, `only`: as of `count_rows`. `begin`: (metrics * (rows +
-    1),) where the entries of each row begin, of one metric after another. `found`, `copies`: as `count_rows`, of one
-    metric after another. `totals`: (metrics, rows) how many each row has. `shared`: (rows,) whether some reference has
-    one of those that the row has, of any metric. `kinds`: (metrics,) how many different ones there are.
+    `ids`, `start`, `different`: tokens, where each row begins, and how many different ones there are. `begin`: (metrics
+    * (rows + 1),) where the entries of each row begin, of one metric after another. `shared`: (rows,) whether some
+    reference has one of those that the row has, of any metric.
     """
     rows = len(start) - 1
     begin = np.empty(len(coded) * (rows + 1), np.int64)

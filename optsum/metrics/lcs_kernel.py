@@ -129,8 +129,7 @@ def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
 def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
     """Count the hits of a summary, the last group of sentences, in each of the other groups, the references.
 
-    `ids`, `start`: tokens, and where each sentence begins. `group`: where each text begins, as a number of a sentence.
-    `different`: how many different tokens there are. The result: (texts - 1,) array.
+    `group`: where each text begins, as a number of a sentence.
     """
     references = len(group) - 2
     first, last = group[references], group[references + 1]

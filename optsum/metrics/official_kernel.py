@@ -18,9 +18,8 @@ def official_hits(ids: Any, start: Any, references: Any, chosen: Any, different:
 
     `ids`, `start`, `different`: as in `optsum.text.interned.Interned`: the sentences of the references first.
     `references` (references + 1,): the number of the first sentence of each, and the end of the last one. `chosen`:
-    numbers of the sentences of the summary, in their order. `coded` (metrics, 2): of each metric
-    `optsum.metrics.metric.Metric.coded`. The result (metrics, 3) array: hits in all references together, how much there
-    is in these, and how much in the summary.
+    numbers of the sentences of the summary, in their order. The result (metrics, 3) array: hits in all references
+    together, how much there is in these, and how much in the summary.
     """
     first = references[-1]
     end, sentences = start[first], first + len(chosen)

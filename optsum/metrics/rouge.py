@@ -202,9 +202,7 @@ def rouge_all(
 ) -> dict[str, Score]:
     """Score a summary by several metrics, each text being tokenized once.
 
-    `metrics`: a sum, or a mean, stands for its parts. `summary`, `references`, `max_words`, `counts`,
-    `references_mode`, `best_by`, `boundaries`, `last_unigram`, `model_units`: as in `rouge`, and the errors too. The
-    result: by name of metric, in the order given.
+    `metrics`: a sum, or a mean, stands for its parts. The result: by name of metric, in the order given.
     """
     _check("counts", counts, get_args(Counting))
     _check("references_mode", references_mode, get_args(ReferencesMode))

@@ -78,10 +78,7 @@ class Similarity(Metric):
 
 
 def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the cosine of each vector of `left` with each of `right`; one of zeros is like nothing, 0.
-
-    `left`, `right`: (vectors, dimensions). The result: (left vectors, right vectors) array.
-    """
+    """Return the cosine of each vector of `left` with each of `right`; one of zeros is like nothing, 0."""
     found: FloatArray = np.clip(_normal(left) @ _normal(right).T, -1.0, 1.0)
     return found
 

@@ -13,9 +13,8 @@ def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low:
     Units are decided one after the other, those of `kept` first: one of `kept` stays, and one of `others` stays out,
     wherever the units that follow can still reach the window.
 
-    `lengths`: one integer a unit. `kept`, `others`: units, in the order in which they are decided. `low`, `high`: the
-    window, in the unit of `lengths`. The result: none if no selection of these units fits, or the table would be too
-    large (units times `high`).
+    `kept`, `others`: units, in the order in which they are decided. The result: none if no selection of these units
+    fits, or the table would be too large (units times `high`).
     """
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))

@@ -346,11 +346,10 @@ def resolve(
     """Return the options of a search: defaults, then the preset's, then the file's, then those given.
 
     `given`: option name -> value; None stands for "not given". What is given wins over the file, the file over the
-    preset. `config`: a TOML file with the same names. `strategy`: the strategy where none is given anywhere. If that is
-    not given either, it is "auto", or the one that an option which is given belongs to: a backend is that of the one
-    that hands problems to solvers. `among_others`: whether this is one of several searches with the same options: then
-    a solver need not be of use to it, and options may be of another one. `taken`: options of the file that the caller
-    reads.
+    preset. `strategy`: the strategy where none is given anywhere. If that is not given either, it is "auto", or the one
+    that an option which is given belongs to: a backend is that of the one that hands problems to solvers.
+    `among_others`: whether this is one of several searches with the same options: then a solver need not be of use to
+    it, and options may be of another one.
     """
     options = resolve_as(Options, given, config=config, taken=taken)
     if not among_others and options.backend_options:

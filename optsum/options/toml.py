@@ -19,8 +19,6 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
 
     The table ``[backend]`` with its ``name`` and its table ``options`` is the same as ``backend`` and
     ``backend_options``.
-
-    `known`: the names that there may be.
     """
     text = read_text(path, "the configuration", error=OptionError)
     table = parse_toml(text, f"the configuration {path}", error=OptionError)

@@ -18,12 +18,11 @@ FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)  # Columns of what describes a
 def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, weights: Any, units: Any) -> Any:
     """Let n-grams be features, numbered cover by cover in the order in which the units have them.
 
-    `begin`, `found`, `copies`: as `optsum.metrics.gram_kernels.counted` returns them. `covers` (covers + 1, 4): of each
-    cover the first row of its metric, how many n-grams there are, what each n-gram gains, once, if that is positive,
-    and where its references begin in `held`; in the last row, where they end. `held`, `weights`: the gain of a copy is
-    the summed weights of the references that hold the n-gram at least that often. `units`: rows of the units, as each
-    metric numbers them. The result: as `optsum.coverage.instance.Coverage` has them; without steps beyond all copies
-    that the units have. `features` (covers,): how many each has.
+    `covers` (covers + 1, 4): of each cover the first row of its metric, how many n-grams there are, what each n-gram
+    gains, once, if that is positive, and where its references begin in `held`; in the last row, where they end. `held`,
+    `weights`: the gain of a copy is the summed weights of the references that hold the n-gram at least that often.
+    `units`: rows of the units, as each metric numbers them. The result: as `optsum.coverage.instance.Coverage` has
+    them; without steps beyond all copies that the units have.
     """
     many = len(covers) - 1
     entries, widest, possible = 0, 0, 0

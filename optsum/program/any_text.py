@@ -43,8 +43,7 @@ def any_text_model(
 ) -> LinearModel | None:
     """Return the linear program of what any text could cover; None if no word brings anything.
 
-    `words`: how often each word may occur. `gains`: for each n-gram what its first, second, ... copy gains; never
-    growing. `size`: tokens of an n-gram. `max_words`: at least 1.
+    `gains`: for each n-gram what its first, second, ... copy gains; never growing. `max_words`: at least 1.
     """
     grams: Callable[[Word], Iterable[Gram]] = iter if size == 1 else pairwise
     inside = {word: Counter(gram for gram in grams(word) if gram in gains) for word in words}

@@ -232,8 +232,6 @@ class JointColumns:
     With s_u the seams that span u this is a path:
 
         sum_j m_uj <= x_u,   sum_i m_iu <= x_u,   s_u = s_(u-1) + sum_j m_(u-1)j - sum_i m_iu,   s_u + x_u <= 1
-
-    `first`: number of the first column.
     """
 
     def __init__(self, joints: Sequence[Joint], units: int, first: int) -> None:

@@ -126,10 +126,7 @@ def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) 
 
 
 def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
-    """Return a bound of the harmonic mean of the ratios, by tangents in windows of the denominator that varies.
-
-    `alone`: one bound a ratio.
-    """
+    """Return a bound of the harmonic mean of the ratios, by tangents in windows of the denominator that varies."""
     trivial = mean_of(instance.weights, alone)
     positive = (instance.constants[1::2] >= 0).all() and one_varies(instance)
     if not trivial or not positive or not affordable(instance, deadline):

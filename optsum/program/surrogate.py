@@ -169,8 +169,7 @@ def _quotients(instance: Coverage, wish: Weighted, cell: DenominatorBox) -> Deno
 def within(instance: Coverage, cell: DenominatorBox, wish: Weighted, *, least: bool) -> Coverage | None:
     """Return an instance with all selections of a cell and fewer others, where lengths can tell; None if it has none.
 
-    `wish`: whose ratios the cell is of. `least`: whether to leave out shorter selections, too: that is better to bound
-    with, and worse to search with.
+    `least`: whether to leave out shorter selections, too: that is better to bound with, and worse to search with.
     """
     if not cell.outlines:
         return instance
@@ -264,8 +263,7 @@ def programs(
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Yield integers (a, b) for each corner: ``a T - b D >= 0`` at one of them for whatever fulfils the wish.
 
-    `largest`: about what ``a T + b D`` may become with every unit. `steepest`: about what a may be. `check`: called at
-    each corner (`excess`). `a`, `b`: one integer for each ratio of the instance.
+    `largest`: about what ``a T + b D`` may become with every unit.
     """
     most = reaches(instance)
     plane = _plane(cell, wish)

@@ -40,8 +40,7 @@ def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> We
     :math:`\prod_h y_h^{w_h} \ge P` implies :math:`\sum_h w_h y_h / r_h \ge W (P / \prod_h r_h^{w_h})^{1 / W}` with
     W the sum of the weights; rounded down.
 
-    `power`: as `optsum.coverage.evaluate.key_of` compares means. `anchor`, one positive number a ratio: values of the
-    ratios.
+    `anchor`, one positive number a ratio: values of the ratios.
     """
     total = sum(instance.weights)
     typical = tuple(r * max(int(instance.constants[2 * h + 1]), 1) for h, r in enumerate(anchor))

@@ -75,9 +75,8 @@ Advance: TypeAlias = Callable[..., None]  # Called with how many more are done; 
 def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
     """Show how far the work is: a bar on a terminal, and a line in the log now and then elsewhere.
 
-    `what`: what is counted: "topics". `count`: returns how many there will be, or None if that is not known; asked only
-    if something is shown. `in_logs`: whether people in front of a pipe want to see the lines, too, as those of a long
-    run do.
+    `count`: returns how many there will be, or None if that is not known; asked only if something is shown. `in_logs`:
+    whether people in front of a pipe want to see the lines, too, as those of a long run do.
     """
     if is_quiet():
         yield lambda done=1: None  # noqa: ARG005

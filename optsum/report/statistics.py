@@ -126,8 +126,7 @@ def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
 def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple[float | None, bool]:
     """Return how close a value is to the optimum, or to the tightest bound where that is not known.
 
-    `ratio`: none where there is neither. `guaranteed`: whether it is against a bound: then the true ratio is at least
-    that.
+    `guaranteed`: whether it is against a bound: then the true ratio is at least that.
     """
     if optimum is not None:
         return _ratio(key, optimum), False

@@ -108,8 +108,7 @@ class OracleScores:
 class PackedContexts:
     """Holds what packers chose against the most that the budget allows.
 
-    `options`: with a formulation that has no metric, and a budget. `limits`: what is optimized, in words. `unproven`:
-    topics whose optimum was not proven in time.
+    `options`: with a formulation that has no metric, and a budget. `limits`: what is optimized, in words.
     """
 
     def __init__(self, options: ScoreOptions) -> None:

@@ -108,10 +108,9 @@ def each_topic(
 ) -> Generator[list[Result], None, None]:
     """Yield the results of each topic together, whatever happens to it.
 
-    `topics`: as for `optsum.corpus.given.topics_of`. `setups`: all setups in which a topic is searched; they make the
-    same problems of it, and share what is said of workers. `solve_part`: returns the results of a topic as one problem:
-    one for each setup, or fewer of which the last is interrupted. Pickled if other processes work. `executor`: the
-    caller's own (`optsum.running.executors.choice.crew_of`).
+    `setups`: all setups in which a topic is searched; they make the same problems of it, and share what is said of
+    workers. `solve_part`: returns the results of a topic as one problem: one for each setup, or fewer of which the last
+    is interrupted. Pickled if other processes work.
     """
     given = topics_of(topics, setups[0].options.reading)
     if executor is not None:  # its processes find on disk what this one compiles

@@ -75,8 +75,7 @@ def run_task(
 ) -> Result:
     """Search a task and turn the answer back into text; whoever calls it postpones Ctrl-C where it must be.
 
-    `began`: `optsum.system.clock.clock` at which the work on the topic began; now, if not given. `root_bound`: the
-    problem's, if it is known already. `sentence_count`: of the topic (`optsum.running.results.count_sentences`).
+    `began`: `optsum.system.clock.clock` at which the work on the topic began; now, if not given.
     """
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))

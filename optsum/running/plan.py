@@ -233,10 +233,7 @@ def _names(given: object, kind: str = "strategy") -> list[str]:
 
 
 def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
-    """Return seeds given as numbers, or as text: "0:10" for the ten from 0, "1,2,3" for these; none for None.
-
-    `seed`: a single one, where that is given too.
-    """
+    """Return seeds given as numbers, or as text: "0:10" for the ten from 0, "1,2,3" for these; none for None."""
     if given is None:
         return ()
     if seed is not None:

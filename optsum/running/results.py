@@ -28,7 +28,6 @@ def finished(
     """Return the result of a search with all that the topic adds: the units' names, the text and its scores.
 
     `began`, `built`: `optsum.system.clock.clock` when the work on the topic began, and when its problem was there.
-    `sentence_count`: of the topic (`count_sentences`).
     """
     found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
     more: Mapping[str, Any] = {}

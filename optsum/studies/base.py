@@ -140,10 +140,7 @@ class Study(Tabular):
         return True
 
     def reads(self, systems: Any, reading: Reading = AS_IS) -> Self:
-        """Take in systems' summaries, before `run`, and return the study.
-
-        `systems`: as for `optsum.score`. `reading`: how summaries that are raw text become sentences.
-        """
+        """Take in systems' summaries, before `run`, and return the study."""
         self._submissions = Submissions.of(systems, self.failures, reading)
         return self
 
@@ -155,8 +152,7 @@ class Study(Tabular):
     def run(self, topics: AnyTopics, done: Callable[[list[Row]], None] = lambda _: None) -> Self:
         """Do all topics, and return the study.
 
-        `topics`: path, data frame or iterable. `done`: gets the rows of each topic as soon as there are any, but not
-        those that were there (`resumes`).
+        `done`: gets the rows of each topic as soon as there are any, but not those that were there (`resumes`).
         """
         setups = [setup_of(options) for options in self.searches()]
         marks = {"study": self.name, "config_hash": self.config_hash}

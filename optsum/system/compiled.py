@@ -53,8 +53,7 @@ _LONGEST_CALL_S: Final = 0.5  # A search looks at its limits between two calls.
 class _OfThread(local):
     """The state that `Patience` keeps of each thread: while one rehearses, others search.
 
-    `interpreted`: kernels that were, since somebody has emptied it. `rehearsal_s`: seconds that may be spent on a call
-    of kernels which is only made so that they are there.
+    `rehearsal_s`: seconds that may be spent on a call of kernels which is only made so that they are there.
     """
 
     def __init__(self) -> None:
@@ -66,9 +65,8 @@ class Patience:
     """How long this process still interprets kernels that are not compiled.
 
     `left_s`: seconds of the processor; 0 to compile kernels that have taken long, less to compile all when they are
-    called. `taken`: how long kernels were interpreted. `over`: called with the kernels that have taken long, once, when
-    the patience is over. `compiling`: called before something is compiled. `thread`: what is not the process's, but
-    each thread's own. `warned`: whether it was said that kernels cannot be kept.
+    called. `over`: called with the kernels that have taken long, once, when the patience is over. `thread`: what is not
+    the process's, but each thread's own. `warned`: whether it was said that kernels cannot be kept.
     """
 
     def __init__(self) -> None:

@@ -180,8 +180,7 @@ class _Unpacked(RawIOBase):
 def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputError) -> str:
     """Return what a UTF-8 file holds, plain or compressed by gzip, without a byte order mark.
 
-    `path`: ``-`` is the standard input. `what`: what the file is, for messages: "the table"; empty for its bare name.
-    `error`: what is raised.
+    `what`: what the file is, for messages: "the table"; empty for its bare name.
     """
     name = f"{what} {name_of(path)}".lstrip()
     try:
@@ -197,10 +196,7 @@ def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputErro
 
 
 def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -> dict[str, Any]:
-    """Return the table that TOML text holds.
-
-    `what`: what it is, for messages: "the configuration a.toml". `error`: what is raised.
-    """
+    """Return the table that TOML text holds."""
     try:
         table = tomllib.loads(text)
     except ValueError as reason:  # of TOML, or of a number with thousands of digits

@@ -24,10 +24,7 @@ from optsum.system.processes.children import end_with, python
 
 
 def compile_parts(parts: Sequence[Part], done: Callable[[], object] = lambda: None) -> None:
-    """Run functions that call kernels (`optsum.system.compiling.collected`).
-
-    `done`: called after each.
-    """
+    """Run functions that call kernels (`optsum.system.compiling.collected`)."""
     helper = _Helper(parts)
     try:
         with on_first_compilation(helper.start):

@@ -47,10 +47,9 @@ def tokenizer_check(
 ) -> str | None:
     """Return a sentence that says how an analysis spoils a text, or None.
 
-    `sentences`: of the documents and the references. `language`: of the text, as far as anyone has said. `in_words`:
-    whether the length of the summary is limited in words. The result: if more than a tenth of the text is words of
-    which letters are thrown away, or of a script without blanks, which the tokenizer does not part; or if a stemmer for
-    English meets a language that is another one.
+    `language`: of the text, as far as anyone has said. `in_words`: whether the length of the summary is limited in
+    words. The result: if more than a tenth of the text is words of which letters are thrown away, or of a script
+    without blanks, which the tokenizer does not part; or if a stemmer for English meets a language that is another one.
     """
     texts, joined = _raw(sentences)
     tokenizer = analyzer.tokenizer

@@ -17,9 +17,8 @@ def number_words(text: Any, becomes: Any, sentences: int) -> Any:
     """Give each word of a text a number, in the order in which different words first occur.
 
     `text`: sentences, each ended by a NUL. `becomes` (256,) array of bytes: what each byte becomes: itself or another
-    one; a blank if it parts words; 0 if it is left out. `sentences`: how many there are. `ids`: one number a word.
-    `start`: (sentences + 1,) where the words of each sentence begin. `lengths`: (sentences,) pieces between white space
-    (of ASCII) in each sentence.
+    one; a blank if it parts words; 0 if it is left out. `start`: (sentences + 1,) where the words of each sentence
+    begin. `lengths`: (sentences,) pieces between white space (of ASCII) in each sentence.
     """
     most = len(text) // 2 + 1  # a word is one byte at least, and something ends it
     ids = np.empty(most, np.int64)

@@ -120,9 +120,8 @@ def knapsack(lengths, profit, skip, low, high, grain):
 def evaluated(core):
     """Return what a core's prices make of it.
 
-    `alone` (items,): mass and copies of each item under the prices, without rows. `profit`: (n,). `surplus` (joints,):
-    the q_o. `best`, `left` (features,): the count that maximizes ``table - price * count`` without limits; copies in
-    all items. `unpaid` (costs,): shares of all items. `slack`: the bound without the knapsack.
+    `alone` (items,): mass and copies of each item under the prices, without rows. `best`, `left` (features,): the count
+    that maximizes ``table - price * count`` without limits; copies in all items.
     """
     _ids, lengths, mass, start, feature, count, table_start, table, price, costs, base, _low, _high, scale, ties = core
     cost_start, cost, _cost_count, cost_share, cost_weight, cost_step = costs

@@ -618,11 +618,10 @@ class Subtree:
 class Driver(Monitor):
     """The search of one program.
 
-    `limits`: of nodes (frames), memory and, without a deadline, time. `effort`: how long subtrees are searched. `root`:
-    where the program's root is known already, with prices. `divisor`: values of the engine times this, plus the
-    program's base, are values of the program. `feasible`: whether any set meets the length limits. `upper`: bound of
-    the root; the caller lowers it as targets fail. `met`: the best set that was met where a search was split often,
-    whatever the target was.
+    `limits`: of nodes (frames), memory and, without a deadline, time. `root`: where the program's root is known
+    already, with prices. `divisor`: values of the engine times this, plus the program's base, are values of the
+    program. `upper`: bound of the root; the caller lowers it as targets fail. `met`: the best set that was met where a
+    search was split often, whatever the target was.
     """
 
     def __init__(

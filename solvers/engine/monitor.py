@@ -66,7 +66,6 @@ class Monitor:
     """Keeps a run's limits, and counts what it does.
 
     `limits`: of which nodes (frames of a search) and bytes of memory are kept here; the time is the deadline's.
-    `deadline`: by default the time limit's, from now on.
     """
 
     def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:

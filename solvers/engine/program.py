@@ -110,8 +110,7 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
 def with_feature(program: Program, units: IntArray, copies: IntArray, table: IntArray) -> Program:
     """Return a program with one more feature.
 
-    `units`, `copies` (holders,): units that have copies of it, ascending, and how many. `table` (M + 1,): what they are
-    worth.
+    `units`, `copies` (holders,): units that have copies of it, ascending, and how many.
     """
     shift = np.zeros(program.size + 1, np.int64)
     shift[units + 1] = 1

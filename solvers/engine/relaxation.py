@@ -102,10 +102,7 @@ class LinearProgram(NamedTuple):
 
 
 class Session:
-    """One HiGHS object: making it takes longer than solving a small model.
-
-    `owner`: the core whose relaxation is loaded. `solved`: how often one was solved.
-    """
+    """One HiGHS object: making it takes longer than solving a small model."""
 
     def __init__(self) -> None:
         import highspy

@@ -847,8 +847,7 @@ def _empty_memo(slots: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
 class Search:
     """A search for the sets of a core that reach a target, or for the first of them.
 
-    `order` (n,): units in the order of decision; descendants follow their ancestors immediately. `store`: where the
-    diagram's nodes go.
+    `order` (n,): units in the order of decision; descendants follow their ancestors immediately.
     """
 
     def __init__(self, core: Core, order: IntArray, target: int, store: NodeStore, first_only: bool) -> None:

@@ -32,10 +32,7 @@ class FlipWalk(NamedTuple):
 
 
 def start(arrays: Arrays, rows: int = 0) -> FlipWalk:
-    """Return a walk that stands at the empty selection, which is not counted but has to be beaten if it is feasible.
-
-    `rows`: how many ties are to be listed.
-    """
+    """Return a walk that stands at the empty selection, which is not counted but has to be beaten if it is feasible."""
     n = len(arrays.lengths)
     walk = FlipWalk(
         empty_state(arrays),

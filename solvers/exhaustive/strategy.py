@@ -168,10 +168,7 @@ _UNITS: Final = ((60.0, 1.0, "s"), (3600.0, 60.0, "min"), (86400.0, 3600.0, "h")
 
 
 class TimeEstimate:
-    """Duration of an exhaustive search: first from a typical rate, soon from the measured one.
-
-    `seconds`: of the whole search.
-    """
+    """Duration of an exhaustive search: first from a typical rate, soon from the measured one."""
 
     def __init__(self, selections: float, rate: float) -> None:
         self.selections = selections

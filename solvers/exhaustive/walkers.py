@@ -71,8 +71,7 @@ class Walker(ABC):
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
     """Return the quickest walk that serves a problem.
 
-    `coverage`: the problem in the normal form, if it has one. `see`: evaluates one selection. `rows`: how many ties are
-    to be listed.
+    `coverage`: the problem in the normal form, if it has one.
     """
     if coverage is not None:
         from optsum.coverage.state import arrays_of

@@ -37,9 +37,7 @@ _CELLS: Final = 2_000_000  # Lengths times units up to which bounds are kept for
 class ByLength:
     """Optima of recall at falling maximum lengths.
 
-    `program`: of occurrences of single units, without a minimum length. `bottom`: the denominator. `lengths`: the
-    maximum lengths that are asked for. `limits`: of each search. `deadline`: of all of them. `core`, `divisor`: the
-    root of the program (`core_of`).
+    `program`: of occurrences of single units, without a minimum length.
     """
 
     def __init__(
@@ -103,8 +101,6 @@ class ByLength:
         """Return the best value at a maximum length and a selection worth it; None if no selection keeps all rows.
 
         No selection worth as much fits a smaller one of the lengths that are asked for.
-
-        `length`: not above the instance's maximum. `at_most`: a proven bound.
         """
         stop_at(self._deadline)
         length = min(length, self._core.high)

@@ -47,11 +47,10 @@ LISTED: Final = 2_000_000  # Sets that are evaluated one and all to find how man
 def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline: Deadline, *, linear: bool) -> Optima:
     """Return all selections that are near the best.
 
-    `instance`: one that branch and bound serves. `limits`: of nodes and memory, for the proof of the optimum and the
-    enumeration together. `linear`: whether one integer decides, and the engine holds it. The result: ``least`` is the
-    threshold and ``best`` a selection of the best value. If the best value is not proven, there is no threshold (unless
-    it is given as a value), and the family holds the good set alone; if a limit comes after the proof, the family holds
-    some of the sets.
+    `limits`: of nodes and memory, for the proof of the optimum and the enumeration together. `linear`: whether one
+    integer decides, and the engine holds it. The result: ``least`` is the threshold and ``best`` a selection of the
+    best value. If the best value is not proven, there is no threshold (unless it is given as a value), and the family
+    holds the good set alone; if a limit comes after the proof, the family holds some of the sets.
     """
     if is_cover(instance):
         reach = _of_cover(instance, limits, deadline)

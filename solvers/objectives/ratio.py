@@ -108,9 +108,8 @@ def solve_ratio(
 ) -> Findings:
     """Find one optimum, or all, of an instance of one ratio.
 
-    `instance`: which `fits`; otherwise `sums.solve_sum` serves. `limits`: of time, nodes and memory, together for all
-    programs. `deadline`: instead of the time limit. `every`: whether all optima are wanted. `start`: a feasible set,
-    which is known to be good; otherwise that of a greedy search.
+    `limits`: of time, nodes and memory, together for all programs. `deadline`: instead of the time limit. `start`: a
+    feasible set, which is known to be good; otherwise that of a greedy search.
     """
     meter = Meter(limits or Limits(), deadline)
     best = Best(instance)

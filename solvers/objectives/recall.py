@@ -112,9 +112,8 @@ def solve_one(
 ) -> Answer:
     """Find one optimum of a coverage instance and prove it.
 
-    `coverage`: recall (a constant denominator); a minimum length is allowed. `limits`: of time, nodes and memory.
-    `deadline`: instead of the time limit. `at_most`: a proven bound of the recall. `start`: a feasible set, which is
-    known to be good. `effort`: how long subtrees are searched.
+    `coverage`: recall (a constant denominator); a minimum length is allowed. `deadline`: instead of the time limit.
+    `start`: a feasible set, which is known to be good.
     """
     program = recall_program(coverage)
     engine = Driver(program, limits or Limits(), deadline, effort)

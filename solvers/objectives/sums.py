@@ -593,7 +593,6 @@ def reaching_sum(
 ) -> tuple[Diagram, Termination | None]:
     """Return all sets that are worth a threshold above 0, or some of them and the limit that was reached.
 
-    `instance`: as for `solve_sum`. `threshold`: as values are compared. `best`: it decides how good the programs are.
     `meter`: what the run may take; it learns what this took.
     """
     kind = WindowedReaching if instance.combination is Combination.HARMONIC else Reaching

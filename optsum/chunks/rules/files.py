@@ -43,8 +43,7 @@ RELATIONS: Final[Mapping[str, frozenset[str]]] = {
 def mistyped(name: str, scheme: str) -> UnknownNameError | None:
     """Return the error for a relation that a scheme does not have, or None.
 
-    `name`: as it stands in a file of rules: with "!" before it and ":*" behind it, perhaps. `scheme`: a name in
-    `RELATIONS`.
+    `name`: as it stands in a file of rules: with "!" before it and ":*" behind it, perhaps.
     """
     plain, known = name.removeprefix("!").removesuffix(":*"), RELATIONS[scheme]
     if plain in known or plain == "*":

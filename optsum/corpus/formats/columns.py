@@ -48,8 +48,7 @@ def split_at(path: Path) -> tuple[Path, Path] | None:
 def items_of(value: Any, path: Path, names: Collection[str] = ()) -> list[Any] | tuple[Any, ...]:
     """Return the items of a list; an object of lists (`datasets` has these for lists of objects) is turned into one.
 
-    `path`: where the value stands, for messages. `names`: the lists of an object that are wanted; all, if none is
-    named.
+    `names`: the lists of an object that are wanted; all, if none is named.
     """
     where = ".".join(path).replace(".[", "[") or "the record"
     if isinstance(value, Mapping):

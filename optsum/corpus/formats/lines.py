@@ -101,10 +101,7 @@ def decoded(line: Line | RawLine) -> Line:
 
 
 def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:
-    """Yield the lines of a file that are not blank; only one that cannot be read is more than bytes.
-
-    `name`: of the file, for messages.
-    """
+    """Yield the lines of a file that are not blank; only one that cannot be read is more than bytes."""
     number = 0
     while True:
         try:

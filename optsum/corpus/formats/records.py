@@ -55,11 +55,10 @@ def raw_records(
 ) -> Iterator[Line | RawLine]:
     """Open a file and iterate over its records, one in memory at a time.
 
-    `path`: ``-`` is the standard input. `what`: what a record is, for messages: "topic". `empty`: whether a file
-    without any record is fine. `of_cells`: returns a record from the cells of a table's row, its number, from 0, and
-    whether the cells have kinds, or are text, all of them, which may be JSON. `columns`: further names by which the
-    heading of a table is recognised. The result: Lines of JSON Lines as they stand in the file. Never raises: a file
-    that breaks off (a damaged disk or archive) ends with a line that says so.
+    `of_cells`: returns a record from the cells of a table's row, its number, from 0, and whether the cells have kinds,
+    or are text, all of them, which may be JSON. `columns`: further names by which the heading of a table is recognised.
+    The result: Lines of JSON Lines as they stand in the file. Never raises: a file that breaks off (a damaged disk or
+    archive) ends with a line that says so.
     """
     records = _records(path, what, empty, of_cells, columns)
     next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work

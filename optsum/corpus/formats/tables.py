@@ -65,9 +65,8 @@ def csv_records(
 ) -> Iterator[Line]:
     """Yield a record for each row below the heading; a row that cannot be used says so.
 
-    `lines`: from the heading on. `name`: of the file, for messages. `of_cells`: as for
-    `optsum.corpus.formats.records.raw_records`. `closed`: whether each row has a line break at its end, as optsum
-    writes them: then a last one without is half a row.
+    `closed`: whether each row has a line break at its end, as optsum writes them: then a last one without is half a
+    row.
     """
     delimiter, names = heading
     if len(set(names)) < len(names):

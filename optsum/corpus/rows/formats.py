@@ -100,8 +100,7 @@ def format_of(path: str) -> RowFormat:
 def format_of_labels(path: str, name: str | None) -> RowFormat:
     """Return the format of training labels: `name`, a folder of `datasets` where the path is one, or as `format_of`.
 
-    `path`: ends with a slash, or is a folder that `datasets` saved before, where one of these is to be written. `name`:
-    "bertsum" or "datasets".
+    `path`: ends with a slash, or is a folder that `datasets` saved before, where one of these is to be written.
     """
     if name is not None and name not in _OF_LABELS:
         raise unknown_name("format of labels", name, _OF_LABELS)

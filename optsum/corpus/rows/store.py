@@ -201,10 +201,7 @@ class RowStore(AbstractContextManager["RowStore"]):
         return sum(counts.values()), counts.get(True, 0)
 
     def since(self, began: float) -> tuple[int, float]:
-        """Return how many topics (once for each cell) became durable since a time, and the seconds to the last one.
-
-        `began`: `time.time` of it.
-        """
+        """Return how many topics (once for each cell) became durable since a time, and the seconds to the last one."""
         ((count, last),) = self._ask("SELECT count(*), max(at) FROM rows WHERE part = 0 AND at >= ?", began)
         return int(count), float((last or began) - began)
 

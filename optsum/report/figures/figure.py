@@ -152,11 +152,7 @@ def plain(text: str) -> str:
 def canvas(
     *paths: Path, panels: int = 1, width: float, font: float = 10, caption: Sequence[str] = ()
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """Give a figure and its panels side by side, and write it; the same data make the same files.
-
-    `*paths`: of the format that their ending says. `width`: of all panels, in inches. `font`: points of letters.
-    `caption`: sentences for the metadata of the files.
-    """
+    """Give a figure and its panels side by side, and write it; the same data make the same files."""
     matplotlib, figures = _matplotlib(), import_module("matplotlib.figure")
     settings: Mapping[str, Any] = {"svg.hashsalt": "optsum", "svg.fonttype": "none"}
     with matplotlib.rc_context({**settings, "font.size": font}):

@@ -97,9 +97,8 @@ def near_of(
 ) -> Near:
     """Return what a row says of a near-optimal family.
 
-    `nearness`: what was asked for. `problems`: none if nothing was searched; several where references were searched one
-    by one: then no value is of all. `least`: the threshold, as values are compared. `shares`: none if not all sets are
-    there: then nothing is said of all. `seed`: of samples.
+    `problems`: none if nothing was searched; several where references were searched one by one: then no value is of
+    all. `shares`: none if not all sets are there: then nothing is said of all.
     """
     if not problems or least is None:
         return Near(near=str(nearness))

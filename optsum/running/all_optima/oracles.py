@@ -52,10 +52,9 @@ def carrying(result: Result, details: Mapping[str, Any]) -> Result:
 def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the details of a problem, as a row has them.
 
-    `part`: as it was searched: with the references that count. `optima`: its optima, as the page shows them
-    (`optsum.running.all_optima.detailed`). The result: ``options`` that are not the defaults; ``documents``,
-    ``references`` and perhaps ``cover`` as in a topic; ``parts``, for sentences that are not chosen as a whole: where
-    each part begins, and which it is; ``optima`` as they are given.
+    `part`: as it was searched: with the references that count. The result: ``options`` that are not the defaults;
+    ``documents``, ``references`` and perhaps ``cover`` as in a topic; ``parts``, for sentences that are not chosen as a
+    whole: where each part begins, and which it is; ``optima`` as they are given.
     """
     options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
     text = topic_to_json(part)

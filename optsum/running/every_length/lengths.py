@@ -21,10 +21,7 @@ class Lengths:
 
     @classmethod
     def given(cls, text: str | Sequence[int] | None, max_length: int | None) -> Lengths:
-        """Return lengths as options say them: ``25:300:25`` (both ends included), ``50,100,200``, or numbers.
-
-        `text`: none for every length up to `max_length`.
-        """
+        """Return lengths as options say them: ``25:300:25`` (both ends included), ``50,100,200``, or numbers."""
         if text is None:
             if max_length is None:
                 raise OptionError("A frontier needs lengths: give --lengths 25:300:25, or --max-length N for all to N.")

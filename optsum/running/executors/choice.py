@@ -259,8 +259,7 @@ _IDLE_S = 60  # How long processes wait for more work, so that a next call need 
 class Local:
     """A number of processes, which stay for the next call.
 
-    `memory`: bytes that each may take. `copied`: whether they may begin as copies of this process
-    (`optsum.running.executors.copies`).
+    `copied`: whether they may begin as copies of this process (`optsum.running.executors.copies`).
     """
 
     falls_together = True
@@ -526,9 +525,8 @@ def crew_of(
 ) -> Crew | None:
     """Return who works.
 
-    `options`: `workers`, `executor`, `scheduler` and `memory_per_worker` are looked at. `executor`: the caller's own,
-    before what the options say. `apart`: whether to work in a process of its own even where one is enough. `copied`:
-    whether processes of this machine may begin as copies of this one. The result: none: this process.
+    `apart`: whether to work in a process of its own even where one is enough. `copied`: whether processes of this
+    machine may begin as copies of this one.
     """
     memory = options.memory
     if executor is not None:

@@ -123,7 +123,6 @@ def interrupt_here(name: str) -> None:
 def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str | None) -> None:
     """Get a process ready that works and does nothing else.
 
-    `parent`: the process that it ends with. `tracebacks`: whether it shows them. `memory`: bytes that it may take.
     `folder`: the current one of its parent, where relative paths begin.
     """
     end_with(parent, natively=True)

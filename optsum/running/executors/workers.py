@@ -67,8 +67,7 @@ def as_done(
 ) -> Generator[list[Answer], None, None]:
     """Yield what there is whenever something is: answers in the order in which they come.
 
-    `work`, `items`, `crew`, `lost`: as for `in_order`. `answer`: makes of an item and its results what is yielded; it
-    runs where the work is done.
+    `answer`: makes of an item and its results what is yielded; it runs where the work is done.
     """
     yield from _Stream(Job(work, answer, uuid4().hex), crew, lost, False).rounds(items)
 

@@ -84,8 +84,6 @@ def leave(status: int) -> None:
     """End the process now: what else is to be done at the end is done, but nothing is waited for or taken down.
 
     Python would take itself down object by object, a tenth of a second, and wait for processes that have nothing to do.
-
-    `status`: the exit status.
     """
     for process in active_children():
         with suppress(OSError):  # it has ended

@@ -35,10 +35,7 @@ _NAMED_TUPLES: Final = "namedtuple_"  # Prefix of the module name in which const
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
-    """Say whether a signal must not raise anything where it came; it is sent once more then, soon.
-
-    `frame`: both as a handler gets them.
-    """
+    """Say whether a signal must not raise anything where it came; it is sent once more then, soon."""
     inside = True  # of what optsum has called; a module that calls optsum may be under import itself
     while frame is not None and not _is_deaf(frame) and not (inside and frame.f_code.co_name == _IMPORT):
         inside = inside and (frame.f_code.co_name == "<module>" or not _is_ours(frame))

@@ -87,9 +87,7 @@ def run_supervised(
     The program, and what it starts, forms a process group. That is ended (by SIGTERM, and by SIGKILL a second later)
     when its time is over, when this call is left by an exception (Ctrl-C), and when this process dies in whatever way.
 
-    `command`: the program's path, and its arguments. `folder`: one of its own, for what it reads and writes; removed if
-    this process dies meanwhile. `seconds`: how long it may run. `given`: what it can read from its standard input.
-    `environment`: its environment; this process's, if not given.
+    `folder`: one of its own, for what it reads and writes; removed if this process dies meanwhile.
     """
     if os.name != "posix":
         return _run_alone(command, seconds, given, environment)

@@ -63,6 +63,26 @@ def test_references_without_a_document(tmp_path: Path, caplog: pytest.LogCapture
     assert "such as y.txt, and is left out" in said
 
 
+ROW = '{"id": "%s", "text": "A cat.", "summary": "cat"}\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        ({"part-00000-of-00002.jsonl": ROW % 1}, "the folder has 1 of 2 parts"),
+        ({"part-00000-of-00002.jsonl": ROW % 1, "part-00001-of-00002.jsonl": ROW % 2}, ""),
+        ({"a.jsonl": ROW % 1, "deeper/b.jsonl": ROW % 2}, "deeper are left out"),
+        ({"a.jsonl": ROW % 1, "figures/b.png": "", ".cache/c.jsonl": ROW % 2}, ""),
+        ({"documents/a.txt": "A.", "references/a.txt": "a", "summaries/a.txt": "b"}, "summaries is left out"),
+        ({"documents/a.txt": "A.", "references/a.txt": "a", "systems/a.txt": "b"}, ""),
+    ],
+)
+def test_files_and_folders(files: dict[str, str], left: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ids, said = said_of(written(tmp_path, files), caplog)
+    assert ids
+    assert left in said if left else not said
+
+
 def test_a_reference_goes_with_one_document(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The reference of paper.v1 is none of paper's."""
     names = ("paper", "paper.v1")

@@ -67,6 +67,11 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
     topics, ``a/1``, ``a/2`` (BBC News Summary).
     """
     documents, references = folders
+    for beside in sorted(documents.parent.iterdir()):
+        if beside.is_dir() and beside not in folders and beside.name.lower() in {*_DOCUMENTS, *_REFERENCES}:
+            reading.notes(
+                "beside", f"documents are {documents.name}, references are {references.name}, and {beside} is left out"
+            )
     entries = _entries(documents)
     names = set(map(_name, entries))
     by_name: defaultdict[str, list[Path]] = defaultdict(list)

@@ -40,6 +40,7 @@ def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLine]:
     columns = () if reading.columns is None else reading.columns.names
     made = None if _has_records(path) else _made(Path(path), reading)
     if made is None:
+        _say_what_is_left(path, reading)
         return open_records(path, what="topic", columns=columns)
     if columns:
         raise InputError(f"{path} has no columns, so there is nothing to map; leave --map out")
@@ -108,6 +109,28 @@ def _shards(folder: Path) -> list[Path]:
         names = ", ".join(file.name for file in files[:5])
         raise InputError(f"the folder {folder} holds the files {names}; give one of them, such as {files[0]}")
     return files
+
+
+def _say_what_is_left(path: PathLike, reading: Reading) -> None:
+    """Say which parts of a folder of records are not there, or lie deeper than it is read."""
+    if str(path).startswith(PREFIX) or not (folder := Path(path)).is_dir() or is_dataset_folder(folder):
+        return
+    files = _shards(folder)
+    number = re.search(r"-of-0*([1-9]\d*)\.", files[0].name) if files else None
+    if number is not None and len(files) < int(number[1]):
+        reading.notes(
+            "parts", f"the folder has {len(files)} of {number[1]} parts; the topics of the others are left out"
+        )
+    deeper = (each for each in sorted(folder.iterdir()) if each.is_dir() and is_meant(each.name))
+    if files and (left := next((each for each in deeper if any(map(_DATA.fullmatch, _names(each)))), None)) is not None:
+        reading.notes("deeper", f"the files of records in {left} are left out; give that folder too, by itself")
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return [file.name for file in folder.iterdir() if is_meant(file.name)]
+    except OSError:
+        return []
 
 
 def _is_object(file: Path) -> bool:

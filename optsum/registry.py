@@ -23,8 +23,8 @@ PROVER: Final = "branch-and-bound"
 QUICK: Final = "greedy"
 """The strategy that proves nothing and that others are held against; rows of a frontier have a field of its name."""
 
-CLIMBERS: Final = (QUICK, "vns")
-"""Strategies that find what is held, where a problem can only evaluate, before all its selections are visited."""
+CLIMBER: Final = "vns"
+"""The strategy that finds what is held, where a problem can only evaluate, before all its selections are visited."""
 
 BASELINES: Final = (QUICK, "lead", "random")  # The strategies that are compared with an exact one if none are named.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -15,7 +17,8 @@ from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import CLIMBERS, STRATEGIES
+from optsum.registry import CLIMBER, STRATEGIES
+from optsum.system.clock import clock
 
 from .branch_and_bound import BranchAndBound
 from .exhaustive.strategy import Exhaustive, duration, is_few, size_of_best
@@ -169,19 +172,35 @@ class Auto(Strategy):
 def _climb(run: Run) -> None:
     """Let searches that prove nothing find what is held, where a problem can only evaluate, and has many selections.
 
-    The last of them is repeated, each time from another place, while a visit of all selections would not end in time.
+    VNS goes the way that it goes by itself. The time that greedy search takes before is given back to it, up to what a
+    first selection may take beyond the limit (`optsum.contracts.run.Limits.grace_s`). Where evaluations are so slow
+    that greedy search would not end, VNS has all the time. What is left of the limit repeats VNS from other places,
+    while a visit of all selections would not end.
     """
-    problem = run.problem
+    problem, whole, began = run.problem, run.deadline, run.elapsed
     if problem.can(Capability.COVERAGE) or is_few(problem):
         return
+    limited = run.limits.evaluations is not None
+    if limited or _greedy_seconds(run) < max(run.remaining_s, run.limits.grace_s):
+        run.begin()
+        run.deadline = whole.later(min(run.elapsed - began, run.limits.grace_s))
+    run.ran, climber = CLIMBER, STRATEGIES.create(CLIMBER, {})
+    climber.search(run)
+    run.deadline = whole
     seconds = seconds_of(problem, _LONGEST_S)
-    for name in CLIMBERS:
-        run.ran = name
-        climber = STRATEGIES.create(name, {})
-        climber.search(run)
     while run.limits.time_s is not None and seconds > run.remaining_s:
-        climber.search(run)
         run.check()
+        climber.search(run)
+
+
+def _greedy_seconds(run: Run) -> float:
+    """Return about how long greedy search takes at most, by one evaluation of the shortest units that fit."""
+    size, lengths = run.problem.size, run.problem.lengths
+    order = sorted(range(size), key=lengths.__getitem__)
+    most = bisect_right(list(accumulate(lengths[unit] for unit in order)), run.problem.max_length)
+    began = clock()
+    run.see(order[:most])
+    return (clock() - began) * sum(range(size - most, size + 1))
 
 
 def _takes_many(problem: Problem) -> bool:

@@ -169,7 +169,7 @@ class Problem(ABC):
 
     def length(self, selection: Iterable[int]) -> int:
         """Return the summed length of a selection."""
-        return sum(self.lengths[unit] for unit in selection)
+        return sum(map(self.lengths.__getitem__, selection))
 
     def excess(self, selection: Iterable[int]) -> int:
         """Return how far the summed length is outside its limits; 0 within them."""

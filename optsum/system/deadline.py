@@ -89,6 +89,10 @@ class Deadline:
         """Return a deadline for a part of the work: in so many seconds, or when this one ends if that is sooner."""
         return self._part(min(self._ends, clock() + seconds), self._should_stop)
 
+    def later(self, seconds: float) -> Deadline:
+        """Return a deadline that passes so many seconds after this one."""
+        return self._part(self._ends + seconds, self._should_stop)
+
     def _part(self, ends: float, should_stop: Callable[[], bool] | None) -> Deadline:
         found = Deadline(None, should_stop)
         found._ends, found._interrupted = ends, self._shared()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 import pytest
@@ -77,3 +78,35 @@ def test_auto_is_never_below_greedy_and_vns_on_what_can_only_evaluate() -> None:
         assert found["auto"].objective >= max(found["greedy"].objective, found["vns"].objective)  # type: ignore[type-var]
         small = Tour(seed, 11, 5)
         assert optsum.search(small).objective == optsum.search(small, "exhaustive").objective
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_auto_goes_the_way_of_vns_and_holds_what_greedy_search_finds(seed: int) -> None:
+    seen: list[tuple[int, ...]] = []
+
+    class Recorded(Tour):
+        def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
+            seen.append(selection)
+            return super().evaluate(selection)
+
+    problem = Recorded(seed, 30, 12)
+    alone = optsum.search(problem, "vns", seed=seed)
+    way, greedy = seen[:], optsum.search(problem, "greedy")
+    first = len(seen) - len(way)
+    seen.clear()
+    stopped = optsum.search(problem, seed=seed, time_limit=600, on_progress=lambda _: len(seen) <= 2 + first + len(way))
+    assert seen[2 + first : 2 + first + len(way)] == way
+    assert stopped.statistics["ran"] == "vns"
+    assert stopped.key >= max(alone.key, greedy.key)  # type: ignore[type-var]
+
+
+def test_auto_begins_with_vns_where_greedy_search_would_not_end() -> None:
+    class Slow(Tour):
+        def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
+            sleep(0.02)
+            return super().evaluate(selection)
+
+    problem = Slow(1, 40, 20)
+    found = optsum.search(problem, seed=1, limits=optsum.Limits(time_s=0.2, grace_s=0.0))
+    assert found.selection is not None
+    assert len(found.selection) > 10  # greedy search would hold no unit at all after as many evaluations

@@ -55,6 +55,8 @@ def shown(problem: optsum.Problem, result: optsum.Result, best: int) -> str:
 def table(given: argparse.Namespace) -> None:
     """Print a line a problem."""
     heuristics, backends = given.heuristics.split(","), given.backends.split(",")
+    for backend in backends:
+        optsum.search(classic.knapsack(), "milp", backend=backend)  # which starts its process, if it needs one
     line(["problem", "units", "optimum", "auto", *heuristics, *(f"milp on {backend}" for backend in backends)])
     line(["---", *["---:"] * (2 + 1 + len(heuristics) + len(backends))])
     for make in (*classic.MAXIMIZED, *classic.MINIMIZED):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import Sense
-from optsum.problem.problem import Capability, Move, Problem, Selection
+from optsum.problem.problem import Move, Problem, Selection
+
+from .starting import until_feasible
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Lead(Strategy):
         """Take the lead."""
         problem = run.problem
         if problem.sense is Sense.MINIMIZE:
-            run.see(_until_covered(problem, list(problem.entries())))
+            run.see(until_feasible(run, list(problem.entries())))
         else:
             run.see(_fill(problem, problem.entries(), stop=True))
 
@@ -52,7 +52,7 @@ class Random(Strategy):
         moves = list(problem.entries())
         moves = [moves[place] for place in run.rng.permutation(len(moves)).tolist()]
         if problem.sense is Sense.MINIMIZE:
-            run.see(_until_covered(problem, moves))
+            run.see(until_feasible(run, moves))
         else:
             run.see(problem.repair(_fill(problem, moves, stop=False), run.rng))
 
@@ -65,19 +65,3 @@ def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
         elif stop:
             break
     return tuple(sorted(taken))
-
-
-def _until_covered(problem: Problem, moves: Sequence[Move]) -> Selection:
-    """Return the first moves, as few as make the selection feasible; all of them if none do."""
-
-    def first(count: int) -> Selection:
-        return tuple(sorted({unit for move in moves[:count] for unit in move}))
-
-    def feasible(count: int) -> bool:
-        return problem.evaluate(first(count)).feasible
-
-    counts = range(len(moves))
-    if problem.can(Capability.COVERAGE) and is_cover(problem.coverage):
-        # What covers still does when more is added.
-        return first(bisect_left(counts, True, key=feasible))
-    return first(next(filter(feasible, counts), len(moves)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from optsum.contracts.run import Run, Stopped
+from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Move, Problem, Selection
@@ -27,6 +29,10 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
     """
     problem, rng = run.problem, run.rng
     taken: set[int] = set()
+    if problem.sense is Sense.MINIMIZE and not problem.can(Capability.COVERAGE):
+        moves = list(problem.moves(())) if moves is None else moves
+        shuffled = [moves[place] for place in rng.permutation(len(moves)).tolist()]
+        return problem.repair(until_feasible(run, shuffled), rng)
     if problem.sense is Sense.MAXIMIZE:
         moves = list(problem.moves(())) if moves is None else moves
         ruled = problem.can(Capability.COVERAGE) and bool(problem.coverage.rows)
@@ -45,6 +51,24 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
         if length >= problem.min_length and problem.can(Capability.COVERAGE) and not ruled:
             return tuple(sorted(taken))
     return problem.repair(tuple(sorted(taken)), rng)
+
+
+def until_feasible(run: Run, moves: Sequence[Move]) -> Selection:
+    """Return the first moves, as few as make the selection feasible; all of them if none do."""
+    problem = run.problem
+
+    def first(count: int) -> Selection:
+        return tuple(sorted({unit for move in moves[:count] for unit in move}))
+
+    def feasible(count: int) -> bool:
+        run.check()
+        return problem.evaluate(first(count)).feasible
+
+    counts = range(len(moves))
+    if problem.can(Capability.COVERAGE) and is_cover(problem.coverage):
+        # What covers still does when more is added.
+        return first(bisect_left(counts, True, key=feasible))
+    return first(next(filter(feasible, counts), len(moves)))
 
 
 def greedy_start(run: Run) -> Selection:

@@ -33,11 +33,21 @@ def test_the_optimum_is_the_one_that_is_known(name: str) -> None:
 
 def test_there_are_twenty_and_every_heuristic_is_held_against_them() -> None:
     assert len(ALL) >= 20
-    problems = [classic.knapsack(), classic.max_cut(), classic.quadratic_knapsack()]
-    table = optsum.compare(problems, ["greedy", "vns", "genetic"], time_limit=2)
+    problems = [classic.knapsack(), classic.quadratic_knapsack()]
+    table = optsum.compare(problems, ["greedy", "vns"])
     assert not table.contradictions
-    assert table.rows[0].reached == 3
+    assert table.rows[0].reached == 2
     assert all(row.mean_ratio is not None and 0 < row.mean_ratio <= 1 for row in table.rows)
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "greedy+ls", "vns", "genetic", "lead", "random"])
+@pytest.mark.parametrize("name", ["bin_packing", "graph_colouring"])
+def test_heuristics_begin_with_what_is_feasible_where_little_is_better(name: str, strategy: str) -> None:
+    """That is so even where nothing says how far a selection is from it."""
+    problem = ALL[name]()
+    found = optsum.search(problem, strategy)
+    assert found.status is optsum.Status.FEASIBLE
+    assert found.objective >= known.optimum(problem)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -76,7 +76,7 @@ def by_mps(problem: optsum.Problem) -> int:
         file = Path(folder) / "model.mps"
         file.write_text(written(problem, "mps"), encoding="utf-8")
         solver = highspy.Highs()
-        solver.silent()
+        solver.setOptionValue("output_flag", False)
         solver.setOptionValue("mip_rel_gap", 0.0)
         solver.readModel(str(file))
         solver.run()

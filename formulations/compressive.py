@@ -405,10 +405,7 @@ def _article(form: str, following: str) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Compression(Task):
-    """A compressive task.
-
-    `units`: the topmost chunk of each unit; chunks are numbered from 1.
-    """
+    """A compressive task. `units`: the topmost chunk of each unit; chunks are numbered from 1."""
 
     sentences: tuple[TrimmableSentence, ...] = field(repr=False)
     places: tuple[tuple[int, int], ...] = field(repr=False)  # What each unit is.

@@ -305,10 +305,7 @@ class Shares:
 
 
 class Relaxer:
-    """Solves relaxations; one HiGHS object serves them all.
-
-    `deadline`: shares that are not there by then are 0.
-    """
+    """Solves relaxations; one HiGHS object serves them all. `deadline`: shares that are not there by then are 0."""
 
     def __init__(self, lengths: Sequence[int], deadline: Deadline = NEVER) -> None:
         self._lengths = lengths

@@ -440,10 +440,7 @@ def maximize_sum(run: Run, backend: Backend, name: str) -> None:
 
 
 class _Search:
-    """One run.
-
-    `surpassed`: those of them that some program took for better than they are.
-    """
+    """One run. `surpassed`: those of them that some program took for better than they are."""
 
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
         self.run, self.backend, self.name = run, backend, name

@@ -97,10 +97,7 @@ class Joint:
 
 
 def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
-    """Store rows of integers one after another.
-
-    `starts`: row r is ``values[starts[r]:starts[r + 1]]``.
-    """
+    """Store rows of integers one after another. `starts`: row r is ``values[starts[r]:starts[r + 1]]``."""
     rows = list(rows)
     starts = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=starts[1:])

@@ -146,10 +146,7 @@ class Ways(NamedTuple):
 
 
 class RunWork(AbstractContextManager["RunWork"]):
-    """A run under way.
-
-    `total`: topics to be done, once for each cell; None as long as nobody knows.
-    """
+    """A run under way. `total`: topics to be done, once for each cell; None as long as nobody knows."""
 
     def __init__(
         self,

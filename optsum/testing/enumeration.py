@@ -16,10 +16,7 @@ class ConformanceError(AssertionError):
 
 
 def expect(holds: object, where: str, sentence: str) -> None:
-    """Fail unless `holds`.
-
-    `where`: the instance, so that it can be made again. `sentence`: what is wrong.
-    """
+    """Fail unless `holds`. `where`: the instance, so that it can be made again. `sentence`: what is wrong."""
     if not holds:
         raise ConformanceError(f"{where}: {sentence}")
 

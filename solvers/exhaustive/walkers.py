@@ -69,10 +69,7 @@ class Walker(ABC):
 
 
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
-    """Return the quickest walk that serves a problem.
-
-    `coverage`: the problem in the normal form, if it has one.
-    """
+    """Return the quickest walk that serves a problem. `coverage`: the problem in the normal form, if it has one."""
     if coverage is not None:
         from optsum.coverage.state import arrays_of
 

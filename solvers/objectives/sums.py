@@ -139,10 +139,7 @@ _Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # (a, b) of a program
 
 
 class SumSearch:
-    """One run.
-
-    `families`: diagrams whose sets are all worth what the incumbent is.
-    """
+    """One run. `families`: diagrams whose sets are all worth what the incumbent is."""
 
     def __init__(self, instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool, few: int = _FEW) -> None:
         self.instance = instance

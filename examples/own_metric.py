@@ -40,7 +40,7 @@ class CharacterF(Problem):
 def problem_of(topic: optsum.Topic, max_words: int) -> CharacterF:
     """Return the problem of a topic, with its first reference."""
     return CharacterF(
-        lengths=tuple(len(sentence.split()) for sentence in topic.sentences),
+        lengths=tuple(len(str(sentence).split()) for sentence in topic.sentences),
         max_length=max_words,
         units=tuple(grams(str(sentence)) for sentence in topic.sentences),
         reference=grams(" ".join(map(str, topic.references[0]))),

@@ -7,7 +7,6 @@ optsum solve TOPICS --strategy milp --backend examples/own_solver.py:Scipy --max
 import sys
 from pathlib import Path
 from time import perf_counter
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -21,9 +20,9 @@ NEWS = Path(__file__).parent / "data" / "news.jsonl"
 class Scipy(optsum.Backend):
     """Hands the integer program over as arrays, and says what the solver claims."""
 
-    name: ClassVar[str] = "scipy"
-    about: ClassVar[str] = "HiGHS as scipy.optimize.milp has it"
-    declaration: ClassVar[optsum.Declaration] = optsum.Declaration(
+    name = "scipy"
+    about = "HiGHS as scipy.optimize.milp has it"
+    declaration = optsum.Declaration(
         install="pip install scipy",
         licence="free (BSD)",
         module="scipy",

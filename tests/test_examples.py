@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+import optsum
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
@@ -68,6 +71,24 @@ def test_every_example_is_listed() -> None:
     names = [file.name for pattern in ("*.py", "*.ipynb") for file in EXAMPLES.glob(pattern)]
     assert len(names) >= 8
     assert [name for name in names if f"`{name}`" not in listed] == []
+
+
+@pytest.mark.slow
+def test_tutorials_and_examples_type_check(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    pages = [ROOT / "README.md", *ROOT.glob("docs/tutorials/*.md"), *ROOT.glob("docs/how-to/*.md")]
+    for page in pages:
+        code = "\n".join(re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+        (tmp_path / f"page_{page.stem.replace('-', '_')}.py").write_text(code, encoding="utf-8")
+    for example in EXAMPLES.glob("*.py"):
+        (tmp_path / example.name).write_text(example.read_text("utf-8"), encoding="utf-8")
+    home = str(Path(optsum.__file__).parents[1])  # an editable install is an import hook, which mypy does not follow
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--ignore-missing-imports", "."],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, **({} if "site-packages" in home else {"MYPYPATH": home})},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.slow

@@ -113,7 +113,7 @@ class _Labelled(TypedDict):
     error: str | None
 
 
-class LabelRow(_Labelled, total=False):
+class LabelRow(_Labelled):
     """Row of `labels`; the last fields are there where they are asked for."""
 
     near: str

@@ -35,7 +35,7 @@ _KEYWORDS: Final = {
 
 
 class OptsumError(Exception):
-    """Base class of all errors of optsum; what is said of options is said in the names of who is spoken to."""
+    """Base class of all errors of optsum; messages name flags on the command line, and keywords in Python."""
 
     def __str__(self) -> str:
         return spoken(super().__str__())

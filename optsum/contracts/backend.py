@@ -102,9 +102,9 @@ class RawOutcome:
         The solver's own status.
     nodes : int or None
     detail : str
-        What the row is to say of it.
+        Text for the field `detail` of the row.
     statistics : mapping
-        Seconds of building, handing over and solving, and whatever else it counts.
+        Seconds of building, handing over and solving, and other counts.
     """
 
     termination: Termination
@@ -234,7 +234,7 @@ class Backend(ABC):
         return {**self.declaration.fixed, **common, **self.options}
 
     def kept(self, limits: Limits) -> Limits:
-        """Return the limits that the solver keeps: one that was given as an option of its own wins."""
+        """Return the limits that the solver keeps; its own options win over them."""
         names = self.declaration.names
         time, nodes = (self.options.get(name) if name else None for name in (names.time, names.nodes))
         if isinstance(time, int | float) and time >= 0:

@@ -111,7 +111,7 @@ class Declaration:
     licence : str
         Under which it may be used.
     module, program : str
-        What must be there: a module that can be imported, or a program on the PATH.
+        Requirements: a module that can be imported, or a program on the PATH.
     distribution : str
         The installed package whose version is the solver's; the module's name, if not given.
     version_arguments : tuple of str

@@ -160,17 +160,17 @@ class Result(Shown):
     evaluations, nodes : int
     timing : Timing
     statistics : mapping
-        Whatever else the strategy counted.
+        Other counts of the strategy.
     trace : tuple of TracePoint
     seed : int or None
     version, config_hash : str or None
     signature : str or None
-        What two results must have in common to be compared, for a paper; None where no problem was built.
+        The settings that two comparable results share, for a paper; None where no problem was built.
     error : str or None
     enumeration : OptimaFields or None
         Where all optima were asked for, of which this is the first.
     extra : mapping
-        Further fields of the row, for whoever adds some.
+        Further fields of the row.
     source : tuple of documents or None
         The sentences that were chosen from, for showing; no part of a row.
     """
@@ -286,7 +286,7 @@ class Result(Shown):
 
     @property
     def feasible(self) -> int | None:
-        """How many selections are within the limits, where the strategy looked at them one and all."""
+        """Number of selections within the limits, if the strategy visited all of them."""
         return self.extra.get("feasible")
 
     @property

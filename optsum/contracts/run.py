@@ -114,7 +114,7 @@ class Limits:
         return cls(**{LIMIT_OPTIONS[name]: value for name, value in given.items()})
 
     def after(self, seconds: float) -> Limits:
-        """Return what is left of the limits when so many seconds have gone already."""
+        """Return the limits that remain after `seconds` have passed."""
         return self if self.time_s is None else replace(self, time_s=max(0.0, self.time_s - seconds))
 
     def building(self) -> Deadline:
@@ -163,7 +163,7 @@ class Run:
     ran, backend : str or None
         The strategy that another has chosen to search in its place, and the solver behind it.
     deadline : Deadline
-        What is left of the time limit, for everything that takes long; it asks `on_progress` too.
+        The remaining time, for every long step; it also asks `on_progress`.
     """
 
     def __init__(
@@ -246,7 +246,7 @@ class Run:
         return evaluation
 
     def tell(self, sentence: str) -> None:
-        """Say what people want to know while they wait: to the logger "optsum", as a search prints nothing."""
+        """Log a message about the progress of the search, to the logger "optsum"."""
         _LOG.info(sentence)
 
     def count(self, *, evaluations: int = 0, nodes: int = 0) -> None:
@@ -281,7 +281,7 @@ class Run:
         Parameters
         ----------
         deadline : Deadline, optional
-            For computing it; the run's own if not given. What comes of it then is final.
+            For computing it; the run's own if not given. The outcome is then final.
         """
         if not self._asked:
             self._asked = True

@@ -44,7 +44,7 @@ class Strategy(ABC):
     about : str
         One line for ``optsum list strategies``.
     requires : frozenset of Capability
-        What a problem must offer.
+        Capabilities that a problem must have.
     exact : bool
         Whether a search that completes proves its answer.
     enumerates : bool
@@ -89,7 +89,7 @@ class Strategy(ABC):
         Parameters
         ----------
         problem : Problem, optional
-            What will be searched, or a tiny one of the kind; None if there is none: then all there is.
+            The problem of the search, or a tiny one of its kind; None prepares for every kind.
         """
 
     @abstractmethod

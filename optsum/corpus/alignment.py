@@ -51,7 +51,7 @@ def align(
     language: Annotated[str, Field(description="of raw text, by whose rules it is split, such as en, de or zh")] = "en",
     splitter: Annotated[
         str | Callable[..., Any],
-        Field(description="what splits raw text into sentences: sentencex, or module:function"),
+        Field(description="splitter of raw text into sentences: sentencex, or module:function"),
     ] = "sentencex",
     flat: Annotated[
         Flat | None,
@@ -87,7 +87,7 @@ def align(
     language, splitter
         How raw text is split (`optsum.as_topic`).
     flat, lines, source_words
-        What a flat list of strings is, whether lines are sentences, how much is read (`optsum.as_topic`). If it is not
+        Meaning of flat lists, whether lines are sentences, and how much is read (`optsum.as_topic`). If it is not
         said, the lines of a reference that has several are its sentences.
     tokenizer, stem, stopwords
         How sentences become tokens (`optsum.text.analyzer.Analyzer`); the defaults count English content words. Stop

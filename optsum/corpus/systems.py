@@ -162,7 +162,7 @@ def read_systems(
     language : str
         By whose rules raw texts are split into sentences.
     splitter : str or callable
-        What splits them (`optsum.as_topic`).
+        Splitter of raw text (`optsum.as_topic`).
 
     Returns
     -------

@@ -147,7 +147,7 @@ class Topic:
     references : tuple of tuple of sentences
         Empty only for a cover topic.
     meta : mapping
-        Whatever else the input says about the topic, such as ``conllu``.
+        Other fields of the input about the topic, such as ``conllu``.
     cover : tuple or None
         For each sentence of the abstract its alternatives, each a tuple of unit numbers or sentence ids.
     parses : tuple of str or None
@@ -157,14 +157,14 @@ class Topic:
     vectors : Vectors or None
         Of its sentences and references, for metrics of similarity.
     problem : Problem or mapping, optional
-        What is to be solved, where that is given instead of a text: a problem, or an instance in the normal form as
+        The problem to solve, if it is given instead of a text: a problem, or an instance in the normal form as
         JSON has it. Its units' labels stand for sentences.
     lengths : tuple of int or None
         Of each sentence, where lengths are given (``--length-unit given``).
     start : tuple, optional
         A selection that searches begin with, in the numbering of the input.
     weights : tuple of Fraction or None
-        What each sentence of the abstract is worth, where a cover has a budget.
+        Worth of each sentence of the abstract, where a cover has a budget.
     sentences : tuple of sentences
         Those of all documents, in order: sentence u is unit u.
     """
@@ -247,17 +247,17 @@ def as_topic(
     language : str
         By whose rules raw texts are split.
     splitter : str or callable
-        What splits them: the name of a splitter, ``module:function``, or a function from a text to its sentences.
+        Splitter of raw text: its name, ``module:function``, or a function from a text to its sentences.
     source : str
         Where it comes from, ``file:line``.
     flat : {"sentences", "texts", "tokens"}, optional
-        What a flat list of strings is where documents or references are asked for: one text, sentence by sentence,
+        Meaning of a flat list of strings as documents or references: one text, sentence by sentence,
         several raw texts, or the tokens of one sentence. If it is not said, raw texts whose strings all are several
         sentences; what could be either is refused.
     lines : bool, optional
         Whether each line of a raw text is a sentence; if it is not said, those of dialogues and highlights are.
     source_words : int, optional
-        Only the sentences within so many words of the documents are read.
+        Read only the sentences within the first N words of the documents.
     columns : str or mapping, optional
         Which columns are what, as ``--map`` says it: ``{"documents": "article", "references": "highlights"}``.
 

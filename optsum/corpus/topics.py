@@ -84,9 +84,9 @@ def read_topics(
     language : str
         By whose rules raw texts are split into sentences.
     splitter : str or callable
-        What splits them (`optsum.as_topic`).
+        Splitter of raw text (`optsum.as_topic`).
     flat, lines, source_words
-        What a flat list of strings is, whether lines are sentences, how much is read (`optsum.as_topic`).
+        Meaning of flat lists, whether lines are sentences, and how much is read (`optsum.as_topic`).
     columns : str or mapping, optional
         Which columns of a data set are what, as ``--map`` says it: ``documents=article,references=highlights``. Those
         of well-known sets are recognised. Where no id is named, a topic is called by its number, from 0.

@@ -140,9 +140,9 @@ class Coverage:
     slot : (features,)
         The total that feature f feeds: 2h numerator, 2h + 1 denominator of ratio h.
     constants : (2 * ratios,)
-        What each total is without any unit, >= 0.
+        Value of each total without any unit, >= 0.
     mass : (2 * ratios, units)
-        What each unit adds to each total by itself, >= 0.
+        Amount that each unit adds to each total by itself, >= 0.
     weights : one positive integer a ratio
     combination : Combination
     parents : (units,)
@@ -309,7 +309,7 @@ class Coverage:
 
     @property
     def single_ratio(self) -> bool:
-        """Whether the value is one ratio ``T / D`` whose D varies and is linear, or counts features once."""
+        """Whether the value is one ratio ``T / D`` with a varying D that is linear or counts each feature once."""
         if self.goal is not Sense.MAXIMIZE or self.combination is not Combination.RATIO:
             return False
         feeds = self.slot == 1
@@ -456,7 +456,7 @@ class Coverage:
         Parameters
         ----------
         values : one row a client, one column a facility
-            What the client is worth if that facility serves it: whole numbers, not negative. Where distances are to be
+            Worth of the client if that facility serves it: whole numbers, not negative. Where distances are to be
             small, what they fall short of the largest.
         k : int
             The most facilities.

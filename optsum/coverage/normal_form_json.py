@@ -67,7 +67,7 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
     Raises
     ------
     InputError
-        If the text is none of its.
+        If the text has another form.
 
     Examples
     --------

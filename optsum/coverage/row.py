@@ -28,12 +28,12 @@ class Row:
     high : int or None
         None for no maximum. A row whose `low` is above its `high` is one that no selection keeps.
     name : str
-        What it says, for people: "at most 3 sentences".
+        Meaning in words: "at most 3 sentences".
 
     Raises
     ------
     InputError
-        If that is no row.
+        If units, coefficients or limits are invalid.
     """
 
     units: tuple[int, ...]

@@ -150,7 +150,7 @@ def labels(
     soft : bool
         Add ``shares``, of the optima those that hold each sentence, and ``count``, the number of optima.
     all_ : int
-        Add ``all_labels``: the labels of so many optima.
+        Add ``all_labels``: the labels of up to N optima.
     diverse : bool
         Of optima that differ much, instead of the first ones.
     within, at_least, within_steps, best : optional
@@ -165,8 +165,8 @@ def labels(
     ------
     dict
         ``id``, ``sentences``, ``labels``, ``objective``, ``bound``, ``status``, ``strategy``, ``config_hash``,
-        ``signature``, ``error``. The sentences are those that were searched: raw text is split once. What could not be
-        searched has None for both, and says why.
+        ``signature``, ``error``. The sentences are those that were searched: raw text is split once. A topic that
+        could not be searched has None for both, and the reason in ``error``.
 
     Raises
     ------

@@ -24,9 +24,9 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
     Parameters
     ----------
     folders : iterable of path
-        Of shards of the same run. What is missing in them is missing in the result; ``optsum run --resume`` does it.
+        Folders of shards of the same run. ``optsum run --resume`` on the result does missing topics.
     into : path
-        A new folder; or that of an earlier merge, to which is added.
+        A new folder, or the folder of an earlier merge, which grows.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
     Raises
     ------
     InputError
-        If a folder is that of no run.
+        If a folder holds no run.
     OptionError
         If they are not of the same run, a shard is there twice, or the result cannot be written.
     """

@@ -65,7 +65,7 @@ def run(
     shard : str, optional
         ``I/N``: the I-th of N shares of the topics.
     limit : int, optional
-        Only the first so many topics, of all files together; shards are shares of these. A run that is there goes on
+        Search only the first N topics, of all files together; shards are shares of these. A run that is there goes on
         with as many or more, and is refused with fewer.
     details : bool
         Whether rows carry the text, what was asked for, and all optima, as the page of a report shows them.

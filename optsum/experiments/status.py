@@ -37,7 +37,7 @@ class RunStatus:
         Seconds that the rest takes at this rate.
     first_error : str or None
     doubts : tuple of str
-        What is wrong with it as a whole: damaged rows, topics that were changed meanwhile.
+        Doubts about the whole run: damaged rows, topics that were changed meanwhile.
     """
 
     folder: str
@@ -77,7 +77,7 @@ def status(folder: PathLike) -> RunStatus:
     Raises
     ------
     InputError
-        If it is no folder of a run.
+        If the folder holds no run.
     """
     if not is_run(folder):
         raise InputError(f"{folder} is no folder of a run: there is no {STORE} in it")

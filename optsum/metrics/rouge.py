@@ -128,7 +128,7 @@ def rouge(
     stemmer : {"rouge155", "rouge-score"}, optional
         Stem as ROUGE-1.5.5 does, which is what `stem` means, or as the package ``rouge-score``.
     max_words : int, optional
-        Cut the summary and every reference after so many blank-separated words (at least 1).
+        Cut the summary and every reference after N blank-separated words (at least 1).
     counts : {"clipped", "set"}
         "set" counts each n-gram of a text once.
     references_mode : {"pooled", "mean", "best"}

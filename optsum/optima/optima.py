@@ -70,7 +70,7 @@ class Optima:
     ----------
     diagram : Diagram
     value : int or Fraction
-        What the best sets are worth (all sets, unless there is a threshold): the numerator where every selection has
+        Value of the best sets (of all sets, unless there is a threshold): the numerator where every selection has
         the same denominator (recall), a length where that is minimized, otherwise the objective as it is compared
         (`optsum.coverage.evaluate.key_of`).
     bound : int or Fraction
@@ -82,9 +82,9 @@ class Optima:
         ``completed``, or the limit that was reached: ``time_limit``, ``node_limit``, ``memory_limit``,
         ``interrupted``.
     statistics : mapping
-        What the search did; plain data.
+        Counts and times of the search; plain data.
     names : UnitNames or None
-        What sets are made of where they are given or taken; None for the numbers of the problem's units.
+        The names by which sets are returned and accepted; None for the numbers of the problem's units.
     least : Fraction or None
         The threshold of a near-optimal family, as values are compared; None where only the best count.
     best : tuple of int or None
@@ -174,7 +174,7 @@ class Optima:
         Raises
         ------
         InputError
-            If there is no set, or not all are there.
+            If there is no set, or the sets are incomplete.
         """
         self._need_all("drawn from")
         k, seed = whole(k, "The number of sets", least=0), whole(seed, "The seed", most=10**400)
@@ -187,7 +187,7 @@ class Optima:
         Raises
         ------
         InputError
-            If not all sets are there: what was found first is no fair sample.
+            If the sets are incomplete: those found first are no fair sample.
         """
         self._need_all("shared out")
         named = range(0) if self.names is None else self.names.units
@@ -221,7 +221,7 @@ class Optima:
         """Compare a selection with all optima.
 
         The averages are those of Hirao et al. 2017, section 6.2.3. They are summed over the diagram: the number of
-        optima of each size that hold so many of the selected units. An empty selection has precision 0, an empty
+        optima of each size by how many of the selected units they hold. An empty selection has precision 0, an empty
         optimum recall 0; two empty sets are equal (all three are 1).
 
         Raises
@@ -260,7 +260,7 @@ class Optima:
         return Fraction(1) if self.count == 1 else mean_jaccard(self.diagram, deadline=deadline)
 
     def sampled_jaccard(self, pairs: int = PAIRS, seed: int = 0) -> Estimate:
-        """Estimate `jaccard` from so many pairs of optima; there must be two at least."""
+        """Estimate `jaccard` from a number of random pairs of optima; there must be two optima at least."""
         return sampled_jaccard(self.diagram, pairs, seed)
 
     def save(self, path: str | Path) -> None:

@@ -38,7 +38,7 @@ class TextKeywords(TypedDict, total=False):
     language: str | None
     """Of raw text, by whose rules it is split, such as en, de or zh [en]."""
     splitter: str | Callable[..., Iterable[str]] | None
-    """What splits raw text into sentences: sentencex, or module:function [sentencex]."""
+    """Splitter of raw text into sentences: sentencex, or module:function [sentencex]."""
     flat: Literal["sentences", "texts", "tokens"] | None
     """A flat list of strings as documents or references: one text's sentences, raw texts, or tokens."""
     lines: bool | None
@@ -53,7 +53,7 @@ class SolveKeywords(TextKeywords, total=False):
     """Keywords of a search that takes an executor of the caller's own."""
 
     formulation: str | None
-    """What the units are (optsum list formulations) [extractive]."""
+    """Choice of units, such as sentences (optsum list formulations) [extractive]."""
     formulation_options: Mapping[str, Scalar] | Sequence[str] | None
     """The formulation's own options, where they have no flag."""
     strategy: str | None
@@ -79,7 +79,7 @@ class SolveKeywords(TextKeywords, total=False):
     similarity_unit: int | None
     """Of metric similarity: steps to 1 that similarities are rounded down to [10000]."""
     measure: Literal["recall", "precision", "f1"] | None
-    """What of the metric is maximized [recall]."""
+    """Measure that is maximized [recall]."""
     references: Literal["pooled", "each", "mean", "best", "first", "agreed"] | None
     """All together, one problem for each, the mean over them, the one that gives most, the first, or the one with
     which another agrees best [pooled].
@@ -89,7 +89,7 @@ class SolveKeywords(TextKeywords, total=False):
     min_length: int | None
     """Shortest summary, in the length unit [0]."""
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
-    """What lengths count; words are blank-separated, given are each topic's own lengths [words]."""
+    """Unit of lengths; words are blank-separated, given are each topic's own lengths [words]."""
     max_sentences: int | None
     """Most sentences, beside the longest summary."""
     max_characters: int | None
@@ -137,7 +137,7 @@ class SolveKeywords(TextKeywords, total=False):
     scheduler: str | None
     """Of dask, such as tcp://HOST:8786 [one of this machine]."""
     memory_per_worker: str | None
-    """What a process may take, such as 2GB (Linux)."""
+    """Memory limit of each process, such as 2GB (Linux)."""
 
 
 class Keywords(SolveKeywords, total=False):
@@ -157,7 +157,7 @@ class ScoreKeywords(TextKeywords, total=False):
     agrees best [pooled].
     """
     best_by: Literal["recall", "precision", "f1"] | None
-    """What the best reference is best in; recall as ROUGE-1.5.5, f1 as rouge-score [recall]."""
+    """Measure that chooses the best reference: recall as ROUGE-1.5.5, f1 as rouge-score [recall]."""
     max_words: int | None
     """Cut summaries and references after so many words."""
     oracles: bool | None

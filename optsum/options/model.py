@@ -95,7 +95,7 @@ SplitterName: TypeAlias = Annotated[
     str,
     FlagHint(names="splitters"),
     WrapValidator(function_or_name),
-    Field(description="what splits raw text into sentences: sentencex, or module:function"),
+    Field(description="splitter of raw text into sentences: sentencex, or module:function"),
 ]
 LengthTokenizer: TypeAlias = Annotated[
     str | None,
@@ -176,7 +176,7 @@ class ScoreOptions(Model):
         "which another agrees best",
     )
     best_by: Literal["recall", "precision", "f1"] = Field(
-        "recall", description="what the best reference is best in; recall as ROUGE-1.5.5, f1 as rouge-score"
+        "recall", description="measure that chooses the best reference: recall as ROUGE-1.5.5, f1 as rouge-score"
     )
     tokenizer: Tokenizer = None
     stem: Stem = False

@@ -106,7 +106,7 @@ class Options(Model):
     """Every option of a search; names as on the command line (``--max-length`` is ``max_length``)."""
 
     formulation: Annotated[str, FlagHint(brief=True, names="formulations")] = Field(
-        "extractive", description="what the units are (optsum list formulations)"
+        "extractive", description="choice of units, such as sentences (optsum list formulations)"
     )
     formulation_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (), description="the formulation's own options, where they have no flag"
@@ -138,7 +138,7 @@ class Options(Model):
         10_000, ge=1, le=1_000_000, description="of metric similarity: steps to 1 that similarities are rounded down to"
     )
     measure: Annotated[Literal["recall", "precision", "f1"], FlagHint(brief=True)] = Field(
-        "recall", description="what of the metric is maximized"
+        "recall", description="measure that is maximized"
     )
     references: Annotated[Literal["pooled", "each", "mean", "best", "first", "agreed"], FlagHint(brief=True)] = Field(
         "pooled",
@@ -153,7 +153,7 @@ class Options(Model):
     )
     min_length: int = Field(0, ge=0, le=LONGEST, description="shortest summary, in the length unit")
     length_unit: Annotated[Literal["words", "sentences", "characters", "tokens", "given"], FlagHint(brief=True)] = (
-        Field("words", description="what lengths count; words are blank-separated, given are each topic's own lengths")
+        Field("words", description="unit of lengths; words are blank-separated, given are each topic's own lengths")
     )
     length_tokenizer: LengthTokenizer = None
     max_sentences: int | None = Field(None, ge=0, le=LONGEST, description="most sentences, beside the longest summary")
@@ -212,7 +212,7 @@ class Options(Model):
     workers: Annotated[int, FlagHint(brief=True)] = Field(1, ge=1, description="processes")
     executor: Literal["local", "dask"] = Field("local", description="whose processes: of this machine, or a cluster's")
     scheduler: str | None = Field(None, description="of dask, such as tcp://HOST:8786 [one of this machine]")
-    memory_per_worker: str | None = Field(None, description="what a process may take, such as 2GB (Linux)")
+    memory_per_worker: str | None = Field(None, description="memory limit of each process, such as 2GB (Linux)")
 
     @field_validator("memory_per_worker")
     @classmethod

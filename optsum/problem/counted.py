@@ -1,6 +1,6 @@
 """From a topic to the normal form: the references, counted, and units that are counted against them.
 
-What formulations by n-grams have in common, a third party's too::
+Shared parts of formulations by n-grams, also for third parties::
 
     counted = Counted.of(topic, spec)  # refuses a topic without n-grams
     instance = counted.of_sentences(sentences)
@@ -104,7 +104,7 @@ class Counted:
         part : int
         units : one counter a unit
         masses : one integer a unit, optional
-            What it adds to the number of n-grams of the summary: as many as it has, if not given.
+            Number of n-grams that each unit adds to the summary; by default as many as it holds.
         **others
             As in `optsum.problem.objective.Component`.
         """

@@ -71,7 +71,7 @@ class CoverageProblem(Problem):
         return replace(self, instance=self.instance.at_most(max_length), max_length=max_length)
 
     def without(self, units: Collection[int]) -> Self:
-        """Return the same problem with some units too long to be chosen; no other selection changes."""
+        """Return the problem with some units forbidden; all other units keep their numbers."""
         kept = super().without(units)
         instance = self.instance.resized(kept.lengths, kept.max_length)
         return replace(kept, instance=instance, reference_model=None)
@@ -117,7 +117,7 @@ class CoverageProblem(Problem):
         return ours or capability in self.capabilities
 
     def explain(self, missing: frozenset[Capability]) -> str:
-        """Say what stands in the way, and what serves instead."""
+        """Return why capabilities are missing, and which strategy serves instead."""
         bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
         constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
         if (
@@ -161,7 +161,7 @@ class CoverageProblem(Problem):
 
     @property
     def prepared_as(self) -> Hashable:
-        """The form of the objective, as far as kernels differ by it; None for whoever prepares otherwise."""
+        """The form of the objective, as far as kernels differ by it; None if nothing must be prepared."""
         instance = self.instance
         if instance.goal is Sense.MINIMIZE or type(self).prepare is not CoverageProblem.prepare:
             return None

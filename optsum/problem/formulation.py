@@ -39,13 +39,13 @@ class Task(ABC):
     id : str
     problem : Problem
     units : tuple
-        What the input calls each unit of the problem, in order.
+        The input's name of each unit of the problem, in order.
     references : tuple of tuple of sentences
         Those that the objective is about.
     analyzer : Analyzer
-        What the objective counts with; the finished text is scored with it too.
+        Makes the tokens that the objective counts; it scores the finished text too.
     notes : mapping
-        What building found and a result should say; becomes part of its statistics.
+        Remarks made while building the problem; they become part of the result's statistics.
     members : mapping
         All that a unit consists of, in the numbering of the input, where `units` names it after one of several.
     start : tuple, optional
@@ -221,7 +221,7 @@ class Formulation(ABC):
     whole_sentences : bool
         Whether a selection is of whole sentences, so that a sentence has a label: selected or not.
     summaries : str
-        What its selections are called, all together: "extracts"; if nothing is said, its name before "summaries".
+        Plural name of its selections: "extracts"; by default its name before "summaries".
     reads_topics : bool
         Whether it makes problems of texts; otherwise problems are given as they are.
     flags : tuple of str

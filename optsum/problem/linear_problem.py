@@ -212,10 +212,10 @@ class PyomoProblem(LinearProblem):
     units : Pyomo variable or sequence of them
         The binary variables that are chosen: an indexed variable, or a list of variables. A selection numbers them.
     lengths : sequence of int, optional
-        What each unit adds to the length, which `max_length` limits; 1 if not given.
+        Length of each unit, which `max_length` limits; 1 if not given.
     min_length, max_length : int, optional
     name : str, optional
-        What its row is called; the name of the model if not given.
+        The id of its row; by default the name of the model.
 
     Raises
     ------

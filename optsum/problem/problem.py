@@ -102,9 +102,9 @@ class Problem(ABC):
     reference_units : int or None
         How many units the references have, on average, where that is known; some heuristics start with as many.
     name : str
-        What its row is called; its number among those that are given with it, if it has none.
+        The id of its row; by default its number in the list of problems.
     labels : tuple of str
-        What people call each unit; its number, if none are given.
+        A readable name of each unit; by default its number.
     """
 
     lengths: tuple[int, ...]
@@ -137,7 +137,7 @@ class Problem(ABC):
             Names of the 0/1 columns that are chosen; all 0/1 columns if not given. Other columns are integral, bounded,
             and take the best values that the chosen units leave them.
         name : str
-            What the problem is called; the name of the file if not given.
+            Name of the problem; by default that of the file.
 
         Raises
         ------
@@ -310,7 +310,7 @@ class Problem(ABC):
         return float(key)
 
     def explain(self, missing: frozenset[Capability]) -> str:
-        """Return a sentence on why abilities are missing, where there is more to say than that they are."""
+        """Return a sentence that explains why capabilities are missing, or an empty string."""
         del missing
         return ""
 

@@ -41,7 +41,7 @@ class Rule:
     say : str
         The sentence; ``{metric}``, ``{measure}`` and the other aspects are filled in.
     only : mapping
-        The values that are served, by aspect; whatever else was chosen is refused. If it is empty, all is.
+        The values that are served, by aspect; all other values are refused. If it is empty, every value is refused.
     when : mapping
         The rule holds where all of these aspects have one of these values.
     """
@@ -69,7 +69,7 @@ class Serves:
     measure, references, counts, boundaries, model_units : tuple of str or None
         As the options of these names.
     rules : tuple of Rule
-        What else is not, with sentences of its own; asked first.
+        Further rules with messages of their own; they are checked first.
     """
 
     metrics: tuple[str, ...] | None = None
@@ -121,7 +121,7 @@ class Serves:
                 raise UnsupportedError(rule.say.format(formulation=formulation, metric=metric, part=metric, **said))
 
     def metric_forms(self) -> list[str]:
-        """Return the forms of metrics that are served by themselves, whatever else is chosen."""
+        """Return the forms of metrics that are served alone, under any other options."""
         examples = {"rouge-N": "rouge-1", "rouge-su0": "rouge-su0", "rouge-suK": "rouge-su4", "rouge-l": "rouge-l",
                     "rougeL": "rougeL", MetricSum.form: "rouge-1+rouge-2", "ngram-I-J": "ngram-1-4"}  # fmt: skip
         kinds = {form: _of_metric(parse_metric(name)) for form, name in examples.items()}

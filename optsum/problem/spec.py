@@ -127,7 +127,7 @@ class Spec:
         return list(topic.lengths)
 
     def until(self, deadline: Deadline) -> Spec:
-        """Return the same specification, to be built before a deadline."""
+        """Return the same specification with a deadline for building the problem."""
         if deadline is self.deadline:
             return self
         made = copy(self)  # which checks nothing again

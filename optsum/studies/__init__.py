@@ -109,7 +109,7 @@ def study(
     topics : iterable
         Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
     systems : iterable
-        What systems made of the topics, given as for `optsum.score`; rows of `optsum solve` will do.
+        Summaries of systems, as for `optsum.score`, or rows of `optsum solve`.
     config : path, optional
         A TOML file of options; keywords win over it.
     **options

@@ -41,7 +41,7 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
     ----------
     problem : Problem
     name : str
-        What failures call it.
+        Name of the problem in failures.
     seed : int
         Of the samples.
 

@@ -39,7 +39,7 @@ _BLANKS: Final = (" ", " ", " ", "  ", "\t", "\n", "\u00a0", "\n\n")
 def check_tokenizer(tokenizer: str | Callable[..., Any], texts: Sequence[str] = (), *, seed: int = 0) -> None:
     """Check that a tokenizer is a function of the text alone, and returns strings.
 
-    What is checked: the same text has the same tokens each time, in whatever order texts come; no text is an error, the
+    Checks: the same text has the same tokens each time, in every order of texts; no text is an error, the
     empty one, blanks and half surrogate pairs among them; other processes get the same tokens, or the function is
     refused by a sentence; lists that it returned do not change afterwards, and changing them changes no later answer.
 
@@ -107,7 +107,7 @@ def check_splitter(
     texts : sequence of str, optional
         Texts of your own, beside those of the suite.
     language : str
-        What is asked for, where the splitter asks for a language.
+        The language, if the splitter needs one.
     seed : int
 
     Raises

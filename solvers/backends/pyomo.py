@@ -121,7 +121,7 @@ class PyomoBackend(Backend):
             )
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return the solver's own status as it is declared, and in its own words."""
+        """Return the declared key of the solver's status, and the status in the solver's words."""
         del solver
         condition = results.termination_condition if self.declaration.newer else results.solver.termination_condition
         name = condition.name if self.declaration.newer else str(condition)

@@ -40,8 +40,12 @@ def sections() -> dict[str, list[list[str]]]:
 
 
 def items() -> list[list[str]]:
-    """Return the items of the papers: what it is, its command, what that shows, and the verdict."""
-    return [row for rows in sections().values() for row in rows if len(row) == 4 and row[0] != "item"]
+    """Return the items of the papers: item, command (an empty one is the one above), output and verdict."""
+    found: list[list[str]] = []
+    for item, command, *rest in (row for rows in sections().values() for row in rows if len(row) == 4):
+        if item != "item":
+            found.append([item, command or found[-1][1], *rest])
+    return found
 
 
 def commands() -> dict[str, list[str]]:

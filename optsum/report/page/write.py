@@ -1222,7 +1222,7 @@ def write_page(
     ----------
     rows : iterable of Result or mapping
         Results, or rows as ``Result.to_row`` makes them, such as ``compare(...).results``. With details (``compare(...,
-        details=True)``) the page shows texts; without, what there is.
+        details=True)``) the page shows texts; without, only summaries, values and times.
     output : str or path
     title : str
     overwrite : bool
@@ -1231,7 +1231,7 @@ def write_page(
     Raises
     ------
     InputError
-        If a row is none of optsum, or there is none.
+        If there is no row, or a row has another form.
     OptionError
         If the output exists, or cannot be written.
     """

@@ -31,15 +31,15 @@ class Oracles(Optima):
     result : Result
         The first of them as one result: objective, bound, status, text.
     names : UnitNames
-        What the input calls the units.
+        The input's names of the units.
     lengths, length_limits : tuple of int
         Of those units, and the least and largest sum of a selection's.
     parents : mapping
         The unit without which a unit cannot be chosen, where there is one.
     tasks : tuple of Task
-        What makes text of them; several where references were searched one by one.
+        The tasks that turn them into text; several where references were searched one by one.
     nearness : Nearness or None
-        What was asked for where near-optimal selections were.
+        The requested threshold, for near-optimal selections.
     """
 
     result: Result
@@ -124,7 +124,7 @@ class Oracles(Optima):
         Raises
         ------
         InputError
-            If not all sets are there.
+            If the sets are incomplete.
         """
         self._need_all("counted by value", sets=False)
         problem = self._one_problem()
@@ -138,7 +138,7 @@ class Oracles(Optima):
         Raises
         ------
         InputError
-            If there is no set, or not all are there.
+            If there is no set, or the sets are incomplete.
         """
         self._need_all("shared out")
         found = families.weighted_shares(self._one_problem(), self.diagram, seed)
@@ -152,7 +152,7 @@ class Oracles(Optima):
         Raises
         ------
         InputError
-            If there is no set, or not all are there.
+            If there is no set, or the sets are incomplete.
         """
         self._need_all("looked at")
         return families.irredundant(self._one_problem(), self.diagram, seed)

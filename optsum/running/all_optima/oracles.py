@@ -125,10 +125,10 @@ def enumerate_optima(
     at_least : number or text, optional
         All selections whose objective is at least that (a cover: that are no longer).
     within_steps : int, optional
-        All selections at most so many integer steps below the best: recall against one reference has a step for each
+        All selections at most N integer steps below the best: recall against one reference has a step for each
         n-gram.
     best : int, optional
-        All selections of so many different values, the best among them.
+        All selections that have one of the N best different values.
 
     Returns
     -------

@@ -37,7 +37,6 @@ DOORS: dict[str, Callable[..., Any]] = {
     "all": lambda topic, **options: optsum.enumerate_optima(topic, **options).to_result(max_solutions=0),
     "near": lambda topic, **options: optsum.enumerate_optima(topic, within="1%", **options).to_result(max_solutions=0),
     "frontier": optsum.frontier,
-    "compare": lambda topic, **options: optsum.compare([topic], [options.pop("strategy"), "lead"], **options),
 }
 """What is asked of a topic."""
 

@@ -24,6 +24,7 @@ from optsum.metrics.rouge import Score
 from optsum.problem.counted import nothing_to_count
 from optsum.problem.objective import Ratios, objective_of
 from optsum.problem.spec import Spec
+from optsum.system.deadline import Deadline
 from optsum.text.interned import Interned, interned
 
 
@@ -78,6 +79,7 @@ class Subsequences:
     units: IntArray  # numbers of the units' sentences among those of `tokens`
     # (units, tokens of the references): which positions each unit covers, of rouge-l.
     covered: NDArray[np.uint8] | None
+    deadline: Deadline  # asked before each reference
     lost: ClassVar[int] = 0
 
     @property
@@ -114,6 +116,7 @@ class Subsequences:
 
     def ceiling(self, slot: int, reference: int, gain: int, feature: int) -> tuple[Ceiling, Features]:
         """Return what bounds the hits in a reference, and the features, numbered from `feature`, that it is made of."""
+        self.deadline.check()
         first, last = self._ends(reference)
         made = self._of_texts if self.whole else self._of_sentences
         return made(slot, gain, feature, first, last, reference)
@@ -404,7 +407,9 @@ class NumberedTopic:
 
             tokens = self.tokens
             covered = covered_positions(tokens.ids, tokens.start, self.references[-1], tokens.different)[units]
-        return Subsequences(self.tokens, self.references, whole, units + self.references[-1], covered)
+        return Subsequences(
+            self.tokens, self.references, whole, units + self.references[-1], covered, self.spec.deadline
+        )
 
     def scores(self, chosen: Sequence[int], metrics: Sequence[Metric]) -> dict[str, Score] | None:
         """Return the official scores of chosen sentences, as `optsum.metrics.official.official_scores` does."""

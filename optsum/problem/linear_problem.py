@@ -17,7 +17,7 @@ from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import BackendError, InputError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.program.dual_bound import model_bound
-from optsum.program.highs import load, new_highs, pass_model
+from optsum.program.highs import load, new_highs, pass_model, run
 from optsum.program.model import LinearModel
 from optsum.program.rows import LinearRows
 from optsum.system.deadline import NEVER, Deadline
@@ -38,6 +38,8 @@ _SERVED: Final = {
     "Var",
 }
 """Components of a Pyomo model that are read, or say nothing of the program."""
+
+_SMALL: Final = 1_000  # Entries of a program whose other columns are soon found.
 
 _KNOWN: Final = 10_000  # Selections of which the value is remembered.
 
@@ -188,7 +190,7 @@ class LinearProblem(Problem):
         chosen = np.zeros(program.units)
         chosen[list(selection)] = 1.0
         highs.changeColsBounds(program.units, np.arange(program.units, dtype=np.int32), chosen, chosen)
-        highs.run()
+        run(highs, apart=len(program.row_column) > _SMALL)  # where it may take long, Ctrl-C is heard
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         others: IntArray = np.rint(np.array(highs.getSolution().col_value)[program.units :]).astype(np.int64)

@@ -50,7 +50,7 @@ def read_whole(path: Path, most: int) -> bytes:
         return first + b"\n" + file.read(most - most // 4)
 
 
-GRACE_S: Final = 3.0  # Seconds that a process may need beyond its time limit to say what it has; then it is killed.
+GRACE_S: Final = 0.8  # Seconds that a process may need beyond its time limit to say what it has; then it is killed.
 
 
 class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error

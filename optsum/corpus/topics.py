@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, overload
 from optsum.corpus.formats.columns import IDS, OWN, recognised
 from optsum.corpus.formats.hf_datasets import PREFIX
 from optsum.corpus.formats.lines import Line, RawLine, decode, decoded
-from optsum.corpus.formats.sources import open_source
+from optsum.corpus.formats.records import open_source
 from optsum.corpus.topic import AS_IS, BadTopic, Flat, Notes, Reading, Topic, as_id, reading_of, topics_of_record
 from optsum.corpus.unique import SeenNames, unique_topics
 from optsum.errors import InputError

@@ -51,6 +51,7 @@ def run(name: str, *arguments: str) -> str:
         ("lin_hovy_baseline.py", r"^kettle-recall +best 1\.0000 +lead 0\.9773 +\(optimal\)$"),
         ("own_strategy.py", r"^\S+own_strategy\.py:LateAcceptance +0\.5\d{3} .*\d/40"),
         ("similarity.py", r"^bridge-closure +0\.4860 +\(16, 20, 26\) +0\.3949 \(0, 1\)$"),
+        ("context.py", r"^in order +24 +0 +\d+\.\d +\d\d\.\d%"),
         ("own_solver.py", r"^bridge-closure +0\.4968 +scipy 0\.4968 +optimal$"),
         ("own_formulation.py", r"^bridge-closure +0\.4968 +with numbers 0\.\d{4} +\(\d+"),
     ],

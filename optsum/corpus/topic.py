@@ -359,7 +359,9 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
             meta = meta if names is None else {**meta, "abstract_ids": list(names)}
         _check_weights(weights, cover)
         parses = _parses(obj.get("parses"), units)
-        lengths = _lengths(obj.get("lengths"), units if documents or supports is None else len(supports))
+        # Passages without texts are numbered: as many as `supports` has lists, or as a cover has lengths of.
+        bare = len(supports) if supports is not None else None
+        lengths = _lengths(obj.get("lengths"), units if documents or not covered else bare)
         if reading.source_words is not None:
             documents = _first_words(documents, reading.source_words, whole=covered or "vectors" in obj)
             units = sum(map(len, documents))
@@ -634,12 +636,12 @@ def _parses(value: object, sentences: int) -> tuple[str, ...] | None:
     return tuple(value)
 
 
-def _lengths(value: object, sentences: int) -> tuple[int, ...] | None:
+def _lengths(value: object, sentences: int | None) -> tuple[int, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple):
         raise InputError(f'"lengths" is {json_type(value)}; give a list, one whole number a sentence')
-    if len(value) != sentences:
+    if sentences is not None and len(value) != sentences:
         raise InputError(f"the number of lengths is {len(value)}, but that of sentences {sentences}; give one for each")
     return tuple(
         [

@@ -17,6 +17,7 @@ from optsum.errors import OptionError, spoken
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, read_config, resolve
 from optsum.registry import QUICK
+from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
@@ -107,10 +108,12 @@ def context(
     return charged(_packed(problem, setup, began), ready).changed(source=problem.documents)
 
 
-def context_topics(topics: AnyTopics, options: Options) -> Generator[list[Result], None, None]:
-    """Yield the contexts of topics one after another, the results of each topic together."""
+def context_topics(
+    topics: AnyTopics, options: Options, *, details: bool = False
+) -> Generator[list[Result], None, None]:
+    """Yield the contexts of topics one after another, the results of each topic together; with details for a page."""
     setup = setup_of(options)
-    return each_topic(topics, [setup], partial(_part, setup=setup))
+    return each_topic(topics, [setup], detailed(partial(_part, setup=setup), [setup], details))
 
 
 def _part(part: Topic, setup: Setup) -> list[Result]:

@@ -174,6 +174,9 @@ def test_a_topic_is_written_as_it_was_read() -> None:
 
     topic = optsum.as_topic({**TOPIC, "weights": [1, 0.5, 0.1, 3, 2]})
     assert optsum.as_topic(json.loads(json.dumps(topic_to_json(topic)))) == topic
+    bare = optsum.as_topic({"id": "q", "supports": [*TOPIC["supports"], []], "lengths": [3, 2, 4, 1, 7]})
+    assert optsum.as_topic(json.loads(json.dumps(topic_to_json(bare)))) == bare
+    assert optsum.solve(topic_to_json(bare), formulation="cover", max_length=5, length_unit="given").numerator == 4
 
 
 @pytest.mark.parametrize(

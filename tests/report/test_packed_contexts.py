@@ -109,7 +109,7 @@ def test_choices_as_texts_and_by_name(caplog: pytest.LogCaptureFixture) -> None:
         "over": 0,
     }  # fmt: skip
     assert caplog.messages == ['lengths are words; length_tokenizer="NAME" counts tokens']
-    tokens = optsum.score([TEXTS], [text], **options, length_tokenizer=len)
+    tokens = optsum.score([TEXTS], [text], **options, length_tokenizer=lambda text: text[:])
     assert (tokens.rows[0].claims["length"], tokens.rows[0].claims["over"]) == (18 + 23, 1)
     named = {**TEXTS, "meta": {"sentence_ids": ["a", "b", "c"]}}
     by_name = {"topic_id": "t", "system": "name", "selection": ["c", "b"]}

@@ -87,5 +87,8 @@ def test_the_table_and_the_rows(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ]
     assert main(["context", str(file), "--max-length", "90", "-o", str(rows), "--resume"]) == 0
     assert "2 kept from before" in capsys.readouterr().out
+    assert main(["context", str(file), "--max-length", "90", "-o", str(rows), "--overwrite", "--details"]) == 0
+    assert json.loads(rows.read_text("utf-8").splitlines()[0])["details"]["weights"] == [1] * 5
+    capsys.readouterr()
     assert main(["context", str(file)]) == 2
     assert "A context has a budget: give --max-length N" in capsys.readouterr().err

@@ -56,7 +56,12 @@ def run_solve(
     return work.show(lambda source: solve_topics(begun(source), resolved, details=looked_at), results_table)
 
 
-def run_context(files: Files, options: Annotated[dict[str, Any], Flags(Options)], format_: Format = "text") -> int:
+def run_context(
+    files: Files,
+    options: Annotated[dict[str, Any], Flags(Options)],
+    format_: Format = "text",
+    details: Details = False,
+) -> int:
     """Find the best contexts of all topics of a file.
 
     A table is printed, a line a topic: the budget, what is used of it, the claims that are supported, those that are
@@ -77,7 +82,7 @@ def run_context(files: Files, options: Annotated[dict[str, Any], Flags(Options)]
     work = EachTopic(files, files.output, [resolved])
     results = []
     with work.until_interrupted():
-        for each in work.run(lambda source: context_topics(source, resolved)):
+        for each in work.run(lambda source: context_topics(source, resolved, details=details)):
             results += each
     if files.output != "-" and results:
         table = context_table(results, resolved)

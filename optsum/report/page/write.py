@@ -25,6 +25,7 @@ from optsum._version import __version__
 from optsum.contracts.enumeration import listed
 from optsum.contracts.frontier import Reached
 from optsum.contracts.result import Result, Status
+from optsum.corpus.alternatives import claim_names, in_order, texts_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError, OptsumError, visible
@@ -211,16 +212,15 @@ _STRANGE = "its details are not those that optsum writes"
 
 def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
     """Return the topic that a row's details are of."""
-    names, references = details.get("sentence_ids"), details.get("references")
+    references = details.get("references")
     problem = references == [] and "cover" not in details  # which is held against no text
     topic = as_topic(
         {
             "id": row.get("id") or "?",
             "documents": details.get("documents"),
             "references": [[]] if problem else references,
-            "cover": details.get("cover"),
-            "lengths": details.get("lengths"),
-            "meta": {} if names is None else {"sentence_ids": names},
+            **{name: details.get(name) for name in ("cover", "weights", "lengths")},
+            "meta": {name: details[name] for name in ("sentence_ids", "abstract_ids") if name in details},
         },
         flat="sentences",
     )
@@ -264,7 +264,17 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     }
     if topic.cover is not None:
         found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
-        found["names"] = list(topic.meta.get("sentence_ids", range(len(topic.sentences))))
+        found["names"] = list(texts_of(topic))
+        if not topic.documents:  # passages without text are shown by what the cover calls them
+            given = topic.lengths if setting.options is not None and setting.options.length_unit == "given" else None
+            named = in_order(frozenset().union(*(chosen for sets in topic.cover for chosen in sets)))
+            found["names"] = list(range(len(given))) if given is not None else list(named)
+            found["sentences"] = [
+                [1 if given is None else given[place], [str(name)], []] for place, name in enumerate(found["names"])
+            ]
+        found["claims"] = claim_names(topic, range(len(topic.cover)))
+        if topic.weights is not None:
+            found["weights"] = list(map(float, topic.weights))
     return found
 
 

@@ -53,15 +53,16 @@ def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = Non
     """Return the details of a problem, as a row has them.
 
     `part`: as it was searched: with the references that count. The result: ``options`` that are not the defaults;
-    ``documents``, ``references`` and perhaps ``cover`` as in a topic; ``parts``, for sentences that are not chosen as a
-    whole: where each part begins, and which it is; ``optima`` as they are given.
+    ``documents``, ``references`` and perhaps ``cover``, ``weights``, ``lengths`` as in a topic, with names of sentences
+    and claims; ``parts``, for sentences that are not chosen as a whole: where each part begins, and which it is;
+    ``optima`` as they are given.
     """
     options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
     text = topic_to_json(part)
     found: dict[str, Any] = {"options": options}
-    found |= {name: text[name] for name in ("documents", "references", "cover", "lengths") if name in text}
-    if (ids := part.meta.get("sentence_ids")) is not None:
-        found["sentence_ids"] = ids
+    named = ("documents", "references", "cover", "weights", "lengths")
+    found |= {name: text[name] for name in named if name in text}
+    found |= {name: part.meta[name] for name in ("sentence_ids", "abstract_ids") if part.meta.get(name) is not None}
     parts = _parts(part, setup)
     if parts is not None:
         found["parts"] = parts

@@ -26,6 +26,24 @@ def covers() -> list[dict[str, Any]]:
     return rows_of(list(read_topics(EXAMPLES / "covers.jsonl"))[:2], formulation="cover", max_length=None)
 
 
+QUESTION: dict[str, Any] = {
+    "id": "q",
+    "documents": [["It opened in 1932.", "Opened in 1932, it cost 4 million.", "It carries trains."]],
+    "supports": [[0], [0, 1], [2]],
+    "references": [["opened in 1932", "cost 4 million", "carries trains", "painted grey"]],
+    "weights": [1, 1, 0.5, 1],
+}
+BARE: dict[str, Any] = {"id": "bare", "cover": [[["p1"]], [["p2", "p10"], ["p3"]], []]}
+
+
+def contexts() -> list[dict[str, Any]]:
+    return rows_of([QUESTION], formulation="cover", max_length=8)
+
+
+def contexts_without_texts() -> list[dict[str, Any]]:
+    return rows_of([BARE], formulation="cover", max_length=2, length_unit="sentences")
+
+
 def subsequences() -> list[dict[str, Any]]:
     return rows_of(TOPICS[:2], exact="exhaustive", metric="rouge-l")
 
@@ -48,7 +66,7 @@ def frontier() -> list[dict[str, Any]]:
     return [{**row, "frontier": {**about, "steps": steps, "greedy": steps[:1]}}]
 
 
-KINDS = (compressions, covers, subsequences, without_texts, near, frontier)
+KINDS = (compressions, covers, contexts, contexts_without_texts, subsequences, without_texts, near, frontier)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -98,6 +116,47 @@ def test_dropped_chunks_are_struck_through(chromium: Any, tmp_path: Path) -> Non
     )
     text = "return [...document.querySelectorAll('[data-sentence=\"0\"] .text > span')].map((each) => each.textContent)"
     assert "".join(chromium.execute_script(text)).split() == ["The", "old", "ferry,", "made", "its", "last", "trip"]
+
+
+def page_of(chromium: Any, path: Path, rows: list[dict[str, Any]], topic: str) -> Callable[[str], list[str]]:
+    """Open a topic of a page, and return what reads the texts of elements."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    write_page(rows, path)
+    chromium.get("about:blank")
+    chromium.get(f"file://{path}#topic={topic}&strategy=branch-and-bound")
+
+    def texts(selector: str) -> list[str]:
+        script = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
+        return list(chromium.execute_script(script, selector))
+
+    WebDriverWait(chromium, 20, 0.01).until(lambda _: texts("#topic h2") == [topic])
+    return texts
+
+
+def test_claims_are_supported_missed_or_out_of_reach(chromium: Any, tmp_path: Path) -> None:
+    texts = page_of(chromium, tmp_path / "page.html", contexts(), "q")
+    assert texts("#totals") == ["supported 2, missed 1, by no passage 1"]
+    assert texts(".abstract.covered > bdi") == ["opened in 1932", "cost 4 million"]
+    assert texts(".abstract.left > bdi") == ["carries trains"]
+    assert texts(".abstract.left > small") == [" worth 0.5"]
+    assert texts(".abstract.out > .note") == ["no passage supports it"]
+    assert texts(".abstract .set.held") == ["● 1 (chosen)", "● 1 (chosen)"]
+    assert "4 of 7 of the claims' worth" in texts(".values")[0]
+    chromium.execute_script("document.querySelector('[data-sentence=\"1\"]').focus()")
+    assert texts(".abstract.has > bdi") == ["opened in 1932", "cost 4 million"]
+    assert texts("#live") == ["supports 2 claims"]
+    chromium.execute_script("document.querySelector('[data-claim=\"2\"]').focus()")
+    assert texts("#live") == ["the selection does not support it"]
+
+
+def test_claims_of_passages_without_text(chromium: Any, tmp_path: Path) -> None:
+    texts = page_of(chromium, tmp_path / "page.html", contexts_without_texts(), "bare")
+    assert texts(".sentence .number") == ["p1", "p2", "p3", "p10"]
+    assert texts(".sentence.chosen .number") == ["p1", "p3"]
+    assert texts("#totals") == ["supported 2, missed 0, by no passage 1"]
+    assert texts(".abstract > bdi") == ["claim 0", "claim 1", "claim 2"]
+    assert texts(".abstract .set.held") == ["● p1 (chosen)", "● p3 (chosen)"]
 
 
 def test_what_is_near_the_best_is_not_called_optimal() -> None:

@@ -15,7 +15,8 @@ function unmark(root) {
 function markSentence(root, shown, number) {
   unmark(root);
   const { text, setting, component, selection } = shown;
-  if (!text || !component) return;
+  if (text?.cover) markSupported(root, text, number);
+  if (!text || text.cover || !component) return;
   const chosen = chosenOf(selection, text);
   const own = keptTokens(text.sentences[number], chosen.get(number) ?? null);
   const places = ownPlaces(text.sentences[number], chosen.get(number) ?? null);

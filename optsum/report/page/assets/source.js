@@ -152,7 +152,7 @@ function sourceColumn(text) {
     "section",
     { class: "column source", "aria-labelledby": "source-heading", tabindex: 0 },
     el("h3", { id: "source-heading" }, "Source ", el("small", {}, words)),
-    el("button", { type: "button", class: "jump", onclick: jump }, text.cover ? "to the cover ↓" : "to the references ↓"),
+    el("button", { type: "button", class: "jump", onclick: jump }, text.cover ? (shown.setting.minimizes ? "to the cover ↓" : "to the claims ↓") : "to the references ↓"),
     lists,
   );
 }

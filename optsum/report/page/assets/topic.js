@@ -138,7 +138,7 @@ function valuesOf(line) {
   if (result.objective === undefined)
     parts.push(el("strong", {}, line.results[shown.strategy]?.[0].replace("_", " ") ?? "–"));
   else parts.push(el("strong", {}, objective(result.objective, setting)));
-  if (result.denominator) parts.push(`${result.numerator} of ${result.denominator} ${gramName(setting.components[0])}`);
+  if (result.denominator) parts.push(`${result.numerator} of ${result.denominator} ${countedName(setting.components[0])}`);
   const ratio = line.results[shown.strategy]?.[2];
   if (line.results[shown.strategy]?.[3] === 1)
     parts.push(line.results[shown.strategy][0] === "optimal" ? "optimal, proven" : "reaches the optimum");
@@ -170,6 +170,12 @@ function explained(result) {
   const found = el("details", { class: "explained", open: shown.explained === true }, mark, inside);
   found.addEventListener("toggle", () => (shown.explained = found.open));
   return found;
+}
+
+/** Return what a fraction counts: claims, of weights their worth, or n-grams. */
+function countedName(component) {
+  if (!shown.text?.cover) return gramName(component);
+  return shown.text.weights ? "of the claims' worth" : "claims";
 }
 
 function gramName(component) {

@@ -43,6 +43,7 @@ _ROUGE_BYTES = bytes(
 
 
 def _split_rouge(sentence: Sentence) -> list[str]:
+    """Split at all but a-z and 0-9, in lower case, as ROUGE-1.5.5 does."""
     # Lone surrogates have no UTF-8; "surrogatepass" makes bytes of them all the same, which then become
     # blanks.
     return raw_text(sentence).encode("utf-8", "surrogatepass").translate(_ROUGE_BYTES).decode("ascii").split()
@@ -53,10 +54,12 @@ def _locate(pattern: re.Pattern[str], sentence: Sentence) -> list[tuple[str, int
 
 
 def _split_blank(sentence: Sentence) -> list[str]:
+    """Split at white space, in lower case."""
     return raw_text(sentence).lower().split()
 
 
 def _split_rouge_score(sentence: Sentence) -> list[str]:
+    """Split as the package rouge-score does: as rouge, but in lower case first (İ is i)."""
     return _split_rouge(raw_text(sentence).lower())
 
 
@@ -81,6 +84,7 @@ _LETTER: Final = re.compile(r"[^\W_]").search  # Whether there is a letter or a 
 
 
 def _split_unicode(sentence: Sentence) -> list[str]:
+    """Split at the word boundaries of Unicode (UAX 29), in lower case: for any language with blanks."""
     return list(filter(_LETTER, _boundaries()(unicodedata.normalize("NFC", raw_text(sentence)).lower())))
 
 
@@ -90,6 +94,7 @@ _CHARACTER: Final = re.compile(rf"{_KATAKANA}[^\w]*|(?:(?!{_KATAKANA}).)+", re.D
 
 
 def _split_characters(sentence: Sentence) -> list[str]:
+    """Split as unicode does, and take each Chinese or Japanese character for a word."""
     return [piece for word in _split_unicode(sentence) for piece in _CHARACTER.findall(word) if _LETTER(piece)]
 
 
@@ -136,6 +141,7 @@ def _origins(raw: str) -> list[int]:
 
 
 def _split_tokens(sentence: Sentence) -> list[str]:
+    """Keep pre-tokenized sentences as they are; split others at white space, case kept."""
     return sentence.split() if isinstance(sentence, str) else list(sentence)
 
 
@@ -146,6 +152,7 @@ def _locate_tokens(sentence: Sentence) -> list[tuple[str, int]]:
 
 
 def _split_pypi_rouge(sentence: Sentence) -> list[str]:
+    """Split at full stops and blanks, case and other signs kept, as the package rouge on PyPI does."""
     pieces = [" ".join(piece.split()) for piece in raw_text(sentence).split(".") if piece]
     return [token for piece in pieces for token in piece.split(" ")]
 
@@ -162,6 +169,7 @@ _NO_LETTER = re.compile(r"[^a-z0-9]")
 
 
 def _split_presumm(sentence: Sentence) -> list[str]:
+    """Split at white space, in lower case, and take out all but a-z and 0-9, as PreSumm does."""
     return [token for word in raw_text(sentence).lower().split() if (token := _NO_LETTER.sub("", word))]
 
 

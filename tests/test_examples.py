@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import optsum
+from optsum.plugins import load_place
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
@@ -52,12 +53,29 @@ def run(name: str, *arguments: str) -> str:
         ("own_strategy.py", r"^\S+own_strategy\.py:LateAcceptance +0\.5\d{3} .*\d/40"),
         ("similarity.py", r"^bridge-closure +0\.4860 +\(16, 20, 26\) +0\.3949 \(0, 1\)$"),
         ("context.py", r"^in order +24 +0 +\d+\.\d +\d\d\.\d%"),
+        ("oracle_gap.py", r"^system 0\.3000, oracle 0\.\d{4}, share 0\.\d{4}$"),
+        ("datatrove_step.py", r"^bridge \[\d, \d, \d, \d\] 0\.\d{4}$"),
         ("own_solver.py", r"^bridge-closure +0\.4968 +scipy 0\.4968 +optimal$"),
         ("own_formulation.py", r"^bridge-closure +0\.4968 +with numbers 0\.\d{4} +\(\d+"),
     ],
 )
 def test_an_example_shows_what_it_is_for(name: str, shown: str) -> None:
     assert re.search(shown, run(name), re.MULTILINE)
+
+
+def test_the_gap_is_what_scoring_and_searching_say() -> None:
+    gap = load_place(f"{EXAMPLES / 'oracle_gap.py'}:oracle_gap")
+    found = gap(["dogs bark", "a cat"], ["the cat sat", ""][:1] * 2, ["the cat sat. dogs bark."] * 2, max_length=3)
+    assert (found["system"], found["oracle"]) == (pytest.approx(1 / 6), 1.0)
+    assert found["shares"] == [0.0, pytest.approx(1 / 3)]
+
+
+def test_a_step_labels_what_can_be_labelled_and_says_what_cannot() -> None:
+    step, text = (load_place(f"{EXAMPLES / 'datatrove_step.py'}:{name}") for name in ("OracleLabels", "Text"))
+    given = [text("a", "The cat sat. Dogs bark.", {"summary": "Dogs bark."}), text("b", "Dogs bark.", {"summary": ""})]
+    one, other = step(max_length=3).run(given)
+    assert (one.metadata["labels"], one.metadata["objective"], "error" in one.metadata) == ([0, 1], 1.0, False)
+    assert (other.metadata["status"], "labels" in other.metadata) == ("error", False)
 
 
 @pytest.mark.slow

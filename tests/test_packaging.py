@@ -215,6 +215,19 @@ def test_workflows_and_hooks_call_what_there_is() -> None:
     assert [file for file in re.findall(r"tests/\S+\.py", hooks) if not (ROOT / file).is_file()] == []
 
 
+def test_the_recipe_of_conda_and_the_image_ask_for_what_the_project_does() -> None:
+    from optsum import __version__
+
+    recipe = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+    run = recipe.partition("\n  run:\n")[2].partition("\n\n")[0]
+    wanted = [re.sub(r"^([\w.-]+)", r"\1 ", each) for each in PROJECT["project"]["dependencies"]]
+    assert [line.strip(" -") for line in run.splitlines()] == ["python >=3.11", *wanted]
+    assert f'set version = "{__version__}"' in recipe
+    extras = re.search(r"\[([\w,]+)\]\"", (ROOT / "Dockerfile").read_text(encoding="utf-8"))
+    assert extras is not None
+    assert set(extras[1].split(",")) <= set(PROJECT["project"]["optional-dependencies"])
+
+
 def test_every_dependency_has_a_lower_bound() -> None:
     pinned = pins()
     assert {"numpy==1.26", "pyarrow==15", "dask==2024.5", "scipy==1.15"} <= set(pinned)

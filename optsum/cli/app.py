@@ -66,7 +66,7 @@ _GROUPS: Final = {
         *("target", "start", "seed", "workers", "executor", "scheduler", "memory_per_worker"),
     ),
     "Output": (
-        *("output", "format", "format_", "resume", "overwrite", "details", "plot", "figures", "max_solutions"),
+        *("output", "format", "format_", "card", "resume", "overwrite", "details", "plot", "figures", "max_solutions"),
         *("count_only", "quiet", "verbose", "log_file", "minimal", "soft", "all_", "diverse", "weighted", "sample"),
         *("table", "csv_safe"),
     ),

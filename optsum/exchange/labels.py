@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack, cast
 
+from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination, labels_of
 from optsum.corpus.given import AnyColumns, AnyTopics, with_columns
 from optsum.corpus.topic import Topic
@@ -16,6 +18,8 @@ from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
+from optsum.options.schema import described
+from optsum.options.toml import toml_of
 from optsum.registry import FORMULATIONS
 from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.all_optima.oracles import oracles_of, resolve_enumeration
@@ -257,3 +261,82 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> d
         listed = oracles.diverse(wanted.optima) if diverse else islice(oracles, wanted.optima if known else 0)
         extra["all_labels"] = [list(labels_of(selection, sentences)) for selection in listed]
     return extra
+
+
+class LabelCard:
+    """What a data card says of labels that are published: how they were made, what they are, how many were proven."""
+
+    def __init__(self, options: Options, topics: str) -> None:
+        self._options, self._topics = options, topics
+        self._statuses: Counter[str] = Counter()
+        self._ones, self._objective, self._signature = 0, 0.0, ""
+
+    def add(self, result: Result) -> None:
+        """Count a result of `label_topics`, or of `label_result`."""
+        self._statuses[result.status.value] += 1
+        self._ones += len(result.selection or ())
+        self._objective += result.objective or 0.0
+        self._signature = self._signature or result.signature or ""
+
+    def text(self) -> str:
+        """Return the card, as Markdown with the heading that the hub of Hugging Face reads."""
+        own = {name: value for name, value in described(self._options).items() if self._is_set(name, value)}
+        solved = self._statuses["optimal"] + self._statuses["feasible"]
+        counts = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in self._statuses.items())
+        return _CARD.format(
+            language=self._options.language, version=__version__, topics=self._topics, signature=self._signature,
+            hash=self._options.config_hash, options=toml_of(own).rstrip(),
+            counts=counts or "none", ones=self._ones, mean=f"{self._objective / solved:.4f}" if solved else "-",
+        )  # fmt: skip
+
+    def _is_set(self, name: str, value: Any) -> bool:
+        field = Options.model_fields.get(name)
+        return value is not None and (field is None or value != field.default)
+
+
+_CARD: Final = """---
+language: {language}
+task_categories: [summarization]
+tags: [oracle-summaries, extractive-summarization, optsum]
+license: FILL IN, the one of the texts
+---
+
+# Oracle labels of FILL IN, the data set
+
+Each sentence of a topic has the label 1 if it is in the best extract by the objective below, 0 if not.
+
+## Source
+
+Texts and reference summaries: FILL IN, with the address, the split and the licence. Read from `{topics}`.
+
+## How they were made
+
+With [optsum](https://pypi.org/project/optsum/) {version}; labels with the same signature may be compared:
+
+```text
+{signature}
+```
+
+`optsum labels {topics} --config labels.toml -o labels.jsonl`, where `labels.toml` holds
+(configuration {hash}):
+
+```toml
+{options}
+```
+
+## What is in them
+
+| | |
+|---|---|
+| topics | {counts}; optimal ones are proven |
+| sentences labelled 1 | {ones} |
+| mean objective | {mean} |
+
+Fields: `id`, `sentences` as they were searched, `labels`, `objective`, `bound` (none can be better),
+`status`, `signature`.
+
+## Before you use them
+
+- The labels are of one extract that is best by overlap with the references; others may be as good (`--soft`).
+- FILL IN: who may be harmed by these texts, what was left out, whom to ask.
+"""

@@ -180,3 +180,18 @@ def test_without_the_package_the_extra_is_named(run: Run, monkeypatch: pytest.Mo
     )
     status, err = run("-o", "labels/")
     assert (status, "pip install 'optsum[hf]'" in err) == (2, True)
+
+
+def test_a_card_says_how_the_labels_were_made(run: Run) -> None:
+    assert run("-o", "labels.jsonl", "--card", "card.md", "--metric", "rouge-2")[0] == 1
+    rows, card = rows_of("labels.jsonl"), Path("card.md").read_text(encoding="utf-8")
+    assert rows[0]["signature"] in card
+    assert rows[0]["config_hash"] in card
+    assert "| topics | 8 feasible, 1 error;" in card
+    assert f"| sentences labelled 1 | {sum(sum(row['labels'] or []) for row in rows)} |" in card
+    Path("labels.toml").write_text(card.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    assert main(["labels", "topics.jsonl", "--config", "labels.toml", "-o", "again.jsonl"]) == 1
+    assert [row["config_hash"] for row in rows_of("again.jsonl")] == [row["config_hash"] for row in rows]
+    err = run("-o", "other.jsonl", "--card", "card.md")[1]
+    assert err.endswith("optsum: the output card.md exists already: --overwrite replaces it\n")
+    assert not Path("other.jsonl").exists()

@@ -265,6 +265,12 @@ def run_labels(
         str | None,
         typer.Option("--format", metavar="bertsum|datasets", help="of the output, where its name does not say it"),
     ] = None,
+    card: Annotated[
+        str | None,
+        typer.Option(
+            "--card", metavar="FILE.md", help="write a data card too: how the labels were made, and signature"
+        ),
+    ] = None,
 ) -> int:
     """Label all topics of a file.
 
@@ -276,7 +282,8 @@ def run_labels(
     """
     from optsum.cli.each_topic import EachTopic
     from optsum.corpus.rows.formats import format_of_labels
-    from optsum.exchange.labels import Wanted, label_result, label_row, label_topics, resolve_labels
+    from optsum.exchange.labels import LabelCard, Wanted, label_result, label_row, label_topics, resolve_labels
+    from optsum.report.page.write import checked_output, save
     from optsum.running.posed import posed
 
     output = files.output or "-"
@@ -294,9 +301,14 @@ def run_labels(
         result_of=label_result,
         form=form if form.kind in {"bertsum", "datasets"} else None,
     )
+    told = LabelCard(resolved, files.topics)
+    place = None if card is None else checked_output(card, overwrite=files.overwrite, inputs=[files.topics])
     with work.until_interrupted():
-        for _ in work.run(lambda source: label_topics(source, resolved, wanted)):
-            pass
+        for results in work.run(lambda source: label_topics(source, resolved, wanted)):
+            for each in results:
+                told.add(each)
+    if place is not None and not work.interrupted:
+        save(place, told.text())
     if output != "-" and not work.interrupted:
         put(work.summary())
     return work.status()

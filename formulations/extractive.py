@@ -17,10 +17,11 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import NO_LIMIT
+from optsum.coverage.instance import NO_LIMIT, IntArray
 from optsum.errors import UnsupportedError
-from optsum.metrics.metric import Counts, Gram
+from optsum.metrics.metric import LONGEST, Counts, Gram
 from optsum.metrics.names import parse_metric
+from optsum.metrics.official import codes_of
 from optsum.metrics.similarity import Similarity
 from optsum.problem.counted import Counted
 from optsum.problem.coverage_problem import CoverageProblem
@@ -130,6 +131,15 @@ class Extractive(Formulation):
     summaries: ClassVar[str] = "extracts"
     about: ClassVar[str] = "whole sentences under a length limit (Hirao et al. 2017)"
     serves: ClassVar[Serves] = _SERVES
+
+    def extracts(self, spec: Spec) -> IntArray | None:
+        """Return the codes of n-grams within sentences, for lengths in words or sentences."""
+        metric = parse_metric(spec.metric)
+        within = spec.boundaries == "sentence" and spec.model_units == "whole"
+        if not within or spec.length_unit not in {"words", "sentences"} or metric.geometric:
+            return None
+        coded = codes_of(metric.components)
+        return None if coded is None or (coded[:, 0] == LONGEST).any() else coded
 
     def build(self, topic: Topic, spec: Spec) -> Extract:
         """Return the problem of a topic.

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from .exhaustive.strategy import Exhaustive, duration, is_few, size_of_best
 from .exhaustive.walkers import seconds_of
 from .milp import Milp
 from .objectives.whole_text import is_whole_text
+
+if TYPE_CHECKING:
+    from optsum.problem.extracts import Extracts, Proven
 
 _MANY: Final = 27  # Approximate size of a good selection above which integer programs prove a varying ratio sooner.
 _MANY_OF_FEW: Final = 40  # The same where the length limit binds, so that branch and bound has less to search.
@@ -67,6 +70,13 @@ class Auto(Strategy):
         """Compile the kernels of all that may be chosen for such problems."""
         for strategy in (Exhaustive(), BranchAndBound(), self._milp()):
             strategy.prepare(problem)
+
+    def prove_extracts(self, extracts: Extracts) -> Proven | None:
+        """Search topics of few units together, as branch and bound does."""
+        if self.backend != Auto.backend:
+            return None
+        proven = BranchAndBound().prove_extracts(extracts)
+        return None if proven is None else proven._replace(ran=BranchAndBound.name)
 
     def search(self, run: Run) -> None:
         """Search by the first choice that does not refuse, at a second look, what it accepted."""

@@ -31,7 +31,7 @@ from .engine.program import program_of, spread
 from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, evaluated_near
 from .exhaustive.walkers import seconds_of
-from .few_units import search_few_units
+from .few_units import prove_extracts, search_few_units
 from .levels import Refining, all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable, with_minimum_row
 from .objectives.lengths import ByLength
@@ -44,6 +44,8 @@ from .objectives.tightened import tightened, tightened_by
 from .objectives.whole_text import is_whole_text, solve_whole_text
 
 if TYPE_CHECKING:
+    from optsum.problem.extracts import Extracts, Proven
+
     from .objectives.ratio import Findings
 
 _MOMENTS_S: Final = 0.02  # Seconds without a proof after which a greedy selection is worth its time.
@@ -230,6 +232,10 @@ class BranchAndBound(Strategy):
         """Find one optimum and prove it."""
         if self.bound == "knapsack" or not self.search_few_units(run):
             self.search_further(run)
+
+    def prove_extracts(self, extracts: Extracts) -> Proven | None:
+        """Search topics of few units together."""
+        return None if self.bound == "knapsack" else prove_extracts(extracts)
 
     @staticmethod
     def search_few_units(run: Run) -> bool:

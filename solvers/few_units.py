@@ -33,7 +33,11 @@ from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import fits, kernel_array
-from optsum.system.compiled import njit
+from optsum.metrics.gram_kernels import counted
+from optsum.metrics.official_kernel import official_hits
+from optsum.problem.cover_kernel import features_of
+from optsum.problem.extracts import Extracts, Proven
+from optsum.system.compiled import is_worth, njit
 
 from .exhaustive.two_halves import INTEGER, RATIO, SUM, pair_at
 
@@ -579,3 +583,316 @@ def _start(depths: int, gains: IntArray, features: int, ends: int) -> FewUnitsSt
         seen=np.zeros((totals, 1), np.int64),
         scalars=np.zeros(9, np.int64),
     )
+
+
+# Extracts of several topics, of which each is made and searched by compiled code before the next.
+
+MOST_UNITS: Final = 256
+"""Units of a topic that is searched among others; larger ones take so long that nothing is gained by it."""
+
+MOST_CHOSEN: Final = 32
+"""Units of a selection that is found among others."""
+
+_TOGETHER_WORK: Final = 1_000_000
+"""Steps for a topic among others: some milliseconds, so that a signal is heard between two calls."""
+
+_COMMON: Final = 2**50
+"""As `optsum.problem.objective` has it: a larger common denominator leaves too little room in 64 bits."""
+
+
+@njit(cache=True)
+def search_extracts(
+    ids: Any, start: Any, words: Any, different: Any, sentences: Any, bounds: Any, first_bound: Any, coded: Any,
+    form: Any, scored: Any, ceilings: Any,
+) -> Any:  # fmt: skip
+    """Search several topics, one after another, as far as that soon proves the optimum.
+
+    Parameters
+    ----------
+    ids, start, words, different, sentences
+        As in `optsum.text.interned.InternedTexts`: of each topic the sentences of the references first.
+    bounds, first_bound : arrays
+        Of each topic the number of the first sentence of each reference among all of the topic, and that of the first
+        sentence to extract; where those of each topic begin, and the last ones end.
+    coded : (metrics, 2)
+        Of each metric of the objective `optsum.metrics.metric.Metric.coded`.
+    form : places as `optsum.problem.extracts.FORM` names them
+    scored : (metrics, 2)
+        The same of those that the answers are scored by.
+    ceilings : CeilingArrays
+        Of no ceilings.
+
+    Returns
+    -------
+    found : (topics, 3)
+        How many units the optimum has, its length, and the nodes of the search; -1 first if it is not proven here.
+    chosen : (topics, most)
+        The numbers of its sentences.
+    totals : (topics, 4)
+        Numerator and denominator of each ratio.
+    scores : (topics, metrics, 3)
+        As `optsum.metrics.official_kernel.official_hits` returns them.
+    """
+    topics = len(sentences)
+    found = np.full((topics, 3), -1, np.int64)
+    chosen = np.zeros((topics, MOST_CHOSEN), np.int64)
+    all_totals = np.zeros((topics, 4), np.int64)
+    scores = np.zeros((topics, len(scored), 3), np.int64)
+    sentence = 0
+    for topic in range(topics):
+        own = bounds[first_bound[topic] : first_bound[topic + 1]]
+        many, before = sentences[topic], start[sentence]
+        begin = np.empty(many + 1, np.int64)
+        for place in range(many + 1):
+            begin[place] = start[sentence + place] - before
+        tokens = ids[before : start[sentence + many]]
+        lengths = words[sentence + own[-1] : sentence + many]
+        sentence += many
+        _search_extract(
+            tokens, begin, lengths, different[topic], own, coded, form, ceilings, found[topic], chosen[topic],
+            all_totals[topic],
+        )  # fmt: skip
+        if found[topic, 0] >= 0 and len(scored):
+            units = np.empty(found[topic, 0], np.int64)
+            for place in range(len(units)):
+                units[place] = chosen[topic, place] + own[-1]
+            hits = official_hits(tokens, begin, own, units, different[topic], scored)
+            for metric in range(len(scored)):
+                for place in range(3):
+                    scores[topic, metric, place] = hits[metric, place]
+    return found, chosen, all_totals, scores
+
+
+@njit(cache=True)
+def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilings, found, chosen, all_totals):
+    """Make the instance of one topic and search it; `found` stays as it is if that proves nothing."""
+    max_length, min_length, in_words, measure, distinct, mean, unmatched, overlong = form
+    references = len(bounds) - 1
+    row_start = np.empty(references + 1 + len(words), np.int64)
+    for place in range(references):
+        row_start[place] = begin[bounds[place]]
+    for place in range(len(words) + 1):
+        row_start[references + place] = begin[bounds[references] + place]
+    first, keys, copies, totals, shared, kinds = counted(
+        tokens, row_start, different, coded, references, distinct == 1, measure == 0
+    )
+    rows, parts = references + len(words), len(coded)
+    ratios = parts * (references if mean else 1)
+    denominators = np.zeros(ratios, np.int64)
+    some = np.int64(0)
+    for ratio in range(ratios):
+        part = ratio // references if mean else ratio
+        for row in range(references):
+            if not mean or row == ratio % references:
+                denominators[ratio] += totals[part, row]
+        some += denominators[ratio]
+    units, count = np.empty(len(words), np.int64), 0
+    for place in range(len(words)):
+        length = words[place] if in_words else np.int64(1)
+        if (unmatched or shared[references + place]) and (overlong or length <= max_length):
+            units[count] = references + place
+            count += 1
+    if some == 0 or count == 0 or count > MOST_UNITS:
+        return
+    units = units[:count]
+    recall = measure == 0
+    if not recall and ratios > 2:
+        return
+    # The objective, as `optsum.problem.objective.objective_of` makes it.
+    common = np.int64(1)
+    if recall and ratios > 1:
+        for total in denominators:
+            if total > 0:
+                left, right = common, total
+                while right:
+                    left, right = right, left % right
+                if common // left > _COMMON // total:
+                    return
+                common = common // left * total
+        if common * ratios > _COMMON:
+            return
+    made = 1 if recall else ratios
+    cover_all = not recall and distinct == 1
+    covers = np.zeros(((parts if recall else ratios * (1 + cover_all)) + 1, 4), np.int64)
+    slots = np.zeros(len(covers), np.int64)
+    held = np.empty(parts * references, np.int64)
+    weights = np.empty(parts * references, np.int64)
+    constants = np.zeros(2 * made, np.int64)
+    mass = np.zeros((2 * made, count), np.int64)
+    filled = 0
+    for cover in range(len(covers) - 1):
+        ratio = cover // 2 if cover_all else cover
+        part = ratio // references if mean and not recall else ratio
+        covers[cover, 0], covers[cover, 1], covers[cover, 3] = part * (rows + 1), kinds[part], filled
+        if cover_all and cover % 2:
+            covers[cover, 2] = 1 if mean else references
+            slots[cover] = 2 * ratio + 1
+            continue
+        slots[cover] = 0 if recall else 2 * ratio
+        for row in range(references):
+            if mean and not recall and row != ratio % references:
+                continue
+            held[filled] = row
+            weights[filled] = 2 if measure == 2 else 1
+            if recall and ratios > 1:
+                total = denominators[part * references + row] if mean else denominators[part]
+                weights[filled] = common // total if total > 0 else 1
+            filled += 1
+        if not recall:
+            constants[2 * ratio + 1] = 0 if measure == 1 else denominators[ratio]
+            if not cover_all:
+                for place in range(count):
+                    mass[2 * ratio + 1, place] = totals[part, units[place]] * (1 if mean else references)
+    covers[-1, 3] = filled
+    if recall:
+        constants[1] = common * ratios if ratios > 1 else denominators[0]
+    start, feature, number, level_start, level, features = features_of(
+        first, keys, copies, covers, held[:filled], weights[:filled], units
+    )
+    slot = np.empty(len(level_start) - 1, np.int64)
+    one = 0
+    for cover in range(len(features)):
+        if cover_all and cover % 2 and features[cover] == 0:
+            return  # a denominator that nothing adds to
+        for _ in range(features[cover]):
+            slot[one] = slots[cover]
+            one += 1
+    if made == 2 and not cover_all and constants[1] == constants[3]:
+        return  # ratios that may be one
+    lengths = np.empty(count, np.int64)
+    for place in range(count):
+        lengths[place] = words[units[place] - references] if in_words else 1
+    _search_instance(
+        lengths, start, feature, number, level_start, level, slot, constants, mass, min_length, max_length, recall,
+        ceilings, found, chosen, all_totals,
+    )  # fmt: skip
+    for place in range(found[0]):
+        chosen[place] = units[chosen[place]] - references
+
+
+@njit(cache=True)
+def _search_instance(
+    lengths, start, feature, number, level_start, level, slot, constants, mass, low, high, integer, ceilings, found,
+    chosen, all_totals,
+):  # fmt: skip
+    """Search one instance by the rules of `search_few_units`; see there why it may not be served."""
+    units, made = len(lengths), len(constants) // 2
+    totals = 1 if integer else 2 * made
+    kind = INTEGER if integer else RATIO if made == 1 else SUM
+    ends = 2 if totals == 4 else 1
+    work = min(_TOGETHER_WORK, 80_000 if integer else 300_000 if made == 1 else _TOGETHER_WORK)
+    if constants[1] <= 0 and integer:
+        return
+    if _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
+        return
+    ascending = lengths.copy()
+    for place in range(1, units):
+        length, at = ascending[place], place
+        while at > 0 and ascending[at - 1] > length:
+            ascending[at] = ascending[at - 1]
+            at -= 1
+        ascending[at] = length
+    depths, sum_of = 2, np.int64(0)
+    for length in ascending:
+        sum_of += length
+        if sum_of > high:
+            break
+        depths += 1
+    if depths * units * (totals + 5) > _ROOM or depths - 2 > MOST_CHOSEN or (integer and depths > _DEEPEST):
+        return
+    gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
+    column_start, column_unit, column_copies, added = laid_out(
+        lengths, start, feature, number, level_start, level, slot, mass, gains[0], least
+    )
+    top, bottoms = 0.0, 1.0
+    for total in range(totals):
+        reach = 1.0 + abs(constants[total]) + added[total]
+        if total % 2 == 0:
+            top = max(top, reach)
+        else:
+            bottoms *= reach
+            if constants[total] + added[total] <= 0:
+                return
+    if added[-1] >= _LARGEST or made * top * bottoms * bottoms >= _LARGEST:
+        return
+    rules = np.array([low, high, kind, integer, False], np.int64)
+    fixed = FewUnitsInstance(
+        rules, lengths, start, feature, number, level_start, level, slot, np.ones(made, np.int64), column_start,
+        column_unit, column_copies, least, ceilings,
+    )  # fmt: skip
+    walk = FewUnitsState(
+        np.empty((depths, units), np.int64), np.zeros((4, depths), np.int64), np.zeros((totals, depths), np.int64),
+        gains, np.zeros(len(slot), np.int64), np.empty((depths, ends, units + 1)), np.empty((depths, ends, units)),
+        np.zeros((depths, ends)), np.zeros(depths), np.zeros(depths + 1, np.int64), np.zeros(depths, np.int64),
+        np.zeros((totals, 1), np.int64), np.zeros((totals, 1), np.int64), np.zeros(9, np.int64),
+    )  # fmt: skip
+    _order(walk.units[0], gains[0], lengths)
+    for total in range(totals):
+        walk.totals[total, 0] = constants[total]
+    advance(fixed, walk, np.int64(_LARGEST), np.int64(work))
+    if not walk.scalars[DONE] or not walk.scalars[HELD]:
+        return
+    count = walk.best[0]
+    for place in range(count):
+        unit, at = walk.best[place + 1], place
+        while at > 0 and chosen[at - 1] > unit:
+            chosen[at] = chosen[at - 1]
+            at -= 1
+        chosen[at] = unit
+    # Evaluated afresh, by the definition.
+    copies = np.zeros(len(slot), np.int64)
+    again = constants.copy()
+    length = np.int64(0)
+    for place in range(count):
+        unit = chosen[place]
+        length += lengths[unit]
+        for total in range(len(again)):
+            again[total] += mass[total, unit]
+        for entry in range(start[unit], start[unit + 1]):
+            copies[feature[entry]] += number[entry]
+    for one in range(len(slot)):
+        again[slot[one]] += level[min(level_start[one] + copies[one], level_start[one + 1] - 1)]
+    same = low <= length <= high
+    for total in range(totals):
+        same = same and again[total] == walk.held[total, 0]
+    for total in range(len(again)):
+        all_totals[total] = again[total]
+        same = same and (total % 2 == 0 or again[total] > 0)
+    if same:
+        found[0], found[1], found[2] = count, length, walk.scalars[NODES]
+
+
+@njit(cache=True)
+def _order(order, gains, lengths):
+    """Do what `_densest` does."""
+    for unit in range(len(order)):
+        order[unit] = unit
+    if len(order) <= _SORTED:
+        return
+    density = np.empty(len(order), np.float64)
+    for unit in range(len(order)):
+        worth = np.int64(0)
+        for total in range(0, len(gains), 2):
+            worth += gains[total, unit]
+        density[unit] = worth / max(float(lengths[unit]), 0.5)
+    for place in range(1, len(order)):
+        unit, at = order[place], place
+        while at > 0 and density[order[at - 1]] < density[unit]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = unit
+
+
+def prove_extracts(extracts: Extracts) -> Proven | None:
+    """Search several topics; None while the compiled code for it is not there."""
+    tokens = extracts.tokens
+    given = (
+        tokens.ids, tokens.start, tokens.words, tokens.different, tokens.sentences, extracts.bounds,
+        extracts.first_bound, extracts.coded, extracts.form, extracts.scored, arrays_of_ceilings((), 0, 0),
+    )  # fmt: skip
+    lost_s = _LOST_S * len(tokens.sentences)
+    return Proven(*search_extracts(*given)) if is_worth(search_extracts, lost_s, *given) else None
+
+
+_LOST_S: Final = 0.0005
+"""What a topic takes longer that is searched by itself."""

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import blake2b
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +18,7 @@ from optsum.cli.flags import Files, count_topics, existing, open_topics
 from optsum.cli.signals import Interrupts
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.row_values import check_row
+from optsum.corpus.given import ReadAhead
 from optsum.corpus.rows.formats import RowFormat
 from optsum.corpus.rows.writer import RowWriter
 from optsum.corpus.topic import BadTopic, Topic
@@ -228,7 +230,8 @@ class EachTopic:
             stack.callback(gc.unfreeze)
             interrupts = stack.enter_context(Interrupts())
             # Before there is a bar, because that has a thread (`optsum.running.executors.choice`).
-            source = start(self._finished.pending(self._read, lambda: advance()))  # noqa: PLW0108 - made below
+            pending = self._finished.pending(self._read, lambda: advance())  # noqa: PLW0108 - made below
+            source = start(ReadAhead(pending) if Path(self._files.topics).is_file() else pending)
             advance = stack.enter_context(bar("topics", lambda: count_topics(self._files.topics, self._files.limit)))
             began = perf_counter()
             parallel = self._ways[0].elsewhere  # then each process has its own time to report

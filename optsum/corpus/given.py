@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from optsum.corpus.formats.columns import IDS, OWN, parse_columns
 from optsum.corpus.formats.tables import topic_record
@@ -18,12 +18,25 @@ from optsum.corpus.topics import id_of_record, topics_read
 from optsum.corpus.vectors import Embed, embedded
 from optsum.errors import InputError, describe
 
+T = TypeVar("T")
+
 AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or what a reader could not use.
 
 AnyTopics: TypeAlias = Iterable[AnyTopic] | str | os.PathLike[str]
 """Topics or records of a data set, the path of a file or folder of them, a data frame, or a dataset."""
 
 AnyColumns: TypeAlias = str | Mapping[str, str]  # Which columns of records are what, as ``--map`` says it.
+
+
+class ReadAhead(Iterator[T]):
+    """Topics that are there already, so that several may be read before the first of them is answered."""
+
+    def __init__(self, topics: Iterator[T]) -> None:
+        self._topics = topics
+
+    def __next__(self) -> T:
+        """Return the next."""
+        return next(self._topics)
 
 
 _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)

@@ -7,7 +7,7 @@ incremental state, no numba, no linear model, and no number that could overflow.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import exp, lcm, log, prod
 
@@ -94,10 +94,7 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
         return Fraction(length)
     tops, bottoms = totals[0::2], totals[1::2]
     if instance.combination in {Combination.RATIO, Combination.SUM}:
-        parts = [part for part in zip(tops, bottoms, instance.weights, strict=True) if part[1] > 0]
-        common = lcm(*(bottom for _, bottom, _ in parts))  # one fraction, not one for each ratio
-        weighted = sum(top * (common // bottom) * weight for top, bottom, weight in parts)
-        return Fraction(weighted, common * sum(instance.weights))
+        return mean_of_ratios(totals, instance.weights)
     ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in zip(tops, bottoms, strict=True)]
     if instance.combination is Combination.PRODUCT:
         return prod((ratio**weight for ratio, weight in zip(ratios, instance.weights, strict=True)), start=Fraction(1))
@@ -106,6 +103,14 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
     return sum(instance.weights) / sum(
         (weight / ratio for ratio, weight in zip(ratios, instance.weights, strict=True)), Fraction(0)
     )
+
+
+def mean_of_ratios(totals: Sequence[int], weights: Sequence[int]) -> Fraction:
+    """Return the weighted mean of ratios by their numerators and denominators, in turn."""
+    parts = [part for part in zip(totals[0::2], totals[1::2], weights, strict=True) if part[1] > 0]
+    common = lcm(*(bottom for _, bottom, _ in parts))  # one fraction, not one for each ratio
+    weighted = sum(top * (common // bottom) * weight for top, bottom, weight in parts)
+    return Fraction(weighted, common * sum(weights))
 
 
 def value_of(instance: Coverage, key: Fraction) -> float:

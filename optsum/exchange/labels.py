@@ -195,12 +195,14 @@ def labels(
 def label_topics(topics: AnyTopics, options: Options, wanted: Wanted) -> Generator[list[Result], None, None]:
     """Label topics as `labels` does, but yield the results of each topic together; `label_row` makes rows of them."""
     setup = setup_of(options)
-    return each_topic(topics, [setup], partial(_label_part, setup=setup, wanted=wanted))
+    work, finish = partial(_label_part, setup=setup, wanted=wanted), partial(_with_labels, wanted=wanted)
+    return each_topic(topics, [setup], work, finish=None if wanted.enumerates else finish, scores=False)
 
 
 def label_row(result: Result) -> dict[str, Any]:
     """Return the row of a result of `label_topics`."""
-    row = result.to_row()
+    row = {name: getattr(result, name) for name in ("id", *_LAST)} | dict(result.extra)
+    row["status"], row["termination"] = result.status.value, result.termination.value
     own = [name for name in result.extra if name in _OWN]
     return {name: row.get(name) for name in (*_FIRST, *own, *_LAST)}
 
@@ -220,11 +222,16 @@ _OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
 
 def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:
     began = clock()
-    result = attempt(part, setup, lambda: _labelled(part, setup, wanted, began))
+    result = attempt(part, setup, lambda: _searched(part, setup, wanted, began))
     return [result.changed(extra={**result.extra, "sentences": list(map(raw_text, part.sentences))})]
 
 
-def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result:
+def _with_labels(part: Topic, result: Result, wanted: Wanted) -> list[Result]:
+    extra = {"sentences": list(map(raw_text, part.sentences)), **_labels_of(part, result, wanted)}
+    return [result.changed(extra={**result.extra, **extra})]
+
+
+def _searched(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result:
     extra: dict[str, Any] = {}
     if wanted.enumerates:
         oracles = oracles_of(part, setup, wanted.nearness, began=began)
@@ -232,13 +239,18 @@ def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result
         extra = _of_optima(oracles, len(part.sentences), setup.options.seed, wanted)
     else:
         result = answer(part, setup, began=began)
+    return result.changed(extra={**result.extra, **extra, **_labels_of(part, result, wanted)})
+
+
+def _labels_of(part: Topic, result: Result, wanted: Wanted) -> dict[str, Any]:
+    """Return the labels of one optimum, and the references that they were made for."""
     found = result.labels()
-    extra["labels"] = None if found is None else list(found)
+    extra: dict[str, Any] = {"labels": None if found is None else list(found)}
     if wanted.references:
         best = result.reference  # where the best of several was wanted
         references = part.references if best is None else part.references[best : best + 1]
         extra["references"] = [list(map(raw_text, reference)) for reference in references]
-    return result.changed(extra={**result.extra, **extra})
+    return extra
 
 
 def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> dict[str, Any]:

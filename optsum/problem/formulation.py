@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, final
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import Sense
+from optsum.coverage.instance import IntArray, Sense
 from optsum.coverage.row import Row
 from optsum.errors import InputError, UnsupportedError, visible
 from optsum.metrics.metric import Metric
@@ -279,6 +279,11 @@ class Formulation(ABC):
             rows.append(Row(tuple(held), tuple(held.values()), 0, sides.max_characters, name))
         instance = problem.instance.with_rows(tuple(row for row in rows if row.binds))
         return replace(task, problem=replace(problem, instance=instance, reference_model=None))
+
+    def extracts(self, spec: Spec) -> IntArray | None:
+        """Return how kernels know the metrics, where topics are extracts by n-grams that may be searched together."""
+        del spec
+        return None
 
     @abstractmethod
     def build(self, topic: Topic, spec: Spec) -> Task:

@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import fsum
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
-from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
+from optsum.contracts.result import Result, Status, Termination, Timing, TracePoint
+from optsum.contracts.run import Limits
+from optsum.corpus.given import AnyTopic, AnyTopics, ReadAhead, topics_of
 from optsum.corpus.topic import BadTopic, Topic, topic_of
 from optsum.corpus.topics import Unread
 from optsum.corpus.vector_files import read_vectors
+from optsum.coverage.evaluate import mean_of_ratios
+from optsum.coverage.instance import IntArray
 from optsum.errors import OptionError, describe
 from optsum.metrics.agreement import agreed_reference
+from optsum.metrics.official import codes_of
+from optsum.metrics.rouge import Score
 from optsum.plugins import OwnFunction
+from optsum.problem.extracts import NO_SCORES, Extracts, Proven, extracts_of
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.executors.workers import in_order
-from optsum.running.results import unsolved
+from optsum.running.results import count_sentences, shown, signature_of, unsolved
 from optsum.running.setup import Setup
-from optsum.running.warm import warm_up
+from optsum.running.warm import is_ready, warm_up
+from optsum.system.clock import clock
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
+from optsum.text.interned import interned_texts
 
 _LOG = logging.getLogger("optsum")
+
+Finish: TypeAlias = Callable[[Topic, Result], list[Result]]
+"""Makes the results of a topic as one problem of what its search has found. Pickled if other processes work."""
+
+_TOPICS = 64
+_LETTERS = 300_000
+"""Topics, and their letters, that are searched before a signal is heard: a hundredth of a second."""
+
+
+_IS_PLAIN: Callable[[Any], bool] = str.isascii
 
 
 class Warned:
@@ -105,12 +126,17 @@ def each_topic(
     setups: Sequence[Setup],
     solve_part: Callable[[Topic], list[Result]],
     executor: AnyExecutor | None = None,
+    finish: Finish | None = None,
+    *,
+    scores: bool = True,
 ) -> Generator[list[Result], None, None]:
     """Yield the results of each topic together, whatever happens to it.
 
     `setups`: all setups in which a topic is searched; they make the same problems of it, and share what is said of
     workers. `solve_part`: returns the results of a topic as one problem: one for each setup, or fewer of which the last
-    is interrupted. Pickled if other processes work.
+    is interrupted. Pickled if other processes work. `finish`: makes the results of a topic of what
+    `optsum.running.one_problem.answer` returns, as `solve_part` does: then topics may be searched together. `scores`:
+    whether these results need the official scores.
     """
     given = topics_of(topics, setups[0].options.reading)
     if executor is not None:  # its processes find on disk what this one compiles
@@ -123,7 +149,10 @@ def each_topic(
         for own in (each for setup in setups for each in vars(setup.options).values() if isinstance(each, OwnFunction)):
             own.sent()
     work = partial(search_topic, setups=setups, solve_part=solve_part)
-    batches = in_order(work, given, crew, partial(lost_topic, setups=setups))
+    lost, together = partial(lost_topic, setups=setups), None
+    if finish is not None and (crew is not None or _is_there(topics)):
+        together = partial(read_together, setup=setups[0], finish=finish, scores=scores)
+    batches = in_order(work, given, crew, lost, together)
     batches = batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
     return tracked(_with_warning(batches), len(topics) if isinstance(topics, Sized) else None)
 
@@ -169,12 +198,27 @@ def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Resul
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
 
 
+def _is_there(topics: AnyTopics) -> bool:
+    """Whether topics can be read before an earlier one is answered: all of them are in a file or a list."""
+    if isinstance(topics, str | os.PathLike):
+        return Path(topics).is_file()
+    return isinstance(topics, ReadAhead | Sequence)
+
+
+def read_together(items: list[Unread | AnyTopic], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
+    """Return topics, read; in place of those that were searched together, what is `Answered` of them."""
+    read = list(map(_read, items))
+    return answered_together(read, setup, finish, scores=scores) if is_ready(setup) else read
+
+
 @postponing()  # once for all that is done with the topic, which is quicker than for each
 def search_topic(
-    topic: Unread | AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]
+    topic: Answered | Unread | AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]
 ) -> list[Result]:
     """Return the results of a topic, whatever happens to it, with what it took to get this process ready."""
     ready = fsum(map(warm_up, setups))
+    if isinstance(topic, Answered):
+        return topic.results
     topic = _read(topic)
     if isinstance(topic, BadTopic):
         return _failed(topic, topic.error, setups)
@@ -209,3 +253,173 @@ def error_result(name: str | None, reason: str, setup: Setup) -> Result:
     """Return the row of a topic that could not be searched."""
     empty = unsolved(name, setup, Termination.INTERRUPTED)
     return empty.changed(status=Status.ERROR, termination=Termination.FAILED, error=reason)
+
+
+# Topics that are searched together, by one compiled loop; those that it does not prove go the way of each.
+
+
+class Answered(NamedTuple):
+    """A topic that was searched among others, and its results."""
+
+    topic: Topic
+    results: list[Result]
+
+
+class _Ahead(NamedTuple):
+    """A topic that may be searched among others."""
+
+    place: int
+    topic: Topic
+    sentences: tuple[Any, ...]
+    letters: int
+
+
+@lru_cache(maxsize=16)
+def _codes(setup: Setup) -> tuple[IntArray, IntArray] | None:
+    """Return how kernels know the metrics of the objective and of the scores; None where each topic goes by itself."""
+    options = setup.options
+    coded = setup.formulation.extracts(setup.spec) if setup.ours else None
+    scored = codes_of(setup.scores)
+    alone = options.vectors is not None or options.references not in {"pooled", "mean", "first"} or setup.as_reference
+    if coded is None or scored is None or alone or setup.limits != Limits(memory=setup.limits.memory):
+        return None
+    return coded, scored
+
+
+@postponing()
+def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
+    """Return the items, but in place of topics whose optimum was proven what is `Answered` of them.
+
+    Parameters
+    ----------
+    items : sequence
+        Topics, and whatever else stands among them.
+    setup : Setup
+    finish : callable
+    scores : bool
+        Whether results have the official scores, and the text.
+    """
+    found, codes = list(items), _codes(setup)
+    if codes is None or len(items) < 2:
+        return found
+    coded, scored = codes
+    try:
+        for parts in _blocks(items, setup):
+            began = clock()
+            kept, extracts = _extracts(parts, setup, coded, scored if scores else NO_SCORES)
+            if extracts is None:
+                continue
+            built = clock()
+            proven = setup.strategy.prove_extracts(extracts)
+            if proven is None:
+                break
+            times = built - began, clock() - built
+            ratios = 1 if setup.spec.measure == "recall" else len(coded)
+            for part, result in _results(kept, proven, setup, ratios, scores=scores, times=times):
+                found[part.place] = Answered(part.topic, finish(part.topic, result))
+    except Exception:  # noqa: BLE001 - of a topic that nobody has checked; by itself it costs the others nothing
+        return list(items)
+    return found
+
+
+def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
+    """Yield topics that may be searched together."""
+    parts: list[_Ahead] = []
+    letters = 0
+    first = setup.options.references == "first"
+    for place, topic in enumerate(items):
+        if not isinstance(topic, Topic) or topic.problem is not None or topic.start is not None:
+            continue
+        if not topic.references or not topic.sentences or setup.spec.sides.say_something(topic):
+            continue
+        part = topic.with_references(range(1)) if first else topic
+        sentences = (*(sentence for reference in part.references for sentence in reference), *part.sentences)
+        try:
+            plain = all(map(_IS_PLAIN, sentences))
+        except TypeError:  # tokens
+            continue
+        if not plain and (setup.warning_of(part) is not None or _is_lost(part, setup)):
+            continue
+        size = sum(map(len, sentences))
+        if parts and (len(parts) == _TOPICS or letters + size > _LETTERS):
+            yield parts
+            parts, letters = [], 0
+        parts.append(_Ahead(place, part, sentences, size))
+        letters += size
+    if parts:
+        yield parts
+
+
+def _is_lost(topic: Topic, setup: Setup) -> bool:
+    try:
+        setup.refuse_lost(topic)
+    except Exception:  # noqa: BLE001 - it is raised again where the topic is searched by itself
+        return True
+    return False
+
+
+def _extracts(
+    parts: Sequence[_Ahead], setup: Setup, coded: IntArray, scored: IntArray
+) -> tuple[list[_Ahead], Extracts | None]:
+    made = interned_texts(setup.spec.analyzer, [part.sentences for part in parts])
+    if made is None:
+        return [], None
+    tokens, numbers = made
+    kept = [parts[number] for number in numbers]
+    references = [list(map(len, part.topic.references)) for part in kept]
+    return kept, extracts_of(tokens, references, coded, scored, setup.spec)
+
+
+def _results(
+    parts: Sequence[_Ahead], proven: Proven, setup: Setup, ratios: int, *, scores: bool, times: tuple[float, float]
+) -> Iterator[tuple[_Ahead, Result]]:
+    """Yield the topics whose optimum was proven, with their results.
+
+    `ratios` is of how many the objective is the mean, references aside.
+    """
+    text_s, search_s = (seconds / len(parts) for seconds in times)
+    timing = Timing(text_s=text_s, search_s=search_s)
+    by_reference = setup.spec.references == "mean" and setup.spec.measure != "recall"
+    ran = {} if proven.ran is None else {"ran": proven.ran}
+    common: dict[str, Any] = {
+        "strategy": setup.strategy.name,
+        "backend": setup.strategy.backend_name,
+        "status": Status.OPTIMAL,
+        "termination": Termination.COMPLETED,
+        "seconds": text_s + search_s,
+        "timing": timing,
+        "seed": setup.options.seed,
+        "evaluations": 1,
+        "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
+    }
+    each = zip(parts, *(rows.tolist() for rows in proven[:4]), strict=True)
+    for part, (count, length, nodes), chosen, totals, hits in each:
+        if count < 0:
+            continue
+        topic, selection = part.topic, tuple(chosen[:count])
+        many = ratios * len(topic.references) if by_reference else ratios
+        key = mean_of_ratios(totals[: 2 * many], (1,) * many)
+        value, exact = float(key), str(key)
+        own: dict[str, Any] = {
+            "id": topic.id,
+            "objective": value,
+            "bound": value,
+            "objective_exact": exact,
+            "bound_exact": exact,
+            "selection": selection,
+            "sentence_count": count_sentences(topic),
+            "length": length,
+            "nodes": nodes,
+            "statistics": dict(ran),
+            "extra": dict(ran),
+            "trace": (TracePoint(search_s, 1, value),),
+        }
+        if many == 1:
+            own["numerator"], own["denominator"] = totals[:2]
+        if scores:
+            own["summary"] = tuple(topic.sentences[unit] for unit in selection)
+            own["rouge"] = {
+                metric.name: shown(Score.from_counts(shared, total, mass * len(topic.references)))
+                for metric, (shared, total, mass) in zip(setup.scores, hits, strict=True)
+            }
+        yield part, setup.blank.changed(**common, **own)

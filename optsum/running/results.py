@@ -9,6 +9,8 @@ from typing import Any
 from optsum.contracts.result import Result, Termination, Timing
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Sense
+from optsum.metrics.rouge import Score
+from optsum.metrics.similarity import GreedyMatching
 from optsum.options.signature import signature
 from optsum.problem.formulation import Task
 from optsum.running.setup import Setup
@@ -37,10 +39,7 @@ def finished(
         if (text := task.text(result.selection)) is not None:
             found["summary"] = text
         if (scores := task.scores(result.selection, setup.scores)) is not None:
-            found["rouge"] = {
-                name: {"recall": score.recall, "precision": score.precision, "f1": score.f1}
-                for name, score in scores.items()
-            }
+            found["rouge"] = {name: shown(score) for name, score in scores.items()}
         totals = task.problem.totals(result.selection)
         if len(totals) == 2 and setup.formulation.sense is Sense.MAXIMIZE and setup.formulation.reads_topics:
             found["numerator"], found["denominator"] = totals
@@ -55,7 +54,7 @@ def finished(
         timing=Timing(text_s=built - began, search_s=result.seconds, bound_s=result.timing.bound_s),
         statistics={**statistics, **task.notes} if task.notes else statistics,
         config_hash=setup.blank.config_hash,
-        signature=_signature(setup, task.analyzer.tokenizer),
+        signature=signature_of(setup, task.analyzer.tokenizer),
         extra={
             **result.extra,
             **more,
@@ -65,9 +64,15 @@ def finished(
     )
 
 
+def shown(score: Score | GreedyMatching) -> dict[str, float]:
+    """Return a score as results have it."""
+    return {"recall": score.recall, "precision": score.precision, "f1": score.f1}
+
+
 @lru_cache(maxsize=64)
-def _signature(setup: Setup, tokenizer: str) -> str:
-    return signature(setup.options, tokenizer)  # the same for all topics
+def signature_of(setup: Setup, tokenizer: str) -> str:
+    """Return `Result.signature`, the same for all topics."""
+    return signature(setup.options, tokenizer)
 
 
 def count_sentences(topic: Topic) -> int | None:

@@ -138,15 +138,17 @@ def solve_all(
     given = with_columns(topics, columns, setup.options.reading)
     given = given if embed is None else each_with_vectors(given, embed, setup.options.reading)
     given = started(given, start, setup.options.reading)
-    batches = each_topic(given, [setup], partial(_search_shown, setup=setup), own)
+    batches = each_topic(given, [setup], partial(_search_shown, setup=setup), own, _shown)
     return (result for batch in batches for result in batch)
 
 
 def _search_shown(part: Topic, setup: Setup) -> list[Result]:
-    results = search_part(part, setup)
-    for result in results:  # nobody else holds them yet, and what they claim has been checked
-        vars(result)["source"] = part.documents
-    return results
+    return _shown(part, *search_part(part, setup))
+
+
+def _shown(part: Topic, result: Result) -> list[Result]:
+    vars(result)["source"] = part.documents  # nobody else holds it yet, and what it claims has been checked
+    return [result]
 
 
 def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[list[Result], None, None]:
@@ -155,7 +157,13 @@ def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) 
     They hold no text, unless there are `details`, as in a comparison.
     """
     setup = setup_of(options)
-    return each_topic(topics, [setup], detailed(partial(search_part, setup=setup), [setup], details))
+    solve_part = detailed(partial(search_part, setup=setup), [setup], details)
+    return each_topic(topics, [setup], solve_part, finish=None if details else _alone)
+
+
+def _alone(part: Topic, result: Result) -> list[Result]:
+    del part
+    return [result]
 
 
 def search_part(part: Topic, setup: Setup) -> list[Result]:

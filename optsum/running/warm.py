@@ -66,12 +66,17 @@ _ready: set[Options] = set()
 
 def warm_up(setup: Setup) -> float:
     """Make a process ready for a search, and return the seconds it took; a second time costs nothing."""
-    if _ANY in setup.ready:  # quicker than a look at the options
+    if is_ready(setup):  # quicker than a look at the options
         return 0.0
     small = _fitting(setup.options)
     seconds = 0.0 if small in _ready else _made_ready(setup, small)
     setup.ready.add(_ANY)
     return seconds
+
+
+def is_ready(setup: Setup) -> bool:
+    """Whether `warm_up` has nothing left to do."""
+    return _ANY in setup.ready
 
 
 @postponing()

@@ -253,13 +253,8 @@ def _compiled(kernel: Any) -> Any:
 
 def _first_call(kernel: _Kernel, *arguments: Any) -> Any:
     """Call a kernel that is not there yet."""
-    if patience.left_s >= 0.0 and kernel._is_kept:  # noqa: SLF001 - all of one piece
-        try:
-            with event.install_listener("numba:compile", _Refusal(kernel)), standing():
-                kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
-            return _compiled(kernel)(*arguments)
-        except _NotKeptError:
-            kernel._is_kept = False  # noqa: SLF001
+    if patience.left_s >= 0.0 and is_loaded(kernel, *arguments):
+        return _compiled(kernel)(*arguments)
     if patience.thread.rehearsal_s <= 0.0 <= patience.left_s:
         raise _RehearsedError
     if (seconds := patience.with_(kernel)) > 0.0 and (function := plain_of(kernel)) is not None:
@@ -277,6 +272,31 @@ def _first_call(kernel: _Kernel, *arguments: Any) -> Any:
         with event.install_listener("numba:compile", _Herald()):
             kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
     return _compiled(kernel)(*arguments)
+
+
+def is_loaded(kernel: Any, *arguments: Any) -> bool:
+    """Return whether a kernel is compiled; one that is kept on disk is loaded."""
+    if not isinstance(kernel, _Kernel):
+        return True
+    if not kernel.overloads and kernel._is_kept:  # noqa: SLF001 - all of one piece
+        try:
+            with event.install_listener("numba:compile", _Refusal(kernel)), standing():
+                kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
+        except _NotKeptError:
+            kernel._is_kept = False  # noqa: SLF001
+    return bool(kernel.overloads)
+
+
+def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
+    """Return whether to call a kernel that others can do without.
+
+    It is once it is compiled, or has been missed for as long as patience lasts; `lost_s` is what it would have saved
+    this time.
+    """
+    if is_loaded(kernel, *arguments) or patience.taken.get(kernel, 0.0) >= _PATIENCE_S:
+        return True
+    patience.take(kernel, lost_s)
+    return False
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -50,6 +50,42 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
     kept = ids >= 0
     start = np.concatenate(([0], np.cumsum(kept)))[start]
     return Interned(ids[kept], start, words, len(number) - 1)
+
+
+def interned_texts(
+    analyzer: Analyzer, texts: Sequence[Sequence[Sentence]]
+) -> tuple[tuple[_Ints, ...], list[int]] | None:
+    """Return the counted tokens of several texts as numbers, and which texts these are.
+
+    The arrays are `ids`, `start` and `words` of `Interned`, one text after another and each numbered by itself; then
+    how many different tokens, and how many sentences, each text has.
+
+    Sentences that come as tokens, and those with a NUL in them, are left to `interned`, and so is every analysis that
+    looks at whole words.
+    """
+    becomes = _BECOMES.get(analyzer.tokenizer)
+    if becomes is None or analyzer.stem or analyzer.stopwords != "keep":
+        return None
+    lower = analyzer.tokenizer in _LOWERED
+    read = [_one_text(sentences, lower=lower) for sentences in texts]
+    kept = [number for number, text in enumerate(read) if text]
+    if not kept:
+        return None
+    from optsum.system.compiled import is_worth
+    from optsum.text.word_kernel import number_texts
+
+    known = [text for text in read if text]
+    ends = np.array(list(accumulate(map(len, known))), np.int64)
+    sentences = np.array([len(texts[number]) for number in kept], np.int64)
+    given = np.frombuffer(b"".join(known), np.uint8), ends, sentences, becomes
+    if not is_worth(number_texts, _LOST_S * len(kept), *given):
+        return None
+    ids, start, words, different = number_texts(*given)
+    return (ids, start, words, different, sentences), kept
+
+
+_LOST_S: Final = 0.0005
+"""What a text takes longer that is read by itself."""
 
 
 def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline) -> Interned:

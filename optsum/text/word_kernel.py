@@ -77,3 +77,43 @@ def number_words(text: Any, becomes: Any, sentences: int) -> Any:
             sentence += 1
             start[sentence] = words
     return ids[:words], start, lengths, vocabulary[:end]
+
+
+@njit(cache=True)
+def number_texts(text: Any, ends: Any, sentences: Any, becomes: Any) -> Any:
+    """Do what `number_words` does for several texts, each by itself.
+
+    Parameters
+    ----------
+    text : array of bytes
+        The texts, one after another.
+    ends, sentences : (texts,)
+        Where each text ends, and how many sentences it has.
+    becomes : (256,) array of bytes
+
+    Returns
+    -------
+    ids : one number a word
+    start : (all sentences + 1,) where the words of each sentence begin
+    lengths : (all sentences,)
+    different : (texts,)
+        How many different words each text has.
+    """
+    ids = np.empty(len(text) // 2 + len(ends), np.int64)
+    start = np.zeros(sentences.sum() + 1, np.int64)
+    lengths = np.empty(len(start) - 1, np.int64)
+    different = np.zeros(len(ends), np.int64)
+    begin, words, sentence = 0, 0, 0
+    for number in range(len(ends)):
+        own, starts, counts, _ = number_words(text[begin : ends[number]], becomes, sentences[number])
+        for word in own:
+            ids[words] = word
+            different[number] = max(different[number], word + 1)
+            words += 1
+        before = start[sentence]
+        for place in range(sentences[number]):
+            lengths[sentence] = counts[place]
+            sentence += 1
+            start[sentence] = before + starts[place + 1]
+        begin = ends[number]
+    return ids[:words], start, lengths, different

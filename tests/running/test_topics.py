@@ -153,7 +153,7 @@ def test_an_unexpected_exception_is_the_row_of_its_topic(
 
     monkeypatch.setattr(one_problem, "_built", fails)
     with caplog.at_level("DEBUG", logger="optsum"):
-        results = list(optsum.solve_all([topic("t0"), topic("t1"), topic("t2")], max_length=3))
+        results = list(optsum.solve_all(iter([topic("t0"), topic("t1"), topic("t2")]), max_length=3))
     assert [result.status.value for result in results] == ["optimal", "error", "optimal"]
     assert str(results[1].error).startswith("unexpected ZeroDivisionError (division by zero)")
     assert "Traceback" in caplog.text
@@ -235,7 +235,7 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
 
         return real(problem, Stopped(), None, 0)
 
-    results = optsum.solve_all(TOPICS, max_length=4)
+    results = optsum.solve_all(iter(TOPICS), max_length=4)
     assert next(results).termination is Termination.COMPLETED
     monkeypatch.setattr(one_problem, "searched", interrupted)
     last = next(results)

@@ -35,9 +35,11 @@ class Job(Generic[Item, Answer]):
 
     # Returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
     # place, if Ctrl-C ended a search.
-    work: Callable[[Item], list[Result]]
+    work: Callable[[Any], list[Result]]
     answer: Callable[[Item, list[Result]], Answer]  # Makes of an item and its results what is sent back.
     name: str = ""  # Of the whole run, by which it alone can be interrupted.
+    # Returns what `work` is given in place of several items, each in its place.
+    together: Callable[[list[Item]], list[Any]] = list
 
 
 LONG_S: Final = 1.0  # Work on one batch after which what is done is handed over first.
@@ -155,16 +157,25 @@ def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
     began = perf_counter()
     answers: list[Answer] = []
     with _interrupts.working(job.name):
-        for item in batch:
+        for item, prepared in zip(batch, _prepared(job, batch), strict=False):
             if _interrupts.has_ended(job.name) or (answers and perf_counter() - began > LONG_S):
                 break
-            results = job.work(item)
+            results = job.work(prepared)
             if is_interrupted(results):
                 if kept := worth_keeping(results):
                     answers.append(job.answer(item, kept))
                 break
             answers.append(job.answer(item, results))
     return Done(answers, perf_counter() - began, _interrupts.has_ended(job.name))
+
+
+AT_ONCE: Final = 64
+"""Items that are prepared together."""
+
+
+def _prepared(job: Job[Item, Answer], batch: list[Item]) -> Iterator[Any]:
+    for place in range(0, len(batch), AT_ONCE):
+        yield from job.together(batch[place : place + AT_ONCE])
 
 
 def results_alone(item: Any, results: list[Result]) -> list[Result]:

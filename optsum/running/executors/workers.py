@@ -12,13 +12,13 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from concurrent.futures import TimeoutError as NotYetError
 from itertools import chain, count, islice
 from time import perf_counter
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 from uuid import uuid4
 
 from optsum.contracts.result import Result
 from optsum.errors import ExecutorError
 from optsum.running.executors.choice import Crew
-from optsum.running.executors.work import Done, Job, is_interrupted, results_alone, work_on, worth_keeping
+from optsum.running.executors.work import AT_ONCE, Done, Job, is_interrupted, results_alone, work_on, worth_keeping
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -37,25 +37,46 @@ _GRACE_S = 5.0  # How long processes may take to hand over what they have after 
 
 
 def in_order(
-    work: Work[Item], items: Iterable[Item], crew: Crew | None, lost: Callable[[Item], list[Result]]
+    work: Callable[[Any], list[Result]],
+    items: Iterable[Item],
+    crew: Crew | None,
+    lost: Callable[[Item], list[Result]],
+    together: Callable[[list[Item]], list[Any]] | None = None,
 ) -> Generator[list[Result], None, None]:
     """Yield ``work(item)`` for each item, in order.
 
     `work`: returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
     place, if Ctrl-C ended a search. Pickled for processes. `items`: read as far as is needed: memory does not grow with
     it. `crew`: who works; None is this process. `lost`: what to yield for an item of which two processes died that had
-    nothing else to do.
+    nothing else to do. `together`: returns what `work` is given in place of several items, each in its place;
+    then several are read before the first of them is worked on.
     """
     if crew is not None:
-        yield from chain.from_iterable(_Stream(Job(work, results_alone, uuid4().hex), crew, lost, True).rounds(items))
+        job: Job[Item, list[Result]] = Job(work, results_alone, uuid4().hex, together or list)
+        yield from chain.from_iterable(_Stream(job, crew, lost, True).rounds(items))
         return
-    for item in items:
+    for item in items if together is None else _ahead(items, together):
         results = work(item)
         if is_interrupted(results):
             if kept := worth_keeping(results):
                 yield kept
             raise KeyboardInterrupt
         yield results
+
+
+def _ahead(items: Iterable[Item], together: Callable[[list[Item]], list[Any]]) -> Iterator[Any]:
+    """Yield what is worked on in place of the items; if reading fails, that is raised after what was read before."""
+    source, failed = iter(items), None
+    while failed is None:
+        read: list[Item] = []
+        try:
+            read.extend(islice(source, AT_ONCE))
+        except Exception as error:  # noqa: BLE001 - raised below
+            failed = error
+        if not read and failed is None:
+            return
+        yield from together(read)
+    raise failed
 
 
 def as_done(

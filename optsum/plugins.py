@@ -31,8 +31,8 @@ class Registry(Generic[T]):
 
     `group`: entry-point group in which third parties announce theirs. One that takes a built-in's name, or a name that
     is already taken, warns and is left out; one that cannot be imported is an error only when it is used. `base`:
-    ``"module:attribute"`` of the class that every entry derives from. `families`: for names that no list can hold: the
-    function returns the class of what follows the prefix.
+    ``"module:attribute"`` of the class that every entry derives from. `families`: prefix of names, such as ``pyomo:``,
+    -> function; it returns the class of what follows the prefix.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ PROVER: Final = "branch-and-bound"
 """The strategy of what only an exact one can do, if none is named: all optima, the best value at every length."""
 
 QUICK: Final = "greedy"
-"""The strategy that proves nothing and that others are held against; rows of a frontier have a field of its name."""
+"""The heuristic with which others are compared; rows of a frontier have a field of its name."""
 
 CLIMBER: Final = "vns"
 """The strategy that finds what is held, where a problem can only evaluate, before all its selections are visited."""

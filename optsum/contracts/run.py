@@ -122,7 +122,7 @@ class Limits:
         return Deadline(None if self.time_s is None else max(self.time_s, self.grace_s))
 
     def late(self, deadline: Deadline, *, interrupted: bool = False) -> Deadline:
-        """Return when what follows a search must be there: by its deadline, or soon where that has passed."""
+        """Return the deadline of the steps after a search: its own, or a moment from now if that has passed."""
         hurried = interrupted or deadline.reason == "interrupted"
         return Deadline(INTERRUPTED_S if hurried else max(deadline.left_s, self.grace_s))
 

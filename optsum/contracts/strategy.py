@@ -142,7 +142,7 @@ class Strategy(ABC):
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
     ) -> LengthSearch | None:
-        """Return what finds optima at falling maximum lengths together; None where `search` at each serves as well.
+        """Return a search for the optima at several maximum lengths together; None if `search` at each is as good.
 
         Parameters
         ----------

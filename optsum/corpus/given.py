@@ -53,7 +53,7 @@ def topic_given(
                 raise InputError(
                     f"{os.fspath(topic)!r:.200} is a path, and one topic was expected; use solve_all(path)"
                 )
-            raise InputError("a text has no reference summary to be held against; give it too: solve(text, summary)")
+            raise InputError("a text needs a reference summary to be compared with; give it too: solve(text, summary)")
         return topic if columns is None else topic_of(topic, reading._replace(columns=parse_columns(columns)))
     text = topic
     for given, what in ((text, "document"), (summary, "summary")):

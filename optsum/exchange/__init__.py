@@ -1,1 +1,1 @@
-"""Instances for other solvers, and their answers back."""
+"""Files for other programs: instances for solvers and their answers, and training labels."""

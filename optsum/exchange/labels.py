@@ -152,7 +152,7 @@ def labels(
     topics : iterable
         As for `optsum.solve_all`.
     soft : bool
-        Add ``shares``, of the optima those that hold each sentence, and ``count``, the number of optima.
+        Add ``shares``, the share of the optima that hold each sentence, and ``count``, the number of optima.
     all_ : int
         Add ``all_labels``: the labels of up to N optima.
     diverse : bool

@@ -1,1 +1,1 @@
-"""Runs over whole corpora: what is to be done, the folder that keeps what is done, shards put together."""
+"""Runs over whole corpora: the experiment, the folder of a run, and merging of shards."""

@@ -83,7 +83,7 @@ class Counted:
         return self.spec.measure == "recall" and self.spec.references == "pooled" and len(self.wanted) == 1
 
     def references(self, part: int) -> list[Counts]:
-        """Return the counters of a component, of all that is clipped by itself."""
+        """Return the counters of a component, one for each text that is clipped by itself."""
         return [counts for units in self.model_units[part] for counts in units]
 
     def units(self, part: int, texts: Sequence[Sequence[str]]) -> list[Counts]:

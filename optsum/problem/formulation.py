@@ -163,7 +163,7 @@ class Extract(Task):
     numbered: NumberedTopic | None = field(default=None, repr=False)
 
     def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
-        """Return the official scores, of tokens that are numbers already where they are there."""
+        """Return the official scores, from numbered tokens if the problem has them."""
         if self.numbered is not None and self.references:
             found = self.numbered.scores(self.name_units(selection), metrics)
             if found is not None:

@@ -306,7 +306,7 @@ class Problem(ABC):
         raise self._lacks(Capability.COMPLETIONS)
 
     def value_of(self, key: Key) -> float:
-        """Return for people what is compared as `key`: the same, unless the objective is a root of it."""
+        """Return the objective as a number for people; it is the key itself, unless the objective is a root of it."""
         return float(key)
 
     def explain(self, missing: frozenset[Capability]) -> str:

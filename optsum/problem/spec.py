@@ -107,7 +107,7 @@ class Spec:
             If lengths are given, which are of whole topics (`lengths_of`), or the tokenizer cannot be loaded.
         """
         if self.length_unit == "given":
-            raise OptionError("Lengths that are given are of the topic's sentences: choose another --length-unit.")
+            raise OptionError("Lengths are given for the topic's own sentences alone: choose another --length-unit.")
         return token_counter(self.length_tokenizer) if self.length_unit == "tokens" else LENGTH_OF[self.length_unit]
 
     def lengths_of(self, topic: Topic) -> list[int]:

@@ -1,1 +1,1 @@
-"""Tables and statistics about results: comparisons, scores of systems, what can be chosen."""
+"""Tables, figures and statistics of results: comparisons, scores of systems, and the page."""

@@ -387,7 +387,7 @@ def compare(
     start: Mapping[str, Iterable[Any]] | str | Path | Iterable[Result] | None = None,
     **options: Unpack[Keywords],
 ) -> Comparison:
-    """Run strategies on the same topics and hold them against the exact optimum.
+    """Run strategies on the same topics and compare them with the exact optimum.
 
     Parameters
     ----------

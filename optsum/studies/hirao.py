@@ -67,7 +67,7 @@ class HiraoStudy(Study):
     shown_only: ClassVar[frozenset[str]] = frozenset({"resamples", "least_found"})
 
     max_length: Annotated[int, Field(ge=1, description="longest extract, in words")] = 100
-    greedy: Annotated[str, Field(description="the strategy that is held against the oracles")] = "greedy"
+    greedy: Annotated[str, Field(description="the strategy that is compared with the oracles")] = "greedy"
     one: Annotated[
         str, Field(description="the strategy that extracts a single oracle, for its time; none for none")
     ] = "milp"

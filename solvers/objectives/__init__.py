@@ -1,1 +1,1 @@
-"""Objectives as programs of the engine: recall, one ratio, sums of ratios, what is near the best, many lengths."""
+"""Objectives as programs of the engine: recall, one ratio, sums of ratios, near-optimal sets, many lengths."""

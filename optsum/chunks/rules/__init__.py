@@ -1,1 +1,1 @@
-"""Rules that say what becomes of each word of a dependency tree: what one is, its patterns, and their files."""
+"""Rules that assign each word of a dependency tree to a chunk: their classes, patterns and tables."""

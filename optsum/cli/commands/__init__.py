@@ -1,1 +1,1 @@
-"""The commands, by what they work on: the function `run_` and its name is a command, its docstring the help."""
+"""The commands, grouped by their subject: a function `run_NAME` is the command NAME, and its docstring the help."""

@@ -1,1 +1,1 @@
-"""Result rows: written in the format that the name of the output says, kept whatever happens, and read back."""
+"""Result rows: written in the format of the output's name, kept after every failure, and read back."""

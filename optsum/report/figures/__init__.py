@@ -1,1 +1,1 @@
-"""Figures: data drawn, and what is drawn of comparisons and frontiers."""
+"""Figures of comparisons, frontiers and studies, and their data."""

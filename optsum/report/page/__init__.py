@@ -1,1 +1,1 @@
-"""The page: rows as one HTML file that shows what was found, topic by topic, without any server."""
+"""The page of `optsum report`: one HTML file that shows results topic by topic, without a server."""

@@ -1,1 +1,1 @@
-"""Tables: how one is described and written in the languages of others, and those of results and frontiers."""
+"""Tables: one class, its formats (text, Markdown, LaTeX, CSV), and the tables of results and frontiers."""

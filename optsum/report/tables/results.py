@@ -31,8 +31,7 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
     ----------
     results : results, rows, path or table
         What `optsum.solve_all` yields, a single result, rows as mappings, the file or the folder of a run that holds
-        some; or a table, such as that of `optsum.compare`, of which the lines are meant (``table.results`` holds its
-        results).
+        some; or a table, such as a comparison, for a line each of its rows (pass ``table.results`` for its results).
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""All optima of topics and what is near them, and rows that carry them for people to look at."""
+"""All optima of topics and near-optimal selections, and rows that carry them."""

@@ -1,1 +1,1 @@
-"""Who does the work: processes of this machine, of a cluster, or whatever the caller has; one interface for all."""
+"""Executors: one interface for this process, other processes, a cluster, or an executor of the caller."""

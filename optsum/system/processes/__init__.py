@@ -1,1 +1,1 @@
-"""Processes and threads that work beside optsum, and end when it ends or is told to."""
+"""Processes and threads that optsum starts, and ends when it ends or is interrupted."""

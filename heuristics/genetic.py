@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -151,45 +152,45 @@ class Genetic(Strategy):
                 super().__init__(bits)
                 self.fitness = Fitness()
 
-        def clone(individual: Individual) -> Individual:
-            twin = Individual(individual)
-            twin.fitness.wvalues = individual.fitness.wvalues
-            return twin
+            def __deepcopy__(self, _: object) -> Individual:
+                twin = Individual(self)
+                twin.fitness.wvalues = self.fitness.wvalues
+                return twin
+
+        dice = random.Random(int(run.rng.integers(2**62)))  # noqa: S311 - no secret
+        best = tools.HallOfFame(len(rows))  # no two the same
+        generations = idle = 0
+
+        def evaluate(individuals: Sequence[Individual]) -> list[_Worth]:
+            bits = np.array(individuals, np.int64).reshape(-1, rows.shape[1])
+            with _exchanged(dice):
+                worths = improve(bits)  # changes the bits
+            for individual, changed in zip(individuals, bits.tolist(), strict=True):
+                individual[:] = changed
+            return worths
+
+        def select(_: object, count: int) -> Any:
+            nonlocal generations, idle
+            with _exchanged(dice):
+                idle = 0 if self._show(run, best[0]) else idle + 1
+                if idle == _EASY:
+                    raise_cheap_bound(run)
+                run.statistics["generations"] = generations
+                if idle > self.no_improvement or is_certified(run):
+                    raise _Ended
+                run.check()
+            generations += 1
+            return tools.selTournament(best, count, _TOURNAMENT)
 
         box = base.Toolbox()
-        box.register("clone", clone)
-        box.register("select", tools.selTournament, tournsize=_TOURNAMENT)
+        box.register("map", lambda evaluate, individuals: evaluate(individuals))  # a generation at once
+        box.register("evaluate", evaluate)
+        box.register("select", select)
         box.register("mate", tools.cxUniform, indpb=0.5)
         box.register("mutate", tools.mutFlipBit, indpb=min(0.5, _FLIPS / rows.shape[1]))
-        population = len(rows)
-        dice = random.Random(int(run.rng.integers(2**62)))  # noqa: S311 - no secret
-
-        def ranked(rows: Any, present: Sequence[Individual]) -> list[Individual]:
-            """Return those present and the new ones, best first, no two the same."""
-            found = {tuple(each): each for each in present}
-            worths = improve(rows)  # changes the rows
-            for bits, worth in zip(rows.tolist(), worths, strict=True):
-                if (key := tuple(bits)) not in found:
-                    found[key] = Individual(bits)
-                    found[key].fitness.values = worth
-            best: list[Individual] = tools.selBest(list(found.values()), population)
-            return best
-
-        alive = ranked(rows, [])
-        idle = generations = 0
-        while True:
-            improved = self._show(run, alive[0])
-            idle = 0 if improved else idle + 1
-            if idle == _EASY:
-                raise_cheap_bound(run)
-            run.statistics["generations"] = generations
-            if idle > self.no_improvement or is_certified(run):
-                return
-            run.check()
-            with _thrown(dice):
-                children = algorithms.varAnd(box.select(alive, population), box, _CROSSOVER, _MUTATION)
-            alive = ranked(np.array(children, np.int64), alive)
-            generations += 1
+        alive = [Individual(bits) for bits in rows.tolist()]
+        with suppress(_Ended), _exchanged(dice):
+            algorithms.eaSimple(alive, box, _CROSSOVER, _MUTATION, sys.maxsize, halloffame=best, verbose=False)
 
     @staticmethod
     def _show(run: Run, best: Sequence[int]) -> bool:
@@ -250,17 +251,18 @@ class GeneticFromGreedy(Genetic):
 
 
 def _sparse(run: Run, first: Selection, population: int) -> Any:
-    """Return random individuals of few units each, which are filled up as they are ranked, the first of them as given.
+    """Return random individuals of few units each, which are filled up as they are ranked, the last of them as given.
 
-    How full each is before that is random too: the emptier it is, the more of it is chosen for what it adds.
+    How full each is before that is random too: the emptier it is, the more of it is chosen for what it adds. A random
+    cover may be full, and emptying it take longer than all others.
     """
     problem = run.problem
     units, total = problem.size, sum(problem.lengths)
     fitting = units * problem.max_length / total if total and problem.sense is Sense.MAXIMIZE else np.sqrt(units)
     share = min(0.5, fitting / units) * run.rng.random((population, 1))
     rows = (run.rng.random((population, units)) < share).astype(np.int64)
-    rows[0] = 0
-    rows[0, list(first)] = 1
+    rows[-1] = 0
+    rows[-1, list(first)] = 1
     return rows
 
 
@@ -283,13 +285,21 @@ def _one_by_one(plain: Plain) -> Callable[[Any], list[_Worth]]:
     return improve
 
 
+class _Ended(Exception):  # noqa: N818 - how DEAP's loop is left, never an error
+    pass
+
+
 @contextmanager
-def _thrown(dice: random.Random) -> Iterator[None]:
-    """Let DEAP throw the dice of `random`: they are these while it does, and everybody's again afterwards."""
-    outside = random.getstate()
-    random.setstate(dice.getstate())
+def _exchanged(dice: random.Random) -> Iterator[None]:
+    """Exchange the state of `random`, from which DEAP draws, for that of dice, and at the end back."""
+
+    def exchange() -> None:
+        state = random.getstate()
+        random.setstate(dice.getstate())
+        dice.setstate(state)
+
+    exchange()
     try:
         yield
     finally:
-        dice.setstate(random.getstate())
-        random.setstate(outside)
+        exchange()

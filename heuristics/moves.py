@@ -22,6 +22,7 @@ import numpy as np
 from optsum.coverage.gains import ALONE, JOINED, RULED, brought, changed_joined, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, Sense, pack
 from optsum.coverage.state import (
+    CHOSEN,
     COVER,
     LENGTH,
     MISSING,
@@ -121,6 +122,10 @@ class Neighbourhood(NamedTuple):
     drop_unit: IntArray
     quick: IntArray  # (moves,): see `optsum.coverage.gains.quick_ones`.
     table: MoveTable  # What the units' own features gain at the selection that was looked at last.
+    option_start: IntArray  # (features + 1,): the options of each feature, of covers alone.
+    # needed_start, needed_unit: packed: the units that each option needs to give its feature copies.
+    needed_start: IntArray
+    needed_unit: IntArray
 
 
 def neighbourhood_of(instance: Coverage) -> Neighbourhood:
@@ -140,7 +145,17 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
         partners = []
     moves = [*closures, *partners]
     quick = quick_ones(instance, moves)
-    return Neighbourhood(*pack(moves), *pack(descendants), quick, table_of(instance, quick))
+    options: list[list[tuple[int, ...]]] = []
+    if instance.goal is Sense.MINIMIZE:
+        options = [[] for _ in range(instance.features)]
+        for unit in range(instance.size):
+            for feature in instance.unit_feature[instance.unit_start[unit] : instance.unit_start[unit + 1]].tolist():
+                options[feature].append((unit,))
+        for joint in instance.joints:
+            options[joint.feature].append(joint.needs)
+    starts = np.cumsum([0, *map(len, options)], dtype=np.int64)
+    needed = pack([one for each in options for one in each])
+    return Neighbourhood(*pack(moves), *pack(descendants), quick, table_of(instance, quick), starts, *needed)
 
 
 @njit(cache=True)
@@ -578,9 +593,52 @@ def restart(descent: Any, pairs: int) -> None:
 
 
 @njit(cache=True)
+def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
+    """Give features of a cover what they lack, from a random one on, by the option that adds least length.
+
+    To look at all options of all features for each of them would take longer than the search has.
+    """
+    state, barred, draws, evaluations = descent.state, descent.barred, descent.draws, np.int64(0)
+    options, start, units = moves.option_start, moves.needed_start, moves.needed_unit
+    features = len(options) - 1
+    feature = below(draws, max(1, features))
+    idle = 0
+    while idle < features and state.scalars[MISSING] > 0:
+        full = arrays.level_start[feature + 1] - 1 - arrays.level_start[feature]
+        best, best_added, ties = -1, np.int64(0), 0
+        if state.copies[feature] < full:
+            for option in range(options[feature], options[feature + 1]):
+                added, count, allowed = np.int64(0), 0, True
+                for entry in range(start[option], start[option + 1]):
+                    unit = units[entry]
+                    if state.chosen[unit] == 0:
+                        added += arrays.lengths[unit]
+                        count += 1
+                        allowed = allowed and barred[unit] == 0
+                if count == 0 or not allowed:
+                    continue
+                evaluations += 1
+                ties = 1 if best < 0 or added < best_added else ties + (added == best_added)
+                if best < 0 or added < best_added or (added == best_added and below(draws, np.int64(ties)) == 0):
+                    best, best_added = option, added
+        if best < 0:
+            idle += 1
+            feature = feature + 1 if feature + 1 < features else 0
+            continue
+        idle = 0
+        for entry in range(start[best], start[best + 1]):
+            add(arrays, moves, state, units[entry])
+    return evaluations
+
+
+@njit(cache=True)
 def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> Any:
     """Add what helps and fits, best move first; return the number of moves evaluated."""
     evaluations = np.int64(0)
+    if arrays.kind == COVER:
+        evaluations += _cover(arrays, moves, descent)
+        if descent.state.scalars[MISSING] == 0:
+            return evaluations
     while True:
         move, looked = best_add(arrays, moves, descent.state, descent.barred, descent.draws, dense, noise)
         evaluations += looked
@@ -589,10 +647,30 @@ def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> 
         add(arrays, moves, descent.state, move)
 
 
+_MOST_CHOSEN = 2
+"""Units of a cover for each feature; of more, as a random cover has, it takes long to drop the best one first."""
+
+
+@njit(cache=True)
+def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
+    """Drop whatever a cover does not need, from a random unit on; return the number of moves evaluated."""
+    state, n, evaluations = descent.state, len(descent.state.chosen), np.int64(0)
+    first = below(descent.draws, n)
+    for place in range(n):
+        unit = (first + place) % n
+        if state.chosen[unit] == 1 and moves.drop_start[unit + 1] - moves.drop_start[unit] == 1:
+            evaluations += 1
+            if look(arrays, state, unit)[0] <= rank(arrays, state)[0]:
+                drop(arrays, moves, state, unit, descent.barred, np.int64(0))
+    return evaluations
+
+
 @njit(cache=True)
 def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
     """Drop what is too long, add what helps, drop what does not; return the number of moves evaluated."""
     state, barred, evaluations = descent.state, descent.barred, np.int64(0)
+    if arrays.kind == COVER and state.scalars[CHOSEN] > _MOST_CHOSEN * len(state.copies):
+        evaluations += _thin(arrays, moves, descent)
     while state.scalars[LENGTH] > arrays.max_length:
         unit, looked = best_drop(arrays, moves, state, np.bool_(True), barred, descent.draws, 0.0)
         evaluations += looked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -249,13 +250,20 @@ class CoverageProblem(Problem):
 
     def _complete(self, selection: Selection, rng: np.random.Generator) -> Selection:
         """Add random units to a cover until every feature is reached."""
-        chosen = list(self.instance.closure(selection))
-        for unit in rng.permutation(self.size).tolist():
-            if self.evaluate(tuple(sorted(chosen))).feasible:
-                return tuple(sorted(chosen))
-            chosen = list(self.instance.closure((*chosen, unit)))
-        complete = tuple(sorted(chosen))
-        return complete if self.evaluate(complete).feasible else selection
+        order = rng.permutation(self.size).tolist()
+
+        def chosen(count: int) -> Selection:
+            return tuple(sorted(self.instance.closure((*selection, *order[:count]))))
+
+        def reached(count: int) -> bool:
+            return self.evaluate(chosen(count)).feasible
+
+        counts = range(self.size + 1)
+        if any(joint.vetoes for joint in self.instance.joints):  # more units may then reach less
+            count = next(filter(reached, counts), len(counts))
+        else:
+            count = bisect_left(counts, True, key=reached)
+        return chosen(count) if count in counts else selection
 
     @cached_property
     def linear_model(self) -> LinearModel:

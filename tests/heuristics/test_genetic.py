@@ -9,6 +9,7 @@ import pytest
 from held_against import check_against_greedy, check_against_the_optimum
 from optsum.heuristics.genetic import Genetic
 
+import optsum
 from optsum.contracts.result import Result, Termination
 from optsum.contracts.run import Limits, Run
 from optsum.coverage.instance import Coverage
@@ -74,25 +75,48 @@ def test_its_state_comes_back_even_when_something_breaks(monkeypatch: pytest.Mon
 def test_no_two_individuals_are_the_same_and_the_best_survive(monkeypatch: pytest.MonkeyPatch) -> None:
     from deap import tools
 
-    real: Any = tools.selBest
-    populations: list[tuple[list[Any], list[Any]]] = []
+    halls: list[list[tuple[tuple[int, ...], Any]]] = []
 
-    def noting(individuals: list[Any], size: int) -> list[Any]:
-        populations.append((individuals, real(individuals, size)))
-        return populations[-1][1]
+    class Noting(tools.HallOfFame):  # type: ignore[misc]
+        def update(self, population: list[Any]) -> None:
+            super().update(population)
+            best = max(each.fitness for each in population)
+            assert self[0].fitness >= best
+            halls.append([(tuple(each), each.fitness.wvalues) for each in self])
 
-    monkeypatch.setattr(tools, "selBest", noting)
+    monkeypatch.setattr(tools, "HallOfFame", Noting)
     result = search(hard(), "genetic", population=10)
-    assert len(populations) > 5
-    tops = []
-    for candidates, chosen in populations:
-        bits = [tuple(each) for each in chosen]
-        assert len(set(bits)) == len(bits) <= 10
-        assert max(each.fitness for each in candidates) == chosen[0].fitness
-        tops.append(chosen[0].fitness.wvalues)
+    assert len(halls) > 5
+    for hall in halls:
+        assert len({bits for bits, _ in hall}) == len(hall) <= 10
+    tops = [hall[0][1] for hall in halls]
     assert tops == sorted(tops), "the best never gets lost"
     assert all(isinstance(value, int | Fraction) for top in tops for value in top), "compared exactly"
     assert tops[-1][1] == result.key
+
+
+def test_covers_with_many_alternatives_are_filled_sentence_by_sentence() -> None:
+    """Alternatives of two sentences each, too many for moves of their own; the last clauses need a unit that is few."""
+    dice = np.random.default_rng(3)
+    for _ in range(5):
+        sets = [[tuple(map(int, dice.choice(30, 2, replace=False))) for _ in range(40)] for _ in range(8)]
+        topic = optsum.as_topic({"id": "t", "cover": sets})
+        best = optsum.solve(topic, formulation="cover")
+        found = optsum.solve(topic, formulation="cover", strategy="genetic")
+        assert found.objective == best.objective
+
+
+def test_a_random_cover_is_that_of_adding_one_unit_after_the_other() -> None:
+    for seed in range(40):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="cover", units=9))
+        given = (seed % problem.size,)
+        chosen: tuple[int, ...] = problem.instance.closure(given)
+        for unit in np.random.default_rng(seed).permutation(problem.size).tolist():
+            if problem.evaluate(chosen).feasible:
+                break
+            chosen = tuple(sorted(problem.instance.closure((*chosen, unit))))
+        wanted = chosen if problem.evaluate(chosen).feasible else given
+        assert problem.repair(given, np.random.default_rng(seed)) == wanted
 
 
 def test_rows_are_what_the_kernel_made_of_them() -> None:
@@ -141,7 +165,7 @@ def test_a_metric_of_ones_own() -> None:
     words = [["a"], ["b", "c"], ["c", "d"], ["a", "d", "e"], ["bad"], ["f"], ["g", "h"]]
     for most in range(1, 9):
         problem = OwnMetric(lengths=(1, 2, 2, 3, 1, 1, 2), max_length=most, words=words)
-        result = search(problem, "genetic", population=8, no_improvement=5)
+        result = search(problem, "genetic", population=12, no_improvement=10)
         assert result.key == brute_force(problem).best
         assert result.bound is None
 

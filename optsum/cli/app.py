@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any, Final
 
@@ -271,7 +272,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except Exception as error:  # noqa: BLE001 - typer's own, about arguments, have no class that all versions share
         if hasattr(error, "format_message"):
             path = getattr(getattr(error, "ctx", None), "command_path", "optsum")
-            ours = our_name(str(getattr(error, "option_name", ""))) or _wrong_value(error)
+            ours = our_name(str(getattr(error, "option_name", ""))) or _wrong_value(error) or _misspelt(error)
             reason = error.format_message().rstrip(".") if ours is None else f"{ours}"
             return tell(f"{reason} (see {path} --help)", UNUSABLE)
         return tell(describe(error), FAILED)
@@ -280,6 +281,18 @@ def _run(arguments: Sequence[str] | None) -> int:
             raise
         return tell(describe(error), FAILED)
     return status if isinstance(status, int) else DONE
+
+
+def _misspelt(error: Any) -> str | None:
+    """Return what answers a flag that there is not, with the one that looks most like it; or an argument too many."""
+    if error.format_message().startswith("Got unexpected extra argument"):
+        return f"{error.format_message().rstrip('.')}: quote a path with blanks, and join several names by commas"
+    ctx, name = getattr(error, "ctx", None), getattr(error, "option_name", None)
+    if ctx is None or name is None:
+        return None
+    flags = [flag for param in ctx.command.get_params(ctx) for flag in param.opts if flag.startswith("--")]
+    near = get_close_matches(name.replace("_", "-"), flags, n=1)
+    return f"there is no option {name!r}; did you mean {near[0]}?" if near else None
 
 
 def _wrong_value(error: Any) -> str | None:

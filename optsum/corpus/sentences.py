@@ -13,7 +13,7 @@ from optsum.errors import InputError, OptionError, OptsumError
 from optsum.plugins import Functions, named_function
 from optsum.text.tokenizers import Sentence
 
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 
 
 def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, ...]:

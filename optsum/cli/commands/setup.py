@@ -67,6 +67,7 @@ def run_list(
     """
     from optsum.report.listing import LISTS
 
+    kind = "backends" if kind == "solvers" else kind
     if kind not in LISTS:
         raise unknown_name("list", kind, LISTS)
     LISTS[kind]().show()

@@ -18,7 +18,8 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CLIMBER, STRATEGIES
-from optsum.system.clock import clock
+from optsum.system.clock import clock, standing
+from optsum.system.compiled import patience
 
 from .branch_and_bound import BranchAndBound
 from .exhaustive.strategy import Exhaustive, duration, is_few, size_of_best
@@ -67,8 +68,16 @@ class Auto(Strategy):
     flags: ClassVar[tuple[str, ...]] = ("backend", "threads", "backend_options", "verify")
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernels of all that may be chosen for such problems."""
-        for strategy in (Exhaustive(), BranchAndBound(), self._milp()):
+        """Prepare what is tried first; kernels of other choices are loaded when a topic needs them, or compiled now."""
+        self._milp().prepare(problem)
+        if problem is not None and problem.can(Capability.COVERAGE) and not patience.is_over:
+            BranchAndBound.prepare_few_units()
+        else:
+            self._prepare_choices(problem)
+
+    @staticmethod
+    def _prepare_choices(problem: Problem | None) -> None:
+        for strategy in (Exhaustive(), BranchAndBound()):
             strategy.prepare(problem)
 
     def prove_extracts(self, extracts: Extracts) -> Proven | None:
@@ -149,6 +158,8 @@ class Auto(Strategy):
         UnsupportedError
             If only a visit of all selections would prove, and takes too long to wait for.
         """
+        with standing():
+            self._prepare_choices(problem)
         if is_few(problem):
             yield Exhaustive()
             return

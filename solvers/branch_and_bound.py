@@ -221,7 +221,7 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack":
             compiles(_run_knapsack)()
             return
-        compiles(_run_few_units)()
+        self.prepare_few_units()
         compiles(_run_recall)()
         if problem is None or not is_linear(problem.coverage):
             compiles(_run_sums)()
@@ -232,6 +232,11 @@ class BranchAndBound(Strategy):
         """Find one optimum and prove it."""
         if self.bound == "knapsack" or not self.search_few_units(run):
             self.search_further(run)
+
+    @staticmethod
+    def prepare_few_units() -> None:
+        """Run the kernels of `search_few_units` once."""
+        compiles(_run_few_units)()
 
     def prove_extracts(self, extracts: Extracts) -> Proven | None:
         """Search topics of few units together."""

@@ -77,6 +77,11 @@ class Patience:
         self.thread = _OfThread()
         self.warned = False
 
+    @property
+    def is_over(self) -> bool:
+        """Whether kernels are compiled when they are called, not interpreted."""
+        return self.left_s < 0.0
+
     def end(self) -> None:
         """Compile all kernels when they are called, from now on."""
         self.left_s = -inf

@@ -113,10 +113,35 @@ def describe(error: BaseException) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, SystemExit):
         return f"a plug-in called sys.exit({text:.80}): have it raise an error that says what is wrong"
+    what = f"{type(error).__name__}{f' ({text:.300})' if text else ''}"
+    if where := _own_code(error):
+        return f"{what} in {where}; mend it there (--debug shows how it was reached)"
     return (
-        f"unexpected {type(error).__name__}{f' ({text:.300})' if text else ''}: this is a fault of optsum or of a "
-        "plug-in, please report it; --debug shows where it happened"
+        f"unexpected {what}: this is a fault of optsum or of a plug-in, please report it; --debug shows where it "
+        "happened"
     )
+
+
+_STANDARD: Final = os.path.split(os.__file__)[0]
+
+
+def _own_code(error: BaseException) -> str | None:
+    """Return the place in a user's own file where an exception comes from; None if it is in what is installed."""
+    first, trace = None, error.__traceback__
+    while trace is not None:
+        name = str(trace.tb_frame.f_globals.get("__name__"))
+        if name.partition(".")[0] == "optsum":
+            first = None
+        elif first is None:
+            first = trace
+        trace = trace.tb_next
+    if first is None:
+        return None
+    code = first.tb_frame.f_code
+    folder, file = os.path.split(code.co_filename)
+    if not file.endswith(".py") or folder.startswith(_STANDARD) or "-packages" in folder:
+        return None
+    return f"{code.co_name}, {file}:{first.tb_lineno}"
 
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}

@@ -260,7 +260,10 @@ class _OwnFiles:
         del path, target
         if not name.startswith(_OWN):
             return None
-        return spec_from_file_location(name, os.fsdecode(bytes.fromhex(name.removeprefix(_OWN))))
+        file = os.fsdecode(bytes.fromhex(name.removeprefix(_OWN)))
+        if (folder := str(Path(file).parent)) not in sys.path:
+            sys.path.append(folder)  # last: files beside it hide nothing that is installed
+        return spec_from_file_location(name, file)
 
 
 sys.meta_path.append(_OwnFiles)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from math import inf, isfinite, isnan
 from numbers import Rational, Real
@@ -230,11 +231,19 @@ class Run:
         if units and not 0 <= units[0] <= units[-1] < self.problem.size:
             raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
         evaluation = self.problem.evaluate(units)
+        if not isinstance(evaluation, Evaluation):
+            raise InputError(
+                f"The selection {units} is worth {evaluation!r:.40}: let evaluate of {type(self.problem).__name__} "
+                "return an optsum.Evaluation(key, violation, value)."
+            )
         if type(evaluation.violation) is not int:
             whole(evaluation.violation, f"The violation of the selection {units}", least=0)
-        if evaluation.feasible and not isinstance(evaluation.key, Rational) and not isfinite(evaluation.key):
+        key = evaluation.key
+        if evaluation.feasible and not (
+            isinstance(key, Rational) or (isinstance(key, Real | Decimal) and isfinite(key))
+        ):
             raise InputError(
-                f"The objective of the selection {units} is {evaluation.key}, which nothing can be compared with: "
+                f"The objective of the selection {units} is {key!s:.40}, which nothing can be compared with: "
                 "let evaluate return a finite number, or a violation."
             )
         self.evaluations += 1

@@ -165,6 +165,8 @@ def is_program(path: object) -> bool:
 
 def makes_problems(path: object) -> bool:
     """Return whether a name says a function (`is_program`), or a file of a linear program: one problem."""
+    if isinstance(path, str | os.PathLike) and str(path).endswith(".py") and Path(path).is_file():
+        raise InputError(f"'{path}' is a Python program: name what makes problems in it, as in {path}:FUNCTION.")
     return is_program(path) or (isinstance(path, str | os.PathLike) and _PROGRAM.search(str(path)) is not None)
 
 

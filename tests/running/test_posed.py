@@ -263,6 +263,46 @@ def test_what_a_function_does_is_said(made: Path, capsys: pytest.CaptureFixture[
         assert "a fault of optsum" not in error
 
 
+OWN = """
+import optsum
+from beside import WORTH
+
+
+class Own(optsum.Problem):
+    def evaluate(self, selection):
+        return {}
+
+
+def made():
+    return Own(lengths=(1,) * 4, max_length=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ("optsum.Evaluation(sum(WORTH[unit] for unit in selection), self.excess(selection), 0.0)", None),
+        ("WORTH[9]", "IndexError (list index out of range) in evaluate, own.py:8; mend it there"),
+        ("len(selection)", "let evaluate of Own return an optsum.Evaluation"),
+        ("None", "let evaluate of Own return an optsum.Evaluation"),
+        ("optsum.Evaluation('much', 0, 0.0)", "is much, which nothing can be compared with"),
+    ],
+)
+def test_what_a_problem_of_a_file_does_is_said(
+    returned: str, said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Modules beside the file are found."""
+    monkeypatch.chdir(tmp_path)
+    Path("beside.py").write_text("WORTH = [1, 2, 3, 4]\n")
+    Path("own.py").write_text(OWN.format(returned))
+    assert main(["solve", "own.py:made", "-o", "rows.jsonl"]) == (said is not None)
+    error = capsys.readouterr().err
+    assert said is None or said in error
+    assert "a fault of optsum" not in error
+    assert main(["solve", "own.py", "-o", "rows.jsonl", "--overwrite"]) == 2
+    assert "as in own.py:FUNCTION" in capsys.readouterr().err
+
+
 def test_what_does_not_go_together_is_said() -> None:
     topic = {"id": "t", "documents": [["a b"]], "references": [["a"]]}
     mixed = list(optsum.solve_all([knapsack(1), topic, cover()]))

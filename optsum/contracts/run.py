@@ -238,7 +238,7 @@ class Run:
             )
         if type(evaluation.violation) is not int:
             whole(evaluation.violation, f"The violation of the selection {units}", least=0)
-        key = evaluation.key
+        key: Any = evaluation.key
         if evaluation.feasible and not (
             isinstance(key, Rational) or (isinstance(key, Real | Decimal) and isfinite(key))
         ):

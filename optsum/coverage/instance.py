@@ -196,6 +196,11 @@ class Coverage:
         object.__setattr__(self, "max_length", min(longest, NO_LIMIT))
         self._refuse(chain(self._contradictions(), self._impossible_limits()))
 
+    def __repr__(self) -> str:
+        """Show how large it is; its arrays would fill pages."""
+        limit = "" if self.max_length == NO_LIMIT else f", at most {self.max_length} long"
+        return f"<Coverage: {len(self.lengths)} units, {len(self.slot)} features, to {self.goal.value}{limit}>"
+
     @classmethod
     def trusted(cls, **given: Any) -> Coverage:
         """Return an instance whose arrays are not checked, because counting cannot make others; limits are.

@@ -44,6 +44,10 @@ class CoverageProblem(Problem):
     def __post_init__(self) -> None:
         """Check nothing: the instance has checked its numbers, and these are its own."""
 
+    def __repr__(self) -> str:
+        """Show the instance in a line."""
+        return f"<{type(self).__name__} {self.name!r}: {repr(self.instance).partition(': ')[2]}"
+
     @classmethod
     def of(
         cls,

@@ -505,6 +505,49 @@ def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | Non
     return tuple(core.ids[state == TAKEN].tolist()), _value_of(core, state)
 
 
+@njit(cache=True)
+def _shaken(core, ties, state, enough, rounds):
+    """Drop a quarter of a set's units by turns, and fill up again; keep what is worth more, or as much and shorter.
+
+    Ends after so many `rounds`, or with a set that is worth `enough`.
+    """
+    lengths = core[1]
+    value, best, drawn = total_of(state == 1, core), state.copy(), np.int64(1)
+    length = np.sum(lengths[state == 1])
+    for _ in range(rounds):
+        if value >= enough:
+            break
+        for i in range(len(lengths)):
+            state[i] = best[i]
+            drawn = (drawn * 1103515245 + 12345) & 0x7FFFFFFF
+            if (drawn >> 16) % 4 == 0:
+                state[i] = 0
+        _fill_greedily(core, ties, state)
+        while _improve(core, ties, state):
+            pass
+        worth, used = total_of(state == 1, core), np.sum(lengths[state == 1])
+        if worth > value or (worth == value and used < length):
+            value, length = worth, used
+            best[:] = state
+    state[:] = best
+
+
+def most_of(core: Core) -> int:
+    """Return what a core is worth if everything in it is gained, whatever it takes; without joints."""
+    _alone, profit, *_others, slack = evaluated(core.plain)
+    return int(slack + np.maximum(profit, 0).sum()) // core.scale
+
+
+def shaken(core: Core, units: Sequence[int], enough: int) -> tuple[tuple[int, ...], int]:
+    """Return a set that is at least as good as one that is given, and its value; without a least length or joints."""
+    state: States = np.isin(core.ids, units).astype(np.int8)
+    rounds = _SHAKES // max(1, len(units) * core.size)
+    _shaken(core.plain, tie_tables(core, core.ids), state, enough - core.base, rounds)
+    return tuple(sorted(core.ids[state == TAKEN].tolist())), _value_of(core, state)
+
+
+_SHAKES: Final = 400_000  # Chosen units times units times rounds: a few milliseconds.
+
 _SHORT: Final = 7  # Number of splits up to which a search is too short to look for good sets as well.
 
 _CLEAR: Final = 655
@@ -632,9 +675,10 @@ class Driver(Monitor):
         effort: Effort = DEFAULT,
         *,
         root: tuple[Core, int] | None = None,
+        one: bool = False,
     ) -> None:
         super().__init__(limits, deadline)
-        self._effort = effort
+        self._effort, self._one = effort, one
         self.store = NodeStore()
         self._size = program.size
         self._solved = -1
@@ -647,10 +691,24 @@ class Driver(Monitor):
                 f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
                 "is too large; measure the length in words or use the strategy milp."
             )
-        self._root = self._priced(self._core) if root is None else self._core
+        self._known = self._gains_all() if one and root is None else None
+        self._root = self._priced(self._core) if root is None and self._known is None else self._core
+        if self._known is not None:
+            self.feasible, self.upper = True, self._known[1]
+            return
         bound = upper_bound(self._root) if self._core.high >= 0 else None
         self.feasible = bound is not None
         self.upper = 0 if bound is None else bound // self._core.scale
+
+    def _gains_all(self) -> tuple[tuple[int, ...], int] | None:
+        """Return a set that gains everything there is, and its value, if filling up greedily finds one."""
+        core = self._core
+        if core.tied or core.low > 0 or core.high < 0:
+            return None
+        state: States = np.zeros(core.size, np.int8)
+        _fill_greedily(core.plain, tie_tables(core, core.ids), state)
+        value = _value_of(core, state)
+        return (tuple(sorted(core.ids[state == TAKEN].tolist())), value) if value >= most_of(core) else None
 
     def all_of(self, target: int) -> tuple[int, Termination | None]:
         """Enumerate every set of value >= `target`.
@@ -732,7 +790,16 @@ class Driver(Monitor):
         return []
 
     def guess(self, exchanges: int = 0) -> tuple[tuple[int, ...], int]:
-        """Return a good set and its value, improved by exchanges where their number does not exceed a limit."""
+        """Return a good set and its value, improved by exchanges where their number does not exceed a limit.
+
+        Where one optimum is wanted and the bound lets everything be gained, a set that does so ends the search.
+        """
+        if self._known is not None:
+            return self._known
+        core = self._root
+        if self._one and not core.tied and core.low <= 0 and self.upper >= most_of(self._core):
+            units, value = good_set(core)
+            return (units, value) if value >= self.upper else shaken(core, units, self.upper)
         found = polished(self._root, exchanges) if exchanges else None
         return found or good_set(self._root)
 

@@ -116,7 +116,7 @@ def solve_one(
     `start`: a feasible set, which is known to be good.
     """
     program = recall_program(coverage)
-    engine = Driver(program, limits or Limits(), deadline, effort)
+    engine = Driver(program, limits or Limits(), deadline, effort, one=True)
     if not engine.feasible:
         return Answer(None, 0, 0, Termination.COMPLETED, engine.finish())
     if at_most is not None:

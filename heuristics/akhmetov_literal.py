@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
+from operator import attrgetter
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
@@ -55,7 +57,7 @@ def best_prefix(run: Run) -> Selection:
     ranked: list[_Ranked] = []
     try:
         for prefix in prefixes(run):
-            ranked.append((_rank(run.problem, prefix), prefix))
+            ranked.append(_Ranked(_rank(run.problem, prefix), prefix))
             run.count(evaluations=1)
     except (Stopped, KeyboardInterrupt):
         if ranked:
@@ -65,7 +67,7 @@ def best_prefix(run: Run) -> Selection:
 
 
 def _first_best(ranked: Sequence[_Ranked]) -> Selection:
-    return max(ranked, key=lambda pair: pair[0])[1]
+    return max(ranked, key=attrgetter("rank")).selection
 
 
 def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
@@ -73,7 +75,9 @@ def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
     return -evaluation.violation, evaluation.key
 
 
-_Ranked = tuple[tuple[int, Key], Selection]
+class _Ranked(NamedTuple):
+    rank: tuple[int, Key]
+    selection: Selection
 
 
 class _Literal(Strategy):
@@ -184,16 +188,18 @@ class VnsPaper(_Sized):
         held = self.first(run)
         run.see(held)
         best = _rank(problem, tuple(sorted(held)))
+        outside = np.setdiff1d(np.arange(problem.size), held)
         k = 1
         idle = 0
         for _ in range(self.iterations):
             if idle >= self.no_improvement or run.elapsed >= self.seconds:
                 return
             run.check()
-            shaken = self._shaken(held, min(k, self.kmax), problem.size, run.rng)
+            shaken = self._shaken(held, outside, min(k, self.kmax), run.rng)
             selection = tuple(sorted(shaken))
             if (rank := _rank(problem, selection)) > best:
                 held, best, k, idle = shaken, rank, 1, 0
+                outside = np.setdiff1d(np.arange(problem.size), held)
                 run.see(selection)
             else:
                 run.count(evaluations=1)
@@ -201,8 +207,7 @@ class VnsPaper(_Sized):
                 idle += 1
 
     @staticmethod
-    def _shaken(held: Sequence[int], k: int, size: int, rng: np.random.Generator) -> list[int]:
-        outside = np.setdiff1d(np.arange(size), held)
+    def _shaken(held: Sequence[int], outside: NDArray[np.int64], k: int, rng: np.random.Generator) -> list[int]:
         k = min(k, len(held), len(outside))
         shaken = list(held)
         for place, unit in zip(
@@ -257,6 +262,12 @@ class GeneticPaper(_Sized):
         at_least(1, generations=self.generations)
         at_least(1, none=True, sentences=self.sentences)
 
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Load DEAP."""
+        import deap.tools  # noqa: F401 - loaded, so that the first search finds it
+
+        super().prepare(problem)
+
     def given(self, run: Run) -> list[Selection]:
         """Return candidates beside the random ones."""
         del run
@@ -264,6 +275,8 @@ class GeneticPaper(_Sized):
 
     def search(self, run: Run) -> None:
         """Breed, and report the best of the last generation."""
+        from deap.tools import selBest
+
         problem, rng = run.problem, run.rng
         if problem.size == 0:
             run.see(())
@@ -275,31 +288,31 @@ class GeneticPaper(_Sized):
         kept = max(1, len(candidates) // 2)
         ranked: list[_Ranked] = []
         try:
-            ranked = self._ranked(run, candidates)
+            ranked = selBest(self._ranked(run, candidates), len(candidates), fit_attr="rank")
             for _ in range(self.generations):
                 offspring = []
-                for left, right in combinations([candidate for _, candidate in ranked], 2):
+                for left, right in combinations([each.selection for each in ranked], 2):
                     run.check()
                     both = np.array(sorted({*left, *right}), np.int64)
                     drawn = rng.choice(both, min(size, len(both)), replace=False)
                     offspring.append(tuple(sorted(drawn.tolist())))
                 if not offspring:  # a single candidate has no one to be crossed with
                     break
-                ranked = self._ranked(run, offspring)[:kept]
+                ranked = selBest(self._ranked(run, offspring), kept, fit_attr="rank")
         except (Stopped, KeyboardInterrupt):
-            run.see(ranked[0][1] if ranked else candidates[-1])  # the best of those that are complete
+            run.see(ranked[0].selection if ranked else candidates[-1])  # the best of those that are complete
             raise
-        run.see(ranked[0][1])
+        run.see(ranked[0].selection)
 
     @staticmethod
     def _ranked(run: Run, candidates: Sequence[Selection]) -> list[_Ranked]:
-        """Return candidates with their ranks, best first; of equals the first stays first."""
+        """Return candidates with their ranks."""
         ranked = []
         for candidate in candidates:
             run.check()
-            ranked.append((_rank(run.problem, candidate), candidate))
+            ranked.append(_Ranked(_rank(run.problem, candidate), candidate))
             run.count(evaluations=1)
-        return sorted(ranked, key=lambda pair: pair[0], reverse=True)
+        return ranked
 
 
 @dataclass(frozen=True)

@@ -823,7 +823,7 @@ def distribution(study: HiraoStudy, metric: str) -> Figure:
     for row in rows:
         for score, count in row["scores"]:
             shares[min(_BINS, int(score * _BINS + _SAME))] += count / row["drawn"] / len(rows)
-    last = int(shares.nonzero()[0].max(initial=0)) + 2
+    last = min(len(shares), int(shares.nonzero()[0].max(initial=0)) + 2)
     x: list[float | str] = [place / _BINS for place in range(last)]
     series = [Series("all extracts", x, shares[:last].tolist())]
     named = {name.capitalize(): _of_problems(study, name)("multi", metric) for name in ("oracle", "greedy")}

@@ -373,6 +373,15 @@ def test_all_extracts_are_as_enumeration_has_them(seed: int) -> None:
     assert not study_hirao([topic], max_length=7, extracts=0).of("extracts")
 
 
+def test_an_extract_that_has_the_whole_reference_is_in_the_distribution() -> None:
+    study = study_hirao([{"id": "t", "documents": [["red cats sleep", "dogs"]], "references": [["red cats"]]}])
+    for figure in study.figures()[1:]:
+        scores = figure.series[0]
+        assert scores.x[-1] == 1
+        assert len(scores.x) == len(scores.y)
+        assert sum(scores.y) == pytest.approx(1)
+
+
 def test_extracts_are_drawn_with_the_same_probability() -> None:
     count, every = draw_extracts([2, 3, 0, 4, 9], 5, 100, 0)
     assert (count, len(set(every))) == (9, 9)

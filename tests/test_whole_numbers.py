@@ -180,6 +180,35 @@ def test_a_violation_that_is_no_whole_number_is_refused() -> None:
         optsum.search(Broken(lengths=LENGTHS, max_length=4), "greedy")
 
 
+_TOPIC = {"id": "t", "documents": [["a b c", "b c d", "d e", "a"]], "references": [["a b d e"]]}
+ASKED: dict[str, Callable[[Any], Any]] = {
+    "requires": lambda value: optsum.solve(_TOPIC, max_length=5, requires=[[0, value]]),
+    "requires as text": lambda value: optsum.solve(_TOPIC, max_length=5, requires=f"[[0, {json.dumps(value)}]]"),
+    "start": lambda value: optsum.solve(_TOPIC, max_length=5, strategy="lead", start=[value]),
+    "within_steps": lambda value: optsum.enumerate_optima(_TOPIC, max_length=5, within_steps=value),
+    "best": lambda value: optsum.enumerate_optima(_TOPIC, max_length=5, best=value),
+    "lengths": lambda value: optsum.frontier(_TOPIC, lengths=[value, 3]),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@given(value=scalars.filter(lambda value: value is not None))
+def test_a_number_that_is_asked_for_is_whole_or_refused(asked: str, value: Any) -> None:
+    assume(type(value) in {int, float, bool, str} or "text" not in asked)
+    try:
+        ASKED[asked](value)
+    except optsum.OptsumError:
+        return
+    assert not isinstance(value, bool | np.bool_ | str | bytes | complex)
+    assert value == int(value)
+
+
+@pytest.mark.parametrize("threads", [np.int8(2), np.uint64(1), np.array(2)])
+def test_threads_of_numpy_go_to_no_strategy_without_a_solver(threads: Any) -> None:
+    with pytest.raises(optsum.OptionError, match="threads is for problems"):
+        optsum.solve(_TOPIC, max_length=5, strategy="greedy", threads=threads)
+
+
 @pytest.mark.parametrize("value", [1.5, True, float("nan"), 2**70, "3", -1])
 def test_options_of_strategies_are_whole(value: Any) -> None:
     with pytest.raises(optsum.OptionError):

@@ -15,6 +15,7 @@ from typing import Final
 
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import OptionError, UnsupportedError
+from optsum.whole import whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +37,9 @@ class Nearness:
             )
         if self.within is not None and not 0 <= self.within <= 1:
             raise OptionError(f"--within is a share of the best value from 0 to 1 (or 0% to 100%), not {self.within}.")
-        if self.steps is not None and self.steps < 0:
-            raise OptionError(f"--within-steps is a whole number from 0, not {self.steps}.")
-        if self.values is not None and self.values < 1:
-            raise OptionError(f"--best is a whole number from 1, not {self.values}.")
+        for name, flag, least in (("steps", "--within-steps", 0), ("values", "--best", 1)):
+            if (number := getattr(self, name)) is not None:
+                object.__setattr__(self, name, whole(number, flag, least=least, error=OptionError))
 
     @classmethod
     def given(

@@ -373,6 +373,10 @@ def resolve(
     return options
 
 
+def _is_empty(value: object) -> bool:
+    return isinstance(value, tuple | list | dict) and not value
+
+
 def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False) -> None:
     """Refuse a solver, or options of one, that is given where no strategy hands problems to solvers.
 
@@ -380,7 +384,8 @@ def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enum
     all that are run. `enumerates`: whether they are to enumerate optima, which no solver does.
     """
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
-    named = [name for name in _OF_BACKENDS if values.get(name) not in (None, False, (), [], {})]
+    told = {name for name, value in values.items() if value is not False and not _is_empty(value)}
+    named = [name for name in _OF_BACKENDS if name in told]
     if not named or not (enumerates or not any("backend" in STRATEGIES.load(name).flags for name in strategies)):
         return
     flag = "--backend-option" if named[0] == "backend_options" else f"--{named[0]}"

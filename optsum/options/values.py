@@ -16,6 +16,7 @@ from optsum.metrics.metric import Metric
 from optsum.metrics.names import official_name
 from optsum.plugins import place_of
 from optsum.problem.sides import Pairs, Sides
+from optsum.whole import whole_numbers
 
 Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
@@ -50,7 +51,7 @@ def listed_pairs(value: Any) -> Any:
     """Return a list of pairs as JSON text; a path as text."""
     if isinstance(value, list | tuple):
         try:
-            return json.dumps([[int(one) for one in pair] for pair in value])
+            return json.dumps([whole_numbers(pair, "A sentence", least=0) for pair in value])
         except (TypeError, ValueError):
             raise ValueError("give pairs of sentences, such as [[0, 1]], or a file") from None
     return str(value) if isinstance(value, Path) else value
@@ -63,7 +64,7 @@ def requires_of(text: str | None) -> Pairs | tuple[tuple[int, int], ...]:
     if not text.lstrip().startswith("["):
         return cast("Pairs", _read(text, "requires"))
     try:
-        pairs = tuple((int(one), int(other)) for one, other in json.loads(text))
+        pairs = tuple((one, other) for one, other in (whole_numbers(pair, "A sentence") for pair in json.loads(text)))
     except (ValueError, TypeError):
         raise OptionError(f"Pairs of sentences are a list such as [[0, 4]], or a file, not {text!r:.60}.") from None
     return pairs

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Final, final
+
+import numpy as np
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import IntArray, Sense
@@ -28,6 +30,10 @@ from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
 
 _SHOWN = 100  # Units whose texts a notebook shows.
+
+
+_NO_NAMES: Final = (bool, np.bool_, complex, np.ndarray, dict, set)
+"""Types of what names no unit, though it may equal a number."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -91,7 +97,7 @@ class Task(ABC):
         """
         known = self.numbers()
         names = [tuple(name) if isinstance(name, list) else name for name in named]
-        if unknown := [name for name in names if name not in known]:
+        if unknown := [name for name in names if isinstance(name, _NO_NAMES) or name not in known]:
             raise InputError(
                 f"The start of {self.id!r} names {unknown[0]!r:.40}, which is no unit that can be chosen: leave it out."
             )

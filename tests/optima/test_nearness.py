@@ -51,8 +51,8 @@ def test_nothing_asked_is_nothing() -> None:
         ({"within": "1/0"}, "such as 1%"),
         ({"within": "nan"}, "such as 1%"),
         ({"at_least": "x"}, "such as 0.475"),
-        ({"within_steps": -1}, "from 0, not -1"),
-        ({"best": 0}, "from 1, not 0"),
+        ({"within_steps": -1}, "is -1; it must be 0 or more"),
+        ({"best": 0}, "is 0; it must be 1 or more"),
     ],
 )
 def test_what_says_nothing_is_refused(given: dict[str, Any], message: str) -> None:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Final
 
 from optsum.errors import OptionError
+from optsum.whole import whole_numbers
 
 _MOST: Final = 100_000
 _LONGEST: Final = 10**12
@@ -29,13 +30,13 @@ class Lengths:
                 return cls((0,))
             text = range(1, max_length + 1)
         try:
-            given: Iterable[int] = text if not isinstance(text, str) else map(int, text.split(","))
+            given: Iterable[object] = text if not isinstance(text, str) else map(int, text.split(","))
             if isinstance(text, str) and ":" in text:
                 first, last, *step = map(int, text.split(":"))
                 given = range(first, last + 1, *step)
-            found = list(map(int, islice(given, _MOST + 1)))
+            found = whole_numbers(tuple(islice(given, _MOST + 1)), "Length {}")
         except (TypeError, ValueError):
-            found = []
+            found = ()
         if not found or not 1 <= min(found) <= max(found) <= _LONGEST or len(found) > _MOST:
             raise OptionError(
                 f"Lengths are numbers from 1 to {_LONGEST}, such as 25:300:25 (from, to, step) or 50,100,200, at most "

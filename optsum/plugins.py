@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property, lru_cache, partial
 from hashlib import sha256
@@ -178,6 +178,13 @@ def _received(name: str, sent: bytes) -> OwnFunction:
     import pickle
 
     return OwnFunction(name, pickle.loads(sent))  # noqa: S301 - of the process that started this one
+
+
+def check_sent(values: Iterable[object]) -> None:
+    """Refuse functions of the caller's own that cannot be sent to other processes."""
+    for each in values:
+        if isinstance(each, OwnFunction):
+            each.sent()
 
 
 def named_function(function: Callable[..., Any]) -> str:

@@ -30,8 +30,7 @@ from pathlib import Path
 from typing import cast
 
 from optsum.cli.exits import DONE, tell
-from optsum.corpus.formats.columns import parse_columns
-from optsum.corpus.topic import AS_IS, BadTopic, Flat, Notes, Reading, Topic, reading_of
+from optsum.corpus.topic import AS_IS, BadTopic, Flat, Reading, Topic, reading_of
 from optsum.errors import unknown_name
 from optsum.options.model import FlagHint
 from optsum.options.options import Options, read_config
@@ -100,8 +99,7 @@ def open_topics(
     def told(sentence: str) -> None:
         tell(sentence, DONE)
 
-    mapped = None if columns is None else parse_columns(columns)
-    return islice(topics_read(path, reading._replace(columns=mapped, notes=Notes(name_of(path), told))), limit)
+    return islice(topics_read(path, reading.of_input(name_of(path), columns, told)), limit)
 
 
 def count_topics(path: str, limit: int | None) -> int | None:
@@ -273,11 +271,9 @@ Plot: TypeAlias = Annotated[
 
 def existing(overwrite: bool, resume: bool = False) -> Existing:
     """Return what becomes of the rows that an output has."""
-    from optsum.corpus.rows.writer import Existing
-
     if overwrite and resume:
         raise OptionError("An output cannot be both kept and replaced: give --resume or --overwrite.")
-    return Existing.OVERWRITE if overwrite else Existing.RESUME if resume else Existing.REFUSE
+    return "overwrite" if overwrite else "resume" if resume else "refuse"
 
 
 def output_or_pipe(output: str | None) -> str | None:

@@ -98,6 +98,12 @@ class Reading(NamedTuple):
     columns: Columns | None = None
     notes: Notes = Notes()  # Says what is uncertain.
 
+    def of_input(
+        self, name: str, columns: str | Mapping[str, str] | None, tell: Callable[[str], None] | None = None
+    ) -> Reading:
+        """Return the reading of an input: which of its columns are what, and who hears what is uncertain."""
+        return self._replace(columns=None if columns is None else parse_columns(columns), notes=Notes(name, tell))
+
     def documents(self, text: str, where: str = "documents") -> tuple[Text, ...]:
         """Return the document that a raw text is, or those that marks make of it."""
         return _raw_texts([text], "documents", where, self)

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from optsum._version import __version__
 from optsum.contracts.result import Result
-from optsum.corpus.formats.columns import parse_columns
 from optsum.corpus.rows.formats import to_bytes
 from optsum.corpus.rows.store import CellRows, RowStore
-from optsum.corpus.topic import BadTopic, Notes, Reading, Topic
+from optsum.corpus.topic import BadTopic, Reading, Topic
 from optsum.corpus.topics import Unread, topics_read, unread_topics
 from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError
@@ -184,9 +183,7 @@ class RunWork(AbstractContextManager["RunWork"]):
         return unread_topics(path, self._reading(path))
 
     def _reading(self, path: str) -> Reading:
-        columns = self._experiment.columns
-        mapped = None if columns is None else parse_columns(columns)
-        return self._experiment.cells[0].reading._replace(columns=mapped, notes=Notes(name_of(path)))
+        return self._experiment.cells[0].reading.of_input(name_of(path), self._experiment.columns)
 
     def _fingerprint(self, path: str) -> dict[str, Any]:
         formulations = [cell.formulated() for cell in self._experiment.cells]

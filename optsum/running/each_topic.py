@@ -23,7 +23,7 @@ from optsum.errors import OptionError, describe
 from optsum.metrics.agreement import agreed_reference
 from optsum.metrics.official import codes_of
 from optsum.metrics.rouge import Score
-from optsum.plugins import OwnFunction
+from optsum.plugins import check_sent
 from optsum.problem.extracts import NO_SCORES, Extracts, Proven, extracts_of
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.executors.workers import in_order
@@ -146,8 +146,8 @@ def each_topic(
     ready = fsum(map(warm_up, setups))
     crew = crew_of(setups[0].options, executor, copied=all(setup.may_be_copied for setup in setups))
     if crew is not None:  # a function that cannot be sent is refused before any work
-        for own in (each for setup in setups for each in vars(setup.options).values() if isinstance(each, OwnFunction)):
-            own.sent()
+        for setup in setups:
+            check_sent(vars(setup.options).values())
     work = partial(search_topic, setups=setups, solve_part=solve_part)
     lost, together = partial(lost_topic, setups=setups), None
     if finish is not None and (crew is not None or _is_there(topics)):

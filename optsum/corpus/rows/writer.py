@@ -10,7 +10,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
-from enum import StrEnum
 from io import FileIO, TextIOWrapper
 from itertools import islice
 from logging import getLogger
@@ -18,7 +17,7 @@ from pathlib import Path
 from secrets import token_hex
 from shutil import copyfileobj, rmtree
 from tempfile import TemporaryDirectory
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, Literal, TypeAlias, cast
 
 from optsum.corpus.formats.hf_datasets import is_dataset_folder
 from optsum.corpus.formats.tables import CSV_SAFE, JSON_COLUMNS, is_run, quoted
@@ -262,12 +261,10 @@ Keeper: TypeAlias = Callable[[Iterator[Row]], Callable[[Row], bool]]
 _JOURNAL = ".part"
 
 
-class Existing(StrEnum):
-    """The treatment of rows that an output already has."""
-
-    REFUSE = "refuse"  # They stay, and nothing is written.
-    OVERWRITE = "overwrite"  # They go, when all new rows are there.
-    RESUME = "resume"  # They stay as far as they are finished, and new ones are added.
+Existing: TypeAlias = Literal["refuse", "overwrite", "resume"]
+"""The treatment of rows that an output already has: nothing is written, they go when all new rows are there, or those that
+are finished stay and new ones are added.
+"""
 
 
 class RowWriter(AbstractContextManager["RowWriter"]):
@@ -276,7 +273,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     Rows are gathered as JSON Lines in a file beside the output, named with ``.part``; each is on disk when `write`
     returns. When all are there, that file becomes the output. Until then, what the output held stays as it was: a run
     that fails or is killed leaves the rows that were done in the ``.part``, from which another goes on
-    (`Existing.RESUME`). Pipes and devices get JSON Lines at once.
+    (``existing="resume"``). Pipes and devices get JSON Lines at once.
 
     The file is opened at once, so an output that cannot be written is refused before any work. A run that ends well
     without any row leaves an empty file; one that fails without any row leaves nothing. While it is written, the file
@@ -284,7 +281,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     `path`: ``.jsonl``, ``.csv`` (either also ``.gz`` or ``.zst``) or ``.parquet``; ``-`` is the standard output, which
     has JSON Lines. `inputs`: files that the rows are made from, which must not be overwritten. `existing`: what becomes
-    of rows that are there already. `keep`: for `Existing.RESUME`: which of them are finished; all of them, if not
+    of rows that are there already. `keep`: for "resume": which of them are finished; all of them, if not
     given. `form`: the format, where the name does not say it. `csv_safe`: whether cells of CSV that a spreadsheet would
     run are made harmless. `derived`: whether the rows can be had again at once, so that nothing is left of a run that
     fails.
@@ -301,7 +298,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         path: PathLike,
         *,
         inputs: Iterable[PathLike] = (),
-        existing: Existing = Existing.REFUSE,
+        existing: Existing = "refuse",
         keep: Keeper | None = None,
         form: RowFormat | None = None,
         csv_safe: bool = False,
@@ -318,7 +315,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         if path == "-":
             if sys.stdout is None:  # a program without a console
                 raise OptionError("there is no standard output; name an output file")
-            if existing is Existing.RESUME:
+            if existing == "resume":
                 raise OptionError("the standard output holds no earlier rows to be resumed: give a file, -o FILE")
             return
         for other in inputs:
@@ -367,13 +364,13 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         held = [path for path in (journal, Path(self._name)) if _holds_something(path)]
         if not held:
             return
-        if existing is Existing.REFUSE:
+        if existing == "refuse":
             stopped = f" (in {journal})" if held[0] == journal else ""
             raise OptionError(
                 f"the output {self._name} exists already{stopped}: --resume keeps its finished rows and goes on, "
                 "--overwrite begins anew; or name another output"
             )
-        if existing is Existing.RESUME:
+        if existing == "resume":
             if self._form.kind == "bertsum" and held[0] != journal:
                 raise OptionError(f"the output {self._name} is complete, and says nothing of options: give --overwrite")
             self._resume(journal, held[0], keep)

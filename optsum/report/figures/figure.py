@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from optsum.corpus.rows.writer import Existing, RowWriter
+from optsum.corpus.rows.writer import RowWriter
 from optsum.errors import OptionError, visible
 from optsum.system.files import PathLike, describe_os_error, replacing
 
@@ -101,7 +101,7 @@ class Figure:
         with figure_folder(folder) as made:
             paths = [made / f"{self.name}.{suffix}" for suffix in ("svg", "pdf", "png", "csv")]
             self.draw(*paths[:-1])
-            with RowWriter(paths[-1], existing=Existing.OVERWRITE) as rows:
+            with RowWriter(paths[-1], existing="overwrite") as rows:
                 for row in self.to_rows():
                     rows.write(row)
         return paths

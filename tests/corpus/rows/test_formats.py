@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -65,7 +65,7 @@ values = st.recursive(
 @given(st.lists(st.dictionaries(st.sampled_from(["a", "b", "optima"]), values), max_size=4))
 def test_parquet_holds_any_rows(tmp_path_factory: pytest.TempPathFactory, items: list[dict[str, Any]]) -> None:
     path = tmp_path_factory.getbasetemp() / "any.parquet"
-    with RowWriter(path, existing=Existing.OVERWRITE) as rows:
+    with RowWriter(path, existing="overwrite") as rows:
         for item in items:
             rows.write(item)
     found = [{key: value for key, value in row.items() if value is not None} for row in read_rows(path)]
@@ -149,11 +149,11 @@ def test_an_output_that_exists_is_kept_unless_told_otherwise(name: str, tmp_path
     with pytest.raises(OptionError, match=r"exists already: resume keeps .*, overwrite begins anew"):
         RowWriter(path)
     assert path.read_bytes() == before
-    with RowWriter(path, existing=Existing.RESUME) as rows:
+    with RowWriter(path, existing="resume") as rows:
         assert list(rows.kept()) == [{"id": "a"}]
         rows.write({"id": "b"})
     assert [row["id"] for row in read_rows(path)] == ["a", "b"]
-    with RowWriter(path, existing=Existing.OVERWRITE) as rows:
+    with RowWriter(path, existing="overwrite") as rows:
         rows.write({"id": "c"})
     assert [row["id"] for row in read_rows(path)] == ["c"]
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
@@ -182,7 +182,7 @@ def test_half_a_last_row_of_a_table_is_no_row(name: str, tmp_path: Path) -> None
         path.write_bytes(pack(whole[:end]))
         assert [row["id"] for row in read_rows(path)] == ["a"], whole[second:end]
     path.write_bytes(pack(whole[: len(whole) - 3]))
-    with RowWriter(path, existing=Existing.RESUME) as rows:
+    with RowWriter(path, existing="resume") as rows:
         assert [row["id"] for row in rows.kept()] == ["a"]
         rows.write({**held[1], "text": "", "last": 1.0})
     assert [(row["id"], row["last"]) for row in read_rows(path)] == [("a", 0.4568), ("b", 1.0)]
@@ -216,7 +216,7 @@ def test_a_killed_run_is_resumed(name: str, tmp_path: Path) -> None:
         assert [row["id"] for row in rows] == ["a", "b"]
         return lambda row: row["id"] == "a"
 
-    with RowWriter(path, existing=Existing.RESUME, keep=only_a) as rows:
+    with RowWriter(path, existing="resume", keep=only_a) as rows:
         rows.write({"id": "c"})
     assert [row["id"] for row in read_rows(path)] == ["a", "c"]
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
@@ -225,7 +225,7 @@ def test_a_killed_run_is_resumed(name: str, tmp_path: Path) -> None:
 def test_a_whole_last_row_without_line_break_stays(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"id": "a"}\n{"id": "b"}')
-    with RowWriter(path, existing=Existing.RESUME) as rows:
+    with RowWriter(path, existing="resume") as rows:
         rows.write({"id": "c"})
     assert [json.loads(line)["id"] for line in path.read_text().splitlines()] == ["a", "b", "c"]
 
@@ -234,7 +234,7 @@ def test_what_cannot_be_resumed_stays(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("{}\nnonsense\n{}\n")
     with pytest.raises(InputError, match=r"rows\.jsonl:2: not JSON"):
-        RowWriter(path, existing=Existing.RESUME)
+        RowWriter(path, existing="resume")
     assert path.read_text() == "{}\nnonsense\n{}\n"
 
 
@@ -242,15 +242,15 @@ def test_what_cannot_be_resumed_stays(tmp_path: Path) -> None:
 def test_two_writers(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{name}"
     with RowWriter(path) as rows:
-        for existing in Existing:
+        for existing in get_args(Existing):
             with pytest.raises(OptionError, match="is being written by another run; name another output"):
                 RowWriter(path, existing=existing)
         rows.write({"id": "a"})
         list(rows.kept())
         with pytest.raises(OptionError, match="is being written by another run"):
-            RowWriter(path, existing=Existing.OVERWRITE)
-    with RowWriter(path, existing=Existing.RESUME) as rows, pytest.raises(OptionError, match="by another run"):
-        RowWriter(path, existing=Existing.RESUME)
+            RowWriter(path, existing="overwrite")
+    with RowWriter(path, existing="resume") as rows, pytest.raises(OptionError, match="by another run"):
+        RowWriter(path, existing="resume")
     assert [row["id"] for row in read_rows(path)] == ["a"]
 
 
@@ -292,10 +292,10 @@ def test_a_full_disk_at_the_end_keeps_the_rows(tmp_path: Path, monkeypatch: pyte
     ):
         rows.write({"id": "a"})
     monkeypatch.undo()
-    RowWriter(path, existing=Existing.RESUME).close()
+    RowWriter(path, existing="resume").close()
     assert [row["id"] for row in read_rows(path)] == ["a"]
 
 
 def test_standard_output_cannot_be_resumed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(OptionError, match="give a file, -o FILE"):
-        RowWriter("-", existing=Existing.RESUME)
+        RowWriter("-", existing="resume")

@@ -15,7 +15,7 @@ import pytest
 import optsum
 from optsum.cli import main
 from optsum.corpus.rows.reading import read_rows
-from optsum.corpus.rows.writer import Existing, RowWriter
+from optsum.corpus.rows.writer import RowWriter
 from optsum.errors import OptionError
 from optsum.system.files import replacing
 
@@ -41,7 +41,7 @@ def test_a_run_that_fails_leaves_the_old_output(name: str, error: type[BaseExcep
     path = Path(f"rows.{name}")
     before = old_and_new(path)
     with pytest.raises(error):
-        fails(path, error, existing=Existing.OVERWRITE)
+        fails(path, error, existing="overwrite")
     assert path.read_bytes() == before
     assert [row["id"] for row in read_rows(Path(f"{path}.part"))] == ["new"]
     fresh = Path(f"fresh.{name}")
@@ -51,7 +51,7 @@ def test_a_run_that_fails_leaves_the_old_output(name: str, error: type[BaseExcep
     assert fresh.exists() == interrupted
     fresh.unlink(missing_ok=True)
     with pytest.raises(error):
-        fails(fresh, error, existing=Existing.OVERWRITE, derived=True)
+        fails(fresh, error, existing="overwrite", derived=True)
     assert not [each for each in Path.cwd().iterdir() if each.name.startswith("fresh")]
 
 
@@ -151,7 +151,7 @@ def test_replacing_leaves_the_old_file_if_anything_fails() -> None:
 
 
 def test_devices_get_rows_at_once() -> None:
-    with RowWriter("/dev/null", existing=Existing.OVERWRITE) as rows:
+    with RowWriter("/dev/null", existing="overwrite") as rows:
         rows.write({"id": 1})
     done = subprocess.run(
         [sys.executable, "-m", "optsum", *COMMANDS["solve"], "-o", "/dev/stdout"],

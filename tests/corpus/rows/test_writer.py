@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.corpus.rows.reading import read_rows
-from optsum.corpus.rows.writer import Existing, RowWriter
+from optsum.corpus.rows.writer import RowWriter
 from optsum.errors import InputError, OptionError
 
 
@@ -62,7 +62,7 @@ def test_killed_process_leaves_its_rows(path: Path) -> None:
 
 
 def stop_after(path: Path, *rows: dict[str, Any], error: type[BaseException]) -> None:
-    with RowWriter(path, existing=Existing.OVERWRITE) as writer:
+    with RowWriter(path, existing="overwrite") as writer:
         for row in rows:
             writer.write(row)
         raise error
@@ -73,7 +73,7 @@ def test_interrupted_run_leaves_what_was_done_beside_the_older_result(path: Path
     with pytest.raises(KeyboardInterrupt):
         stop_after(path, {"id": 1}, error=KeyboardInterrupt)
     assert list(read_rows(path)) == [{"id": "older"}]
-    with RowWriter(path, existing=Existing.RESUME) as rows:
+    with RowWriter(path, existing="resume") as rows:
         assert list(rows.kept()) == [{"id": 1}]
         rows.write({"id": 2})
     assert list(read_rows(path)) == [{"id": 1}, {"id": 2}]
@@ -103,7 +103,7 @@ def test_early_failure_keeps_an_empty_file(path: Path) -> None:
 def test_older_rows_go_when_all_new_ones_are_there(path: Path) -> None:
     path.write_text('{"id": "older"}\n' * 3, encoding="utf-8")
     path.chmod(0o640)
-    with RowWriter(path, existing=Existing.OVERWRITE) as rows:
+    with RowWriter(path, existing="overwrite") as rows:
         rows.write({"id": "new"})
         assert len(list(read_rows(path))) == 3
     assert list(read_rows(path)) == [{"id": "new"}]
@@ -112,7 +112,7 @@ def test_older_rows_go_when_all_new_ones_are_there(path: Path) -> None:
 
 def test_run_without_rows_leaves_an_empty_file(path: Path) -> None:
     path.write_text('{"id": "older"}\n', encoding="utf-8")
-    with RowWriter(path, existing=Existing.OVERWRITE):
+    with RowWriter(path, existing="overwrite"):
         pass
     assert path.read_bytes() == b""
     assert list(read_rows(path)) == []
@@ -260,7 +260,7 @@ values = st.recursive(
 @given(st.lists(st.dictionaries(st.text(), values), max_size=4))
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, items: list[dict[str, Any]]) -> None:
     path = tmp_path_factory.getbasetemp() / "rows.jsonl"
-    with RowWriter(path, existing=Existing.OVERWRITE) as rows:
+    with RowWriter(path, existing="overwrite") as rows:
         for item in items:
             rows.write(item)
     assert list(read_rows(path)) == items

@@ -276,7 +276,7 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> d
 
 
 class LabelCard:
-    """What a data card says of labels that are published: how they were made, what they are, how many were proven."""
+    """The data card of labels that are published: how they were made, what they are, how many were proven."""
 
     def __init__(self, options: Options, topics: str) -> None:
         self._options, self._topics = options, topics

@@ -262,8 +262,8 @@ _JOURNAL = ".part"
 
 
 Existing: TypeAlias = Literal["refuse", "overwrite", "resume"]
-"""The treatment of rows that an output already has: nothing is written, they go when all new rows are there, or those that
-are finished stay and new ones are added.
+"""The treatment of rows that an output already has: nothing is written, they go when all new rows are there, or
+those that are finished stay and new ones are added.
 """
 
 

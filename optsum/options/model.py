@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from optsum.corpus import topic
 from optsum.options.values import our_value
-from optsum.plugins import OwnFunction, named_function
+from optsum.plugins import named_function
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Reading
@@ -52,7 +52,7 @@ class Model(BaseModel):
 
 def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
     """Let a function be given for its name; one that has a name already keeps it."""
-    if isinstance(value, OwnFunction):  # pydantic would make plain text of it
+    if isinstance(value, str) and hasattr(value, "function"):  # pydantic would make plain text of it
         return value
     return named_function(value) if callable(value) else otherwise(value)
 

@@ -115,6 +115,71 @@ def test_side_constraints_and_a_minimum_length_hold(record: dict[str, Any], most
         assert whole.length == record["budget"]
 
 
+@settings(max_examples=25)
+@given(records(4), st.data())
+def test_passages_that_require_others_within_a_budget(record: dict[str, Any], data: st.DataObject) -> None:
+    """Pairs in chains, trees, circles; least lengths; all optima, near ones and every budget, against every set."""
+    size, most = len(record["lengths"]), record["budget"]
+    passage = st.integers(0, size - 1)
+    pairs = data.draw(st.lists(st.tuples(passage, passage), min_size=1, max_size=4))
+    least = data.draw(st.sampled_from([0, most // 2]))
+    paired = {**record, "constraints": {"requires": pairs}}
+    weights = [Fraction(str(weight)) for weight in record.get("weights", [1] * len(record["cover"]))]
+
+    def value(selection: tuple[int, ...]) -> Fraction:
+        held = [any(set(chosen) <= set(selection) for chosen in sets) for sets in record["cover"]]
+        return sum((weight for weight, here in zip(weights, held, strict=True) if here), Fraction()) / sum(weights)
+
+    def kept(selection: tuple[int, ...], low: int, high: int) -> bool:
+        fits = low <= sum(record["lengths"][unit] for unit in selection) <= high
+        return fits and all(one not in selection or other in selection for one, other in pairs)
+
+    within = {chosen: value(chosen) for chosen in every_set(size) if kept(chosen, least, most)}
+    best = max(within.values(), default=None)
+    options = {**asked(record), "min_length": least}
+    for strategy in EXACT:
+        result = optsum.solve(paired, strategy=strategy, **options)
+        if best is None:
+            assert result.status.value == "infeasible"
+        else:
+            assert (result.status.value, result.key, within[result.selection or ()]) == ("optimal", best, best)
+    near = optsum.enumerate_optima(paired, keep_unmatched=True, within="50%", **options)
+    every = optsum.enumerate_optima(paired, keep_unmatched=True, **options)
+    if best is not None:
+        assert set(every) == {chosen for chosen, worth in within.items() if worth == best}
+        assert set(near) == {chosen for chosen, worth in within.items() if 2 * worth >= best}
+    for strategy in ("greedy", "vns", "genetic"):
+        result = optsum.solve(paired, strategy=strategy, evaluation_limit=200, **options)
+        assert result.selection is None or result.key == within[result.selection]
+    longest = max(1, sum(record["lengths"]))
+    found = optsum.frontier(paired, **{**asked(record), "max_length": longest}).frontier
+    assert found is not None
+    for step in found.steps:
+        for length in {step.first, step.last}:
+            assert step.objective_exact == str(
+                max(value(chosen) for chosen in every_set(size) if kept(chosen, 0, length))
+            )
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_many_passages_are_proven_as_a_solver_proves_them(data: st.DataObject) -> None:
+    claims = data.draw(st.integers(3, 15))
+    supports = data.draw(
+        st.lists(st.lists(st.integers(0, claims - 1), max_size=3, unique=True), min_size=8, max_size=30)
+    )
+    supports[0] = supports[0] or [0]
+    lengths = data.draw(st.lists(st.integers(1, 30), min_size=len(supports), max_size=len(supports)))
+    question = {"id": "q", "supports": supports, "lengths": lengths, "weights": [1] * claims}
+    options: dict[str, Any] = {"formulation": "cover", "length_unit": "given"}
+    for budget in (sum(lengths) // 8, sum(lengths) // 3, sum(lengths)):
+        ours, solver = (
+            optsum.solve(question, strategy=strategy, max_length=budget, **options)
+            for strategy in ("branch-and-bound", "milp")
+        )
+        assert (ours.status.value, ours.key, ours.bound_key) == ("optimal", solver.key, solver.key)
+
+
 # --- records ------------------------------------------------------------------------------------------------------
 
 

@@ -36,7 +36,7 @@ from optsum.running.warm import warm_up
 
 Row: TypeAlias = Mapping[str, Any]
 
-INPUT: Final = "input_hash"  # Field of a row: 16 hexadecimal digits that differ when the topic's text does.
+INPUT: Final = "input_hash"  # Field of a row: hexadecimal digits that differ when the topic's text does.
 
 
 class Finished:
@@ -91,7 +91,8 @@ class Finished:
             if isinstance(topic, Topic):
                 now = digest(topic)
                 if topic.id in self._topics:
-                    if self._topics[topic.id] not in {None, now}:
+                    held = self._topics[topic.id]
+                    if held not in {None, now} and held != _digest_before(topic):
                         raise OptionError(
                             f"the rows of {topic.id!r} in {self._output} were made of another text: the topics, --map "
                             "or --flat have changed; give --overwrite, or name another output"
@@ -143,7 +144,21 @@ class Finished:
 
 
 def digest(topic: Topic) -> str:
-    """Return what the text of a topic is recognised by."""
+    """Return what the text of a topic is recognised by: 20 hexadecimal digits for most topics."""
+    texts = (*topic.documents, *topic.references)
+    others = (topic.cover, topic.parses, topic.weights, topic.lengths, topic.problem)
+    try:
+        joined = "\0".join(["\0".join(text) for text in texts])  # type: ignore[arg-type]  # tokens are refused
+    except TypeError:
+        return _digest_before(topic)
+    if others.count(None) < len(others) or joined.count("\0") != sum(map(len, texts)) - 1 or not all(texts):
+        return _digest_before(topic)
+    sizes = repr((list(map(len, topic.documents)), list(map(len, topic.references))))
+    return blake2b(f"{sizes}\0{joined}".encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+
+
+def _digest_before(topic: Topic) -> str:
+    """Return 16 hexadecimal digits: `digest` of topics that are more than sentences, and of all in earlier rows."""
     held = repr((topic.documents, topic.references, topic.cover, topic.parses))
     held += "".join(repr(given) for given in (topic.weights, topic.lengths) if given is not None)
     if (problem := topic.problem) is not None:

@@ -14,6 +14,10 @@ from optsum.corpus.rows.reading import read_rows
 SOLVE = ["--max-length", "4", "--strategy", "lead"]
 
 
+HASH_BEFORE = "0e436a3bef087934"
+"""The `input_hash` of these topics in rows of version 0.2.0."""
+
+
 def topic(name: str, references: int = 1) -> dict[str, Any]:
     return {"id": name, "documents": [["a b", "b c", "a c"]], "references": [["a b c"]] * references}
 
@@ -212,3 +216,15 @@ def test_aligned_topics_are_read_from_every_format() -> None:
         assert main(["align", "topics.jsonl", "-o", out, "--threshold", "0.9", "--stopwords", "keep"]) == 0
         assert main(["solve", out, "--formulation", "cover", "-o", f"rows.of.{out}"]) == 0
         assert [row["objective"] for row in rows(f"rows.of.{out}")] == [2.0] * 3
+
+
+@pytest.mark.usefixtures("here")
+def test_rows_of_earlier_versions_are_resumed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.jsonl"]) == 0
+    made = rows()
+    assert {len(row["input_hash"]) for row in made} == {20}
+    known = "6b0d40b8ad9c2f5e"
+    for held, status in ((HASH_BEFORE, 0), (known, 2)):
+        Path("out.jsonl").write_text("".join(json.dumps({**row, "input_hash": held}) + "\n" for row in made[:2]))
+        assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.jsonl", "--resume"]) == status
+        assert ("were made of another text" in capsys.readouterr().err) == (status == 2)

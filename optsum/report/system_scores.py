@@ -29,6 +29,7 @@ from optsum.registry import CHOOSER, FORMULATIONS, PROVER
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables.results import longest_said
 from optsum.report.tables.table import Table, Tabular, counted, number, share
+from optsum.running.all_optima.oracles import oracles_of
 from optsum.running.context import resolve_context
 from optsum.running.each_topic import Warned, single_problem
 from optsum.running.one_problem import answer, build
@@ -77,8 +78,6 @@ class OracleScores:
 
     def of(self, topic: Topic) -> dict[str, Optima | None]:
         """Return all oracles of a topic by metric; None where not all are found within the time limit."""
-        from optsum.running.all_optima.oracles import oracles_of
-
         found: dict[str, Optima | None] = {}
         for metric, setup in self._setups.items():
             oracles = oracles_of(single_problem(topic, setup), setup, began=clock())

@@ -246,7 +246,8 @@ class EachTopic:
             interrupts = stack.enter_context(Interrupts())
             # Before there is a bar, because that has a thread (`optsum.running.executors.choice`).
             pending = self._finished.pending(self._read, lambda: advance())  # noqa: PLW0108 - made below
-            source = start(ReadAhead(pending) if Path(self._files.topics).is_file() else pending)
+            topics = self._files.topics
+            source = start(ReadAhead(pending, topics) if Path(topics).is_file() else pending)
             advance = stack.enter_context(bar("topics", lambda: count_topics(self._files.topics, self._files.limit)))
             began = perf_counter()
             parallel = self._ways[0].elsewhere  # then each process has its own time to report

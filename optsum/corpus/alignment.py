@@ -122,7 +122,7 @@ def align(
     if not 0 < threshold <= 1:
         raise OptionError(f"The threshold is a share of n-grams, above 0 and at most 1, not {threshold}.")
     if max_sentences < 1:
-        raise OptionError(f"A set of sentences has at least one, so max_sentences cannot be {max_sentences}.")
+        raise OptionError(f"A set of sentences has at least one, so --max-sentences cannot be {max_sentences}.")
     if max_sets < 1:
         raise OptionError(f"A sentence without any set cannot be covered, so max_sets cannot be {max_sets}.")
     made = {"metric": parsed.name, "threshold": threshold, "max_sentences": max_sentences, "stem": stem}

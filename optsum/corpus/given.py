@@ -29,10 +29,10 @@ AnyColumns: TypeAlias = str | Mapping[str, str]  # Which columns of records are 
 
 
 class ReadAhead(Iterator[T]):
-    """Topics that are there already, so that several may be read before the first of them is answered."""
+    """Topics of a file, of which several may be read before the first is answered."""
 
-    def __init__(self, topics: Iterator[T]) -> None:
-        self._topics = topics
+    def __init__(self, topics: Iterator[T], path: str | os.PathLike[str]) -> None:
+        self._topics, self.path = topics, path
 
     def __next__(self) -> T:
         """Return the next."""

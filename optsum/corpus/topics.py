@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, count, islice
@@ -24,6 +24,7 @@ from optsum.plugins import is_place, load_place
 from optsum.system.files import PathLike, name_of, stamp
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @overload
@@ -150,12 +151,30 @@ def watched(path: PathLike, items: Iterator[T]) -> Iterator[T]:
             yield from items
         finally:
             if stamp(path) != before:
-                getLogger("optsum").warning(
-                    "%s was changed while it was read: results may be of two versions; run again with --overwrite",
-                    name_of(path),
-                )
+                _say_changed(path, "read: results may be of two versions")
 
     return passed_on()
+
+
+def watched_to_end(
+    path: PathLike, items: Iterable[T], run: Callable[[Iterator[T]], Iterable[R]]
+) -> Generator[R, None, None]:
+    """Yield what a run makes of items of a path, and say in the end if it was changed after the last was read."""
+    before, read = stamp(path), list[object]()
+
+    def passed_on() -> Iterator[T]:
+        yield from items
+        read.append(stamp(path))
+
+    try:
+        yield from run(passed_on())
+    finally:
+        if read == [before] and stamp(path) != before:
+            _say_changed(path, "worked on: results are of what was there before")
+
+
+def _say_changed(path: PathLike, when: str) -> None:
+    getLogger("optsum").warning("%s was changed while it was %s; run again with --overwrite", name_of(path), when)
 
 
 def is_program(path: object) -> bool:

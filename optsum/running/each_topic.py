@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from optsum.contracts.result import Result, Status, Termination, Timing, TracePoint
 from optsum.contracts.run import Limits
+from optsum.contracts.strategy import Strategy
 from optsum.corpus.given import AnyTopic, AnyTopics, ReadAhead, topics_of
 from optsum.corpus.topic import BadTopic, Topic, topic_of
-from optsum.corpus.topics import Unread
+from optsum.corpus.topics import Unread, watched_to_end
 from optsum.corpus.vector_files import read_vectors
 from optsum.coverage.evaluate import mean_of_ratios
 from optsum.coverage.instance import IntArray
@@ -150,9 +151,12 @@ def each_topic(
             check_sent(vars(setup.options).values())
     work = partial(search_topic, setups=setups, solve_part=solve_part)
     lost, together = partial(lost_topic, setups=setups), None
-    if finish is not None and (crew is not None or _is_there(topics)):
+    serves = type(setups[0].strategy).prove_extracts is not Strategy.prove_extracts
+    if finish is not None and serves and (crew is not None or _is_there(topics)):
         together = partial(read_together, setup=setups[0], finish=finish, scores=scores)
-    batches = in_order(work, given, crew, lost, together)
+    run = partial(in_order, work, crew=crew, lost=lost, together=together)
+    path = topics if isinstance(topics, str | os.PathLike) else topics.path if isinstance(topics, ReadAhead) else None
+    batches = run(given) if path is None else watched_to_end(path, given, run)
     batches = batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
     return tracked(_with_warning(batches), len(topics) if isinstance(topics, Sized) else None)
 

@@ -180,7 +180,7 @@ def test_strategies_of_compare_are_checked(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["bogus"], ["solv", "x"], ["--bogus"], ["list"], ["list", "solvers"]], ids=" ".join
+    "arguments", [["bogus"], ["solv", "x"], ["--bogus"], ["list"], ["list", "bogus"]], ids=" ".join
 )
 def test_unknown_commands_are_one_line(run: Any, arguments: list[str]) -> None:
     status, out, err = run(*arguments)

@@ -382,7 +382,7 @@ def test_a_table_of_something_else_is_refused_once(suffix: str, tmp_path: Path) 
     else:
         parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
         parquet.write_table(arrow.table(table), path)
-    with pytest.raises(InputError, match=r"without topics: it has no column documents, but id, status; map "):
+    with pytest.raises(InputError, match=r"without topics: it has no column documents, but id, status; columns="):
         list(read_topics(path, bad="keep"))
     with pytest.raises(InputError, match="without topics"):
         list(read_topics(path, columns="documents=text,references=summary", bad="keep"))

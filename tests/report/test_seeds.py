@@ -69,7 +69,7 @@ def test_what_are_no_seeds_is_refused(given: Any) -> None:
         ({"seeds": "0:99999999999"}, "at most 10000"),
         ({"seeds": "0:2", "seed": 3}, "leave one of the two"),
         ({"exact_time_limit": 3, "exact": "none"}, "name it by exact"),
-        ({"exact_time_limit": -1}, "greater than or equal to 0"),
+        ({"exact_time_limit": -1}, "a number of at least 0"),
     ],
 )
 def test_what_contradicts_itself_is_refused(given: dict[str, Any], reason: str) -> None:

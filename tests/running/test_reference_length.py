@@ -80,7 +80,7 @@ def test_every_verb() -> None:
 def test_what_has_no_such_length_is_refused() -> None:
     with pytest.raises(OptionError, match="lengths are given of sentences"):
         optsum.solve({**TOPIC, "lengths": [1, 1, 1, 1]}, max_length="reference", length_unit="given")
-    with pytest.raises(OptionError, match="a valid integer, or reference"):
+    with pytest.raises(OptionError, match="did you mean reference"):
         optsum.solve(TOPIC, max_length="refrence")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give lengths"):
         optsum.frontier(TOPIC, max_length="reference")
@@ -103,4 +103,7 @@ def test_commands_and_run_files(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["run", str(tmp_path / "e.toml"), str(tmp_path / "run"), "-q"]) == 0
     capsys.readouterr()
     assert main(["solve", str(topics), "--max-length", "refrence"]) == 2
-    assert "'refrence' is neither a whole number nor reference" in capsys.readouterr().err
+    assert (
+        "--max-length cannot be 'refrence': give a whole number of at least 0 or reference; did you mean reference?"
+        in capsys.readouterr().err
+    )

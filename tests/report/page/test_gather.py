@@ -89,7 +89,7 @@ def test_seeds_and_solvers_tell_rows_of_a_strategy_apart() -> None:
     [
         ({"details": 3}, "details"),
         ({"details": {"options": 3}}, "options"),
-        ({"details": {"options": {"max_length": "x"}}}, "max_length"),
+        ({"details": {"options": {"max_length": "x"}}}, "max-length"),
         ({"details": {"options": {}, "documents": 3, "references": []}}, "documents"),
         ({"details": {**ROWS[0]["details"], "parts": [[1]]}}, "parts"),
         ({"details": {**ROWS[0]["details"], "optima": {"count": "x"}}}, "optima"),

@@ -224,8 +224,8 @@ def test_without_a_proven_optimum_there_is_no_threshold() -> None:
         ({"within": "many"}, "such as 1%"),
         ({"within": 0.1, "best": 2}, "one threshold"),
         ({"at_least": "1/0"}, "such as 0.475"),
-        ({"within_steps": -1}, "from 0"),
-        ({"best": 0}, "from 1"),
+        ({"within_steps": -1}, "must be 0 or more"),
+        ({"best": 0}, "must be 1 or more"),
     ],
 )
 def test_what_is_no_threshold_is_refused(given: dict[str, Any], message: str) -> None:

@@ -635,7 +635,8 @@ def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
 def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> Any:
     """Add what helps and fits, best move first; return the number of moves evaluated."""
     evaluations = np.int64(0)
-    if arrays.kind == COVER:
+    # Under limits what a clause lacks may break them, would be dropped again, and so on without an end.
+    if arrays.kind == COVER and arrays.ruled == 0 and arrays.max_length >= arrays.lengths.sum():
         evaluations += _cover(arrays, moves, descent)
         if descent.state.scalars[MISSING] == 0:
             return evaluations

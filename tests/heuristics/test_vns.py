@@ -13,7 +13,7 @@ from optsum.heuristics.vns import _EASY
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import Limits
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.running.search import search
@@ -170,3 +170,17 @@ def test_a_window_is_kept_on_plain_problems() -> None:
     words = [["a"], ["b", "c"], ["c", "d"], ["a", "d", "e"], ["bad"], ["f"]]
     problem = OwnMetric(lengths=(1, 2, 2, 3, 1, 1), min_length=5, max_length=6, words=words)
     assert search(problem, "vns").key == brute_force(problem).best
+
+
+@pytest.mark.parametrize("strategy", [*BOTH, "genetic", "genetic+greedy"])
+def test_a_cover_that_limits_rule_out_ends(strategy: str) -> None:
+    """What a clause lacks would break a row, or the length: it must not be added and dropped for ever."""
+    ended = 0
+    for seed in range(40):
+        instance = random_coverage(np.random.default_rng(seed), kind="sided")
+        if instance.goal is Sense.MINIMIZE:
+            problem = CoverageProblem.of(instance)
+            result = search(problem, strategy, seed=seed, limits=Limits(evaluations=2_000))
+            assert (result.key is None) or brute_force(problem).best is not None
+            ended += 1
+    assert ended >= 3

@@ -10,9 +10,9 @@ NEWS = Path(__file__).parent / "data" / "news.jsonl"
 BUDGET = 80
 
 
-def tokens(text: str) -> list[str]:
+def tokens(text: str | tuple[str, ...]) -> list[str]:
     """Stand in for a model's tokenizer, such as tiktoken:cl100k_base."""
-    return re.findall(r"\w{1,6}|[^\w\s]", text)
+    return re.findall(r"\w{1,6}|[^\w\s]", text if isinstance(text, str) else " ".join(text))
 
 
 # Sentences are passages, those of the references claims; which passages support a claim is read off their words.
@@ -38,9 +38,9 @@ for question in questions:
     for name, order in (("in order", places), ("shortest first", shortest)):
         choices.append({"topic_id": question.id, "system": name, "selection": packed(question, order)})
 
-options = {"max_length": BUDGET, "length_tokenizer": tokens}
-print(optsum.score(questions, choices, formulation="cover", **options))
+print(optsum.score(questions, choices, formulation="cover", max_length=BUDGET, length_tokenizer=tokens))
 print()
 for question in questions[:3]:
-    best = optsum.context(question, **options)
-    print(f"{best.id}: {best.numerator} of {best.denominator} claims, greedy {best.greedy['numerator']}, {best.status}")
+    best = optsum.context(question, max_length=BUDGET, length_tokenizer=tokens)
+    greedy = best.greedy["numerator"] if best.greedy else None
+    print(f"{best.id}: {best.numerator} of {best.denominator} claims, greedy {greedy}, {best.status}")

@@ -31,7 +31,7 @@ class OracleLabels(PipelineStep):  # type: ignore[misc]
         del rank, world_size  # each has documents of its own
         for document in data:
             given = {"id": document.id, "documents": [document.text], "references": [document.metadata[self.summary]]}
-            (row,) = optsum.labels([given], flat="texts", **self.options)
+            (row,) = map(dict, optsum.labels([given], flat="texts", **self.options))
             kept = ("sentences", "labels", "objective", "status", "signature", "error")
             document.metadata |= {name: row[name] for name in kept if row[name] is not None}
             yield document

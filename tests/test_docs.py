@@ -166,8 +166,8 @@ def test_the_tutorials_are_run() -> None:
     assert tutorials
     for page in tutorials:
         kinds = [block.kind for block in blocks(page.read_text(encoding="utf-8"))]
-        assert kinds.count("python") >= 2, page
-        assert kinds.count("text") >= 1, page
+        assert kinds.count("python") >= 3
+        assert kinds.count("text") >= 3
 
 
 def test_a_page_that_lies_is_found() -> None:

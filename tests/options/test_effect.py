@@ -101,8 +101,8 @@ class Own(optsum.Formulation):
     first: int = 1
 
     def build(self, topic: optsum.Topic, spec: optsum.Spec) -> optsum.Task:
-        """Refuse, for nothing is built here."""
-        raise NotImplementedError
+        """Fail, for nothing is built here."""
+        raise AssertionError(topic.id, spec)
 
 
 def halves(text: str) -> list[str]:

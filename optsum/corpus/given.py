@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
 from optsum.corpus.formats.columns import IDS, OWN, parse_columns
-from optsum.corpus.formats.tables import topic_record
+from optsum.corpus.formats.tables import check_names, topic_record
 from optsum.corpus.sentences import json_type
 from optsum.corpus.systems import BadSystem, System, system_of, systems_read
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, as_topic, topic_of, topics_of_record
@@ -234,11 +234,13 @@ def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
         rows: Iterable[Mapping[str, Any]] = given.iter_rows(named=True)
         return rows
     if hasattr(given, "to_pylist") and hasattr(given, "schema"):  # pyarrow, a table or a batch of one
+        check_names(given.schema.names, "the table")
         places = range(0, given.num_rows, _ROWS)
         return (row for place in places for row in given.slice(place, _ROWS).to_pylist())
     if hasattr(given, "itertuples") and hasattr(given, "columns"):  # pandas
-        frame = given.reset_index() if given.index.name in {*IDS, *OWN} - {*given.columns} else given
+        frame = given if {*IDS, *OWN}.intersection(given.index.names) <= {*given.columns} else given.reset_index()
         names = [str(name) for name in frame.columns]
+        check_names(names, "the frame")
         return (dict(zip(names, row, strict=True)) for row in frame.itertuples(index=False, name=None))
     return None
 

@@ -310,7 +310,11 @@ def _ends(text: str, language: str) -> Iterator[int]:
 def _table() -> dict[int, str | None]:
     # The splitter breaks down on a capital, a no-break space and a full stop, so it is shown plain blanks.
     table: dict[int, str | None] = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
-    return table | {ord(mark): None for mark in _MARKS}
+    return table | dict.fromkeys(_TERMINALS, "\u0964") | {ord(mark): None for mark in _MARKS}
+
+
+_TERMINALS: Final = (0x17D4, 0x17D5, 0x2CF9, 0x2CFA, 0x2CFB, 0xFE12, 0xFE15, 0xFE16)
+"""Signs that end sentences by Unicode (Sentence_Terminal: Khmer, Coptic, vertical forms), but not by the splitter."""
 
 
 def _segments(text: str, language: str) -> list[str]:

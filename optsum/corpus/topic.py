@@ -21,6 +21,7 @@ from optsum.corpus.formats.columns import (
     Columns,
     advice_for,
     columns_beside,
+    dotted,
     field_advice,
     parse_columns,
     recognised,
@@ -39,7 +40,7 @@ from optsum.corpus.sentences import (
     well_formed,
     with_breaks,
 )
-from optsum.errors import InputError
+from optsum.errors import InputError, spoken
 from optsum.system.files import is_deep
 from optsum.text.tokenizers import Sentence
 from optsum.whole import whole
@@ -70,7 +71,7 @@ class Notes:
         if kind in self._said:
             return
         self._said.add(kind)
-        sentence = f"{self._name}: {sentence}" if self._name else sentence
+        sentence = spoken(f"{self._name}: {sentence}" if self._name else sentence)
         if self._tell is not None:
             self._tell(sentence)
         else:
@@ -421,10 +422,16 @@ def as_id(value: object, what: str) -> str:
             raise InputError(f"{what} has more than 256 bits; give a string")
         return str(int(value))
     if isinstance(value, float) and value.is_integer():  # a column of numbers in which some are missing
+        if abs(value) > _EXACT:
+            raise InputError(f"{what} is {value!r}, which floating point may have rounded; give it as text")
         return str(int(value))
     if hasattr(value, "dtype") and hasattr(value, "item"):  # a number of numpy
         return as_id(value.item(), what)
     raise InputError(f"{what} is {json_type(value)}; give a string or a whole number")
+
+
+_EXACT: Final = 2**53
+"""Whole numbers up to this one are exact in floating point."""
 
 
 def without_arrays(value: Any, depth: int = 6) -> Any:
@@ -452,7 +459,7 @@ def _texts(
     sentence, or several texts (`_flat`). In a list of lists each is a text, given by its sentences.
     """
     path = () if columns is None else columns.paths.get(key, ())
-    where = ".".join(path).replace(".[", "[") or key
+    where = dotted(path) or key
     value: Any = unpacked(without_arrays(obj.get(key)), where)
     named = path and where != key
     if value is None:
@@ -464,10 +471,8 @@ def _texts(
             else f'there is no "{key}"; {_keys(obj)}{advice_for(obj, None if OWN.isdisjoint(obj) else key)}'
         )
     if isinstance(value, str):
-        if not value.strip():
+        if not any(found := _raw_texts([value], key, where, reading)):
             raise InputError(f"{where} is empty; give it a text, or leave the topic out")
-        if not (found := _raw_texts([value], key, where, reading)):
-            raise InputError(f"{where} holds marks between documents, and no document")
         return found
     if not isinstance(value, list | tuple):
         what = where if path else f'"{where}"'
@@ -504,7 +509,7 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
     name, flat = _name_of(path), reading.flat
     if flat is None and path:
         flat = "texts" if "[*]" in path or (name in SEVERAL and key == "references") else None
-        flat = "sentences" if flat is None and name in SENTENCES and len(value) > 1 else flat
+        flat = "sentences" if flat is None and name in SENTENCES | LINES and len(value) > 1 else flat
         if flat is None and len(value) > _FEW and _says_tokens([value], path, where, reading):
             flat = "tokens"
     if flat == "tokens":
@@ -512,6 +517,8 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
     if flat == "sentences":
         return (_listed_sentences(value, path, where, reading),)
     texts = [_raw_texts([text], key, where, reading) for text in value]
+    if path and not any(map(any, texts)):
+        raise InputError(f"{where} is empty; give it a text, or leave the topic out")
     single = next((number for number, text in enumerate(texts) if sum(map(len, text)) == 1), None)
     if flat == "texts" or single is None or (len(value) == 1 and not path):
         return tuple(chain.from_iterable(texts))
@@ -520,13 +527,13 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
         raise InputError(
             f'"{where}" is a flat list of {len(value)} strings, and {where}[{single}] is a single sentence: write '
             '[["...", "..."]] for the sentences of one text, [["..."], ["..."]] for texts of their own, or say '
-            "which by --flat sentences or --flat texts"
+            "which by --flat=sentences or --flat=texts"
         )
     if several or (key == "references" and len(value) > 1 and name not in _ONE_SUMMARY):
         reading.notes(
             f"flat {key}",
-            f"the strings of {where} are taken for the sentences of one {key[:-1]}; --flat texts makes each a text of "
-            "its own, --flat sentences says that this is right",
+            f"the strings of {where} are taken for the sentences of one {key[:-1]}; --flat=texts makes each a text of "
+            "its own, --flat=sentences says that this is right",
         )
     return (_listed_sentences(value, path, where, reading),)
 
@@ -552,6 +559,10 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     """Return the sentences of a raw text: what marks set apart, its lines, or what the splitter finds."""
+    if len(text) < 8 and text.strip() in _MISSING:
+        reading.notes(
+            "missing", f"{where} is {text.strip()} somewhere, which is taken for a text; leave such topics out"
+        )
     text = with_breaks(text)
     if (marked := between_marks(text)) is not None:
         return tuple(map(well_formed, marked))
@@ -576,6 +587,9 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     return sentences
 
 
+_MISSING: Final = frozenset({"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"})
+"""What programs write where nothing is."""
+
 _WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")
 r"""A line break as programs write it; not ``\nabla``."""
 
@@ -597,8 +611,8 @@ def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading:
     if reading.flat is None:
         reading.notes(
             "tokens",
-            f"the lists of {where} are taken for texts, each string a sentence; --flat tokens takes each list for a "
-            "sentence and its strings for tokens, --flat sentences says that this is right",
+            f"the lists of {where} are taken for texts, each string a sentence; --flat=tokens takes each list for a "
+            "sentence and its strings for tokens, --flat=sentences says that this is right",
         )
     return False
 

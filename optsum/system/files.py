@@ -11,6 +11,7 @@ import stat
 import sys
 import tomllib
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader, RawIOBase
@@ -47,6 +48,8 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _BZIP2 = b"BZh"
 _XZ = b"\xfd7zXZ\0"
 _ZIP = b"PK\x03\x04"
+_NO_FILE = b"PK\x05\x06"  # A zip archive of none.
+_POINTER = b"version https://git-lfs.github.com/"
 _OTHERS = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
 
 PACKED: Final = (_GZIP, _ZSTD, _BZIP2, _XZ, _ZIP, *_OTHERS)  # How files begin that hold others, or are compressed.
@@ -69,19 +72,46 @@ def name_of(path: PathLike) -> str:
 def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
     """Open a file that `stack` closes, unpacked if it is compressed, whatever its name says.
 
-    It may be compressed by gzip, bzip2, xz or zstandard, or be the one file of a zip or tar archive.
+    It may be compressed by gzip, bzip2, xz or zstandard, or be the one file of a zip or tar archive. What is no file of
+    that kind, nor text in UTF-8, is refused where its first bytes tell.
     """
     if path != "-":
-        stream: BufferedReader = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
+        opened: BufferedReader = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
     elif sys.stdin is None or not hasattr(sys.stdin, "buffer"):
         raise OSError("there is no standard input")
     elif isinstance(sys.stdin.buffer, BufferedReader):
-        stream = sys.stdin.buffer
+        opened = sys.stdin.buffer
     else:
-        stream = BufferedReader(cast("RawIOBase", sys.stdin.buffer))
-        stack.callback(stream.detach)
+        opened = BufferedReader(cast("RawIOBase", sys.stdin.buffer))
+        stack.callback(opened.detach)
+    stream = _unpacked(opened, stack)
+    begin = _begin(stream)
+    if begin[_TAR_AT:].startswith(_TAR):
+        stream = stack.enter_context(BufferedReader(cast("RawIOBase", _of_tar(path, stack))))
+        begin = _begin(stream)
+    if stream is not opened and begin.startswith(PACKED):
+        raise OSError("it is an archive in an archive; unpack the outer one")
+    if begin.startswith(_POINTER):
+        raise OSError("it is a pointer of Git LFS in the place of the file; fetch that by git lfs pull")
+    if begin.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or any(
+        len(half) > 1 and not half.strip(b"\0") for half in (begin[:8:2], begin[1:8:2])
+    ):
+        raise OSError("it is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
+    return stream
+
+
+def _begin(stream: BufferedReader) -> bytes:
+    """Return the first bytes that are to be read; none of what is damaged: whoever reads it says what is wrong."""
+    try:
+        return stream.peek(_TAR_AT + len(_TAR))
+    except READ_ERRORS:
+        return b""
+
+
+def _unpacked(stream: BufferedReader, stack: ExitStack) -> BufferedReader:
+    """Return what a file holds that is compressed or a zip archive; itself, if it is neither."""
     begin = stream.peek(len(_XZ))
-    if begin.startswith(_ZIP):
+    if begin.startswith((_ZIP, _NO_FILE)):
         return stack.enter_context(BufferedReader(cast("RawIOBase", _of_zip(stream, stack))))
     if (other := _OTHERS.get(begin[:4])) is not None:
         raise OSError(f"it is compressed by {other}, which other programs unpack; unpack it first")
@@ -94,14 +124,9 @@ def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
         unpacked = lzma.LZMAFile(stream)  # noqa: SIM115
     elif begin.startswith(_ZSTD):
         unpacked = _Unpacked(stream)
-    if unpacked is not None:
-        stream = stack.enter_context(BufferedReader(cast("RawIOBase", stack.enter_context(unpacked))))
-    begin = b""
-    with suppress(*READ_ERRORS):  # whoever reads it says what is wrong
-        begin = stream.peek(_TAR_AT + len(_TAR))
-    if begin[_TAR_AT:].startswith(_TAR):
-        return stack.enter_context(BufferedReader(cast("RawIOBase", _of_tar(path, stack))))
-    return stream
+    if unpacked is None:
+        return stream
+    return stack.enter_context(BufferedReader(cast("RawIOBase", stack.enter_context(unpacked))))
 
 
 _TAR_AT: Final = 257

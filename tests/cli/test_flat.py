@@ -42,7 +42,7 @@ def test_what_was_not_said_is_an_error_row(topics: str, capsys: pytest.CaptureFi
     with pytest.raises(optsum.InputError, match="is a flat list of 3 strings, and documents"):
         optsum.solve(FLAT, max_length=3)
     (result,) = optsum.solve_all(topics, max_length=3)
-    assert "flat sentences or flat texts" in str(result.error)
+    assert 'flat="sentences" or flat="texts"' in str(result.error)
     assert main(["solve", topics, "--max-length", "3", "-o", "-"]) == 1
     assert "--flat sentences" in capsys.readouterr().err
     assert main(["solve", topics, "--max-length", "3", "-o", "-", "--flat", "lists"]) == 2

@@ -383,7 +383,7 @@ def told(record: dict[str, Any], path: Path, columns: str | None = None) -> tupl
     said: list[str] = []
     (path / "a.jsonl").write_text(json.dumps(record) + "\n")
     found = shown(read_topics(path / "a.jsonl", columns=columns, told=said.append))
-    return found, [sentence for sentence in said if "--map says otherwise" not in sentence]
+    return found, [sentence for sentence in said if "columns says otherwise" not in sentence]
 
 
 def test_words_in_a_flat_list_are_tokens_or_said(tmp_path: Path) -> None:
@@ -394,7 +394,7 @@ def test_words_in_a_flat_list_are_tokens_or_said(tmp_path: Path) -> None:
     assert told({"src": words, "tgt": "a cat"}, tmp_path) == ([("0", (tuple(words),))], [])
     found, said = told({"document": words, "summary": "a cat"}, tmp_path)
     assert found == [("0", tuple(words))]
-    assert ["--flat tokens" in sentence for sentence in said] == [True]
+    assert ['flat="tokens"' in sentence for sentence in said] == [True]
     for short in (["Yes.", "No.", "Maybe."], ["大桥已关闭。", "店主不满。", "桥墩生锈。"], ["Yes", "No"]):
         assert told({"document": short, "summary": "x"}, tmp_path) == ([("0", tuple(short))], [])
     assert told({"source": ["A cat ran."], "target": ["cat", "dog", "cow"]}, tmp_path)[1] == []

@@ -86,7 +86,7 @@ def test_a_flat_list_of_texts_of_several_sentences_is_texts() -> None:
 @pytest.mark.parametrize("value", [SHORT, ["It ran. It sat.", "One."], ["", "It ran.", "It sat. One."]])
 def test_a_flat_list_that_could_be_one_text_is_refused(key: str, value: list[str]) -> None:
     with pytest.raises(
-        InputError, match=rf"topic 't': \"{key}\" is a flat list of \d strings.*flat sentences or"
+        InputError, match=rf"topic 't': \"{key}\" is a flat list of \d strings.*flat=\"sentences\" or"
     ) as found:
         as_topic(changed(**{key: value}))
     assert '[["...", "..."]]' in str(found.value)

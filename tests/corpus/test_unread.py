@@ -100,7 +100,7 @@ def test_recognised_columns_are_said_once(tmp_path: Path) -> None:
     said: list[str] = []
     list(unread_topics(path, reading_of(notes=Notes(str(path), said.append))))
     columns = "documents are article, references are highlights, ids are the row's number"
-    assert said == [f"{path}: {columns}; --map says otherwise"]
+    assert said == [f"{path}: {columns}; columns says otherwise"]
 
 
 def test_a_list_of_topics_in_a_line(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ _DOCUMENTS: Final = (
 )
 _REFERENCES: Final = (
     *("references", "reference", "summaries", "summary", "highlights"),
-    *("target", "targets", "tgt", "abstracts", "models"),
+    *("target", "targets", "tgt", "abstract", "abstracts", "models"),
 )
 _HIGHLIGHT: Final = re.compile(r"^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", re.MULTILINE)
 
@@ -38,9 +38,10 @@ def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
     CNN / Daily Mail was spread so. A topic has the name of its file.
     """
     for file in files:
-        text = _text(file)
-        if isinstance(text, Line):
-            yield text
+        try:
+            text = _text(file)
+        except InputError as error:
+            yield _bad(file, str(error))
             continue
         document, *highlights = _HIGHLIGHT.split(text)
         if not highlights:
@@ -119,8 +120,8 @@ def _topic(
     found: list[Text] = []
     try:
         for file in documents:
-            texts += reading.documents(read_text(file, ""), "the documents")
-        found = [reading.summary(read_text(file, "")) for file in summaries]
+            texts += reading.documents(_text(file), "the documents")
+        found = [reading.summary(_text(file)) for file in summaries]
     except InputError as error:
         return bad_topic(well_formed(str(entry)), name, str(error))
     if not found:
@@ -146,14 +147,24 @@ def _owners(entry: Path) -> list[str]:
     return [name] if entry.is_dir() else list(filter(None, (name, name.rpartition(".")[0])))
 
 
-def _text(file: Path) -> str | Line:
-    try:
-        return read_text(file, "")
-    except InputError as error:
-        return _bad(file, str(error))
+def _text(file: Path) -> str:
+    text = read_text(file, "")
+    if _HTML.match(text):
+        raise InputError(f"{well_formed(str(file))} is a page of HTML; give its text")
+    return text
+
+
+_HTML: Final = re.compile(r"\s*(?:<!doctype html|<html)\b", re.IGNORECASE)
 
 
 def _line(file: Path, documents: Sequence[Text], references: Sequence[Text], name: str | None = None) -> Line:
+    for what, texts in (("document", documents), ("reference", references)):
+        if not any(texts):
+            return bad_topic(
+                well_formed(str(file)),
+                name or _name(file),
+                f"the {what} is empty; give it a text, or leave the topic out",
+            )
     return Line(
         well_formed(str(file)),
         {"id": name or _name(file), "documents": list(map(list, documents)), "references": list(map(list, references))},

@@ -45,12 +45,17 @@ def split_at(path: Path) -> tuple[Path, Path] | None:
     return path[:at], path[at + 1 :]
 
 
+def dotted(path: Path) -> str:
+    """Return a path as it is written."""
+    return ".".join(path).replace(".[", "[")
+
+
 def items_of(value: Any, path: Path, names: Collection[str] = ()) -> list[Any] | tuple[Any, ...]:
     """Return the items of a list; an object of lists (`datasets` has these for lists of objects) is turned into one.
 
     `names`: the lists of an object that are wanted; all, if none is named.
     """
-    where = ".".join(path).replace(".[", "[") or "the record"
+    where = dotted(path) or "the record"
     if isinstance(value, Mapping):
         lists = {name: value.get(name) for name in names or value}
         sizes = {len(each) for each in lists.values() if isinstance(each, list | tuple)}
@@ -65,6 +70,8 @@ def items_of(value: Any, path: Path, names: Collection[str] = ()) -> list[Any] |
 
 def value_at(record: Any, path: Path) -> Any:
     """Return what stands at a path without ``[]``; None where a name is missing."""
+    if len(path) > 1 and isinstance(record, Mapping) and (name := dotted(path)) in record:
+        return record[name]  # as pandas.json_normalize names columns
     value = record
     for place, step in enumerate(path):
         if value is None:
@@ -119,14 +126,15 @@ _MAY_BE: Final = {
     "documents": (
         *("documents", "document", "article", "text", "dialogue", "source", "report", "transcript", "content", "body"),
         *("maintext", "articles", "review_sents", "meeting", "meeting_transcripts", "story", "paper", "src", "input"),
-        *("email_body", "chapter", "utt", "turns", "news", "ctext", "full_text"),
+        *("email_body", "chapter", "utt", "turns", "news", "ctext", "full_text", "inputs", "reviews", "selftext"),
+        *("description", "abstract"),
     ),
     "references": (
-        *("references", "reference", "summary", "highlights", "abstract", "tldr", "target", "summaries", "headline"),
-        *("tgt", "short_summary", "description", "output", "title", "headlines", "subject_line"),
+        *("references", "reference", "summary", "highlights", "tldr", "target", "summaries", "abstract", "headline"),
+        *("tgt", "short_summary", "description", "output", "title", "headlines", "subject_line", "targets", "summs"),
     ),
 }
-"""Columns that look like documents or references, in lower case, the likeliest first."""
+"""Columns that look like documents or references, in lower case, the likeliest first; a column is not both."""
 
 _TEXTS_OF_OBJECTS: Final = ("text", "content", "document", "sentence", "sentences", "utterance", "utt", "body", "value")
 """Fields of objects in a list that look like their text, in the same way."""
@@ -165,10 +173,13 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
 def likely_columns(names: Collection[Any]) -> dict[str, str]:
     """Return which names look like documents and references; the same name is not both."""
     plain = {name.lower(): name for name in reversed(list(names)) if isinstance(name, str)}
-    beginning = [name for name in reversed(plain) if "summary" in name]
-    found = {key: next((name for name in likely if name in plain), None) for key, likely in _MAY_BE.items()}
-    found["references"] = found["references"] or next(iter(beginning), None)
-    return {key: plain[name] for key, name in found.items() if name is not None}
+    summaries = [name for name in reversed(plain) if "summary" in name]
+    found: dict[str, str] = {}
+    for key, likely in _MAY_BE.items():
+        names = (*likely, *summaries) if key == "references" else likely
+        name = next((name for name in names if name in plain and plain[name] not in found.values()), None)
+        found |= {} if name is None else {key: plain[name]}
+    return found
 
 
 def _text_of(record: Mapping[Any, Any], name: str) -> str:
@@ -197,7 +208,7 @@ class Columns:
     @property
     def names(self) -> frozenset[str]:
         """The columns that the paths begin with, but for the id, which need not be there."""
-        return frozenset(path[0] for key, path in self.paths.items() if key != "id")
+        return frozenset(name for key, path in self.paths.items() if key != "id" for name in (path[0], dotted(path)))
 
     def topics(self, record: Any, number: int) -> Iterator[dict[str, Any]]:
         """Yield the topics of a record: one, or one for each item of the list that ``[]`` stands behind.
@@ -206,9 +217,8 @@ class Columns:
         their items has an id.
         """
         if not isinstance(record, Mapping):
-            raise InputError(
-                f"a record is an object with the columns {', '.join(sorted(self.names))}, not {json_type(record)}"
-            )
+            wanted = sorted({path[0] for key, path in self.paths.items() if key != "id"})
+            raise InputError(f"a record is an object with the columns {', '.join(wanted)}, not {json_type(record)}")
         path = self.paths.get("id", ("id",))
         name = None if "[]" in path else value_at(record, path)
         name = str(number) if name is None or (isinstance(name, str) and not name) else name
@@ -304,4 +314,4 @@ def columns_beside(names: Collection[str], taken: Columns) -> list[str]:
     ['document', 'summary']
     """
     known = {name for pair in WELL_KNOWN[:7] for name in pair}  # those below also name publishers, or tokens
-    return [name for name in names if name in known and name not in taken.names]
+    return [name for name in names if isinstance(name, str) and name.lower() in known and name not in taken.names]

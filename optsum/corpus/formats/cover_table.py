@@ -46,7 +46,7 @@ def is_cover_table(sample: bytes) -> bool:
 
 def _begins_row(line: str) -> bool:
     name, *rest = line.replace("\\", " ").replace("$", " ").strip().split(maxsplit=1)
-    if "{" in name or "," in name:
+    if any(sign in line for sign in '<>="') or "{" in name or "," in name:  # markup
         return False
     words = _BARE.findall(rest[0]) if rest and "{" not in rest[0] else []
     return all(word in _SIGNS or all(any(map(str.isdigit, part)) for part in word.split(",")) for word in words)

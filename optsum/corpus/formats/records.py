@@ -118,9 +118,6 @@ def _recognised(
     name = name_of(path)
     if stream.peek(len(_PARQUET)).startswith(_PARQUET):
         return parquet_records(stream, name, of_cells, partial(_check_columns, name, what, columns))
-    first = stream.peek(4)[:4]
-    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in first:
-        raise InputError(f"{name} is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
     lines = NumberedLines(stream)
     line = lines.begin()
     if _SEPARATOR.fullmatch(line.removeprefix(codecs.BOM_UTF8).strip()):

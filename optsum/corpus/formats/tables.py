@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader
 from typing import Any, Final, TypeAlias
 
@@ -40,10 +40,7 @@ def heading_of(
     A heading has a name that optsum knows, or the two of a well-known data set, or one of `columns`, or, if `likely`,
     names that look like documents and references; any other will do too if not `closed`.
     """
-    try:
-        text = line.decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError:
-        return None
+    text = line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")
     for delimiter in _DELIMITERS:
         try:
             names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
@@ -69,9 +66,9 @@ def csv_records(
     row.
     """
     delimiter, names = heading
-    if len(set(names)) < len(names):
-        repeated = next(each for each, count in Counter(names).items() if count > 1)
-        raise InputError(f"{name} has two columns {repeated!r}; name each column once")
+    if any(map(_is_torn, names)):
+        raise InputError(f"{name} is not UTF-8; save it as UTF-8")
+    check_names(names, name)
     next(lines)
     rows = _bare_rows(lines) if delimiter == "\t" and not closed else _quoted_rows(lines, heading, closed=closed)
     number = at = 0
@@ -92,6 +89,18 @@ def csv_records(
         else:
             yield _record(dict(zip(names, cells, strict=False)), len(cells) - len(names), number, source, of_cells)
         number += 1
+
+
+def check_names(names: Iterable[str], table: str) -> None:
+    """Refuse a table with two columns of the same name; those without one are nobody's."""
+    repeated = next((each for each, count in Counter(filter(None, names)).items() if count > 1), None)
+    if repeated is not None:
+        raise InputError(f"{table} has two columns {repeated!r}; name each column once")
+
+
+def _is_torn(text: str) -> bool:
+    """Return whether a text was read of bytes that are no UTF-8."""
+    return not text.isascii() and any("\udc80" <= sign <= "\udcff" for sign in text)
 
 
 _Row: TypeAlias = tuple[int, list[str], str | None, bool]
@@ -159,13 +168,16 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
         if error is None and len(taken) > 1 and not closed and _holds_rows(cells, len(names), delimiter):
             error = "rows follow within it"
         if error is not None and not closed:
-            escaped = any(b'\\"' in raw for _, raw in taken)
-            advice = (
-                'a mark after a backslash ends the cell too: write "" for it'
-                if escaped
-                else 'write "" for a mark within a cell, and quote the whole cell; or use JSON Lines'
-            )
-            error = f"the quotation mark that opens a cell here is not closed at a cell's end ({error}); {advice}"
+            if error.startswith("new-line"):
+                error = "a carriage return within it ends no line; save the file with line feeds"
+            else:
+                escaped = any(b'\\"' in raw for _, raw in taken)
+                advice = (
+                    'a mark after a backslash ends the cell too: write "" for it'
+                    if escaped
+                    else 'write "" for a mark within a cell, and quote the whole cell; or use JSON Lines'
+                )
+                error = f"the quotation mark that opens a cell here is not closed at a cell's end ({error}); {advice}"
             waiting.extendleft(reversed(list(taken)[1:]))
             rows = csv.reader(texts(), delimiter=delimiter, strict=True)
         elif error is not None:
@@ -184,7 +196,7 @@ def _record(cells: dict[str, str], surplus: int, number: int, source: str, of_ce
     if surplus:
         width = len(cells) + max(0, surplus)
         return Line(source, None, f"the row has {width} cells and the heading {width - surplus} names")
-    if any("\udc80" <= sign <= "\udcff" for cell in cells.values() if not cell.isascii() for sign in cell):
+    if any(map(_is_torn, cells.values())):
         return Line(source, None, "this is not UTF-8; save the file as UTF-8")
     try:
         return Line(source, of_cells(dict(cells), number, False))
@@ -206,6 +218,7 @@ def parquet_records(
         json_columns = set(json.loads((file.schema_arrow.metadata or {}).get(JSON_COLUMNS, b"[]")))
     except (pa.ArrowException, RecursionError, *READ_ERRORS) as error:
         raise InputError(f"{name} is Parquet and cannot be read: {' '.join(str(error).split()):.200}") from error
+    check_names(file.schema_arrow.names, name)
     check(file.schema_arrow.names)
     return _parquet_rows(file, name, json_columns, of_cells)
 

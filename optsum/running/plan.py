@@ -196,7 +196,8 @@ def _usable(base: Options) -> list[str]:
         if reason is None:
             found.append(name)
         else:
-            missing.append(f"{name} ({reason.rstrip('.')})")
+            why = reason.rstrip(".").removeprefix(f"The backend {name} cannot be used, because ")
+            missing.append(f"{name} ({why})")
     if missing:
         _LOG.warning("these backends are left out: %s", "; ".join(missing))
     return found

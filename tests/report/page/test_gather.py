@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from page_rows import TOPICS, rows_of
 from optsum.contracts.result import Result
 from optsum.errors import InputError
 from optsum.report.comparison import compare
-from optsum.report.page.write import charts_of, gather, matrix_of, sentences_of, table_of, tiles_of
+from optsum.report.page.write import charts_of, gather, matrix_of, sentences_of, table_of, tiles_of, write_page
 
 ROWS = rows_of()
 
@@ -121,3 +122,10 @@ def test_optima_of_an_enumeration_are_shown() -> None:
     assert problem.optima is not None
     assert (problem.optima["count"], len(problem.optima["listed"])) == ("5", 5)
     assert sorted(share for _, share in problem.optima["shares"]) == [0.4] * 5
+
+
+def test_a_page_of_one_strategy_has_no_table_of_strategies(tmp_path: Path) -> None:
+    one = rows_of(TOPICS[:1], "branch-and-bound", "none", details=False)
+    for name, rows in (("one", one), ("several", ROWS)):
+        write_page(rows, tmp_path / name)
+        assert ('id="strategies-heading"' in (tmp_path / name).read_text("utf-8")) == (name == "several")

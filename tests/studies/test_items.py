@@ -1,4 +1,4 @@
-"""docs/studies.md: the command of every item of the papers runs and shows it, and all that they number has a row."""
+"""items.md: the command of every item of the papers runs and shows it, and all that they number has a row."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from optsum.cli import main
 from optsum.studies import STUDIES
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "studies.md"
+ITEMS = ROOT / "tests" / "studies" / "items.md"
 DATA = ROOT / "examples" / "data"
 
-pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="the source tree is not beside the tests")
+pytestmark = pytest.mark.skipif(not ITEMS.is_file(), reason="the source tree is not beside the tests")
 
 NUMBERED = {
     "Hirao et al. 2017: all oracles": {"eq.": 12, "Table": 7, "Figure": 1, "Algorithm": 3, "Theorem": 1},
@@ -30,7 +30,7 @@ NUMBERED = {
 
 def sections() -> dict[str, list[list[str]]]:
     """Return the rows of the tables below each heading; the cells of each."""
-    parts = re.split(r"^## (.*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    parts = re.split(r"^## (.*)$", ITEMS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     return {
         heading: [
             [cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines() if line.startswith("| ")
@@ -89,7 +89,7 @@ AGREEING = {"a": ["w0 w1", "w0 w1"], "b": ["w0 w1 w2", "w0 w1 y"], "c": ["w0 w1"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", commands() if PAGE.is_file() else [])
+@pytest.mark.parametrize("command", commands() if ITEMS.is_file() else [])
 def test_a_command_shows_its_items(command: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     if "--figures" in command:
         pytest.importorskip("matplotlib")
@@ -141,4 +141,5 @@ def test_every_equation_algorithm_table_and_figure_has_a_row() -> None:
 
 
 def test_every_study_is_on_the_page() -> None:
-    assert all(f"optsum study {name}" in PAGE.read_text(encoding="utf-8") for name in STUDIES)
+    page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    assert all(f"optsum study {name}" in page for name in STUDIES)

@@ -6,6 +6,8 @@ A search, an enumeration or a command is ended at a random moment: by a limit of
 or, for commands, by SIGTERM. What it says then is held against the optimum. Prints how many were tried, how many claims
 were false (an optimum that is none, a bound that the optimum passes, a complete count that is wrong), how many lost a
 selection that greedy search has in the same limit, and how late the latest was, by the clock and by its processor time.
+A command that a signal ends is broken unless its status says so, every line that it leaves is a whole row, and the same
+with ``--resume`` has the rows of all topics in the end.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout
 from fractions import Fraction
 from functools import cache
 from io import StringIO
@@ -46,6 +48,19 @@ OBJECTIVES: list[dict[str, Any]] = [
 ]
 REFERENCES = ("pooled", "mean", "best", "first", "agreed")
 ENDINGS = ("time", "nodes", "evaluations", "SIGINT", "SIGTERM")
+COMMANDS: dict[str, list[str]] = {
+    "optsum solve": [],
+    "optsum labels": [],
+    "optsum enumerate": [],
+    "optsum compare": ["--strategies", "greedy,vns"],
+    "optsum frontier": ["--lengths", "18:24:6"],
+    "optsum score": [],
+    "optsum study hirao": [],
+    "optsum study gap": [],
+}
+"""Commands that write rows, with what else they are given."""
+CLAIMING = ("optsum solve", "optsum enumerate", "optsum compare")  # Their rows are held against the optimum.
+_TOPICS = 40  # Of a command.
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _GIVEN_UP_S = 120.0  # kernels may have to be compiled
 
@@ -93,21 +108,35 @@ def wrong(row: dict[str, Any], known: tuple[Fraction | None, int]) -> str | None
     return "count" if row.get("complete") and row.get("count") != count else None
 
 
+def run_command(verb: str, given: dict[str, Any], options: dict[str, Any], out: Path, *more: str) -> int:
+    """Run a command on topics that differ in their ids only, and return its status."""
+    topics, systems = (out.with_suffix(f".{kind}.jsonl") for kind in ("topics", "systems"))
+    ids = [f"{given['id']}.{number}" for number in range(_TOPICS)]
+    topics.write_text("".join(json.dumps({**given, "id": each}) + "\n" for each in ids))
+    written = [{"topic_id": each, "system": "s", "summary": given["documents"][0][:2]} for each in ids]
+    systems.write_text("".join(json.dumps(each) + "\n" for each in written))
+    taken = dict(options)
+    if verb not in {"optsum solve", "optsum labels"}:
+        taken.pop("strategy", None)
+    if verb.startswith("optsum study"):
+        taken = {name: taken[name] for name in ("max_length", "time_limit") if name in taken}
+    flags = [part for name, value in taken.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    inputs = [str(topics), *([str(systems)] if verb == "optsum score" else [])]
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        return command([*verb.split()[1:], *inputs, "-o", str(out), *COMMANDS[verb], *flags, *more])
+
+
 def _work(verb: str, given: dict[str, Any], options: dict[str, Any], far: Any, out: Path) -> None:
     faulthandler.enable()  # a crash says where
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     far.send("ready")
-    began, used = perf_counter(), process_time()
+    began, used, status = perf_counter(), process_time(), 0
     rows: list[dict[str, Any]] = []
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-        if verb == "command":
-            source = out.with_suffix(".topics.jsonl")
-            source.write_text("".join(json.dumps({**given, "id": f"{given['id']}.{n}"}) + "\n" for n in range(40)))
-            flags = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
-            with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-                command(["solve", str(source), "-o", str(out), *flags])
+        if verb in COMMANDS:
+            status = run_command(verb, given, options, out)
         elif verb == "enumerate":
             rows.append(optsum.enumerate_optima(given, **options).to_result(max_solutions=0).to_row())
         else:
@@ -115,18 +144,23 @@ def _work(verb: str, given: dict[str, Any], options: dict[str, Any], far: Any, o
     except (KeyboardInterrupt, optsum.OptsumError) as error:
         rows.append({"status": type(error).__name__})
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    far.send((perf_counter() - began, process_time() - used, rows))
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    far.send((perf_counter() - began, process_time() - used, rows, status))
 
 
 def ended(
     verb: str, given: dict[str, Any], options: dict[str, Any], number: signal.Signals | None, after: float, folder: Path
-) -> tuple[float, float, list[dict[str, Any]]] | None:
-    """Return how long it took after its end was due, by the clock and the processor, and its rows; None if it hung."""
+) -> tuple[float, float, list[dict[str, Any]], int] | None:
+    """Return how long it took after its end was due, by the clock and the processor, its rows and its status.
+
+    None if it hung. The status is -1 where a signal came before the command listened.
+    """
     near, far = multiprocessing.Pipe(duplex=False)
-    out = folder / "out.jsonl"
     for file in folder.iterdir():
         file.unlink()
-    process = multiprocessing.get_context("fork").Process(target=_work, args=(verb, given, options, far, out))
+    process = multiprocessing.get_context("fork").Process(
+        target=_work, args=(verb, given, options, far, folder / "out.jsonl")
+    )
     process.start()
     far.close()  # the end of the process is the end of what it says
     near.recv()
@@ -135,29 +169,49 @@ def ended(
     try:
         answer = near.recv() if near.poll(_GIVEN_UP_S) else None
     except EOFError:  # by a signal that came before the command listened
-        answer = (after, after, [])
+        answer = (after, after, [], -1)
     process.kill()
     process.join()
     near.close()
     if answer is None or process.exitcode not in {0, -signal.SIGKILL, -(number or 0)}:
         return None
-    seconds, used, rows = answer
-    if out.exists():
-        for line in out.read_text().splitlines():
-            with suppress(ValueError):  # one that was being written
-                rows.append(json.loads(line))
-    return max(0.0, seconds - after), used - after, rows
+    seconds, used, rows, status = answer
+    return max(0.0, seconds - after), used - after, rows, status
+
+
+def _lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def left_by(
+    verb: str, given: dict[str, Any], options: dict[str, Any], folder: Path, status: int, number: int
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Return the rows that a command left, and what is wrong with them, its status, or what resumes it."""
+    out = folder / "out.jsonl"
+    try:
+        rows = _lines(out) or _lines(out.with_name("out.jsonl.part"))
+    except ValueError:
+        return [], "half a row"
+    refused = status == 2
+    if number and status not in {0, 1, 2, -1, 128 + number}:
+        return rows, f"status {status}"
+    if number and not refused and (status := run_command(verb, given, options, out, "--resume")) not in {0, 1}:
+        return rows, f"resumed with status {status}"
+    if number and not refused and len({row["id"] for row in _lines(out)} - {None}) != _TOPICS:
+        return rows, "topics are missing after --resume"
+    return rows, "a .part is left" if not refused and number and out.with_name("out.jsonl.part").exists() else None
 
 
 def cases(rng: Random) -> Iterator[tuple[str, int, dict[str, Any], str, float]]:
     """Yield a verb, a topic, options, what ends it, and when."""
     exact = [name for name in STRATEGIES if STRATEGIES.load(name).exact]
     while True:
-        verb = rng.choice(["solve", "solve", "enumerate", "command"])
+        verb = rng.choice(["solve", "enumerate", *COMMANDS])
         names = [name for name in exact if STRATEGIES.load(name).enumerates] if verb == "enumerate" else [*STRATEGIES]
         options = {"max_length": 24, "references": rng.choice(REFERENCES), **rng.choice(OBJECTIVES)}
-        ending = rng.choice(ENDINGS if verb == "command" else ENDINGS[:4])
-        yield verb, rng.randrange(12), options | {"strategy": rng.choice(names)}, ending, 10 ** rng.uniform(-3.5, -1)
+        ending = rng.choice(["SIGINT", "SIGTERM", *ENDINGS] if verb in COMMANDS else ENDINGS[:4])
+        after = 10 ** rng.uniform(*((-2.5, 0) if verb in COMMANDS else (-3.5, -1)))
+        yield verb, rng.randrange(12), options | {"strategy": rng.choice(names)}, ending, after
 
 
 def main() -> None:
@@ -168,7 +222,7 @@ def main() -> None:
     parser.add_argument("--late", type=float, default=1.0, help="seconds after its end that a search may take")
     given = parser.parse_args()
     compile_at_once()
-    tried, false, lost, late = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    tried, false, lost, late, broken = (Counter[str]() for _ in range(5))
     worst, began, rng = (0.0, 0.0, ""), perf_counter(), Random(given.seed)
     with tempfile.TemporaryDirectory() as name:
         for verb, seed, options, ending, after in cases(rng):
@@ -188,23 +242,36 @@ def main() -> None:
                 late[ending] += 1
                 print("killed:", what, flush=True)
                 continue
-            seconds, used, rows = answer
-            if verb != "command" and seconds > worst[0]:
-                worst = seconds, used, what
-            late[ending] += verb != "command" and min(seconds, used) > given.late
-            for row in rows:
+            seconds, used, rows, status = answer
+            if verb in COMMANDS:
+                rows, fault = left_by(verb, topic(seed), {**options, **extra}, Path(name), status, number or 0)
+                if fault is not None:
+                    broken[ending] += 1
+                    print("broken:", fault, what, flush=True)
+            if verb not in COMMANDS or (number and status == 128 + number):
+                worst = max(worst, (seconds, used, what))
+                if min(seconds, used) > given.late:
+                    late[ending] += 1
+                    print(f"late: {seconds:.2f} s, {used:.2f} s of the processor", what, flush=True)
+            for row in rows if verb in CLAIMING or verb not in COMMANDS else ():
                 if row["status"] in {"error", "KeyboardInterrupt", "UnsupportedError", "OptionError"}:
                     continue
                 if (claim := wrong(row, known)) is not None:
                     false[ending] += 1
                     print("false:", claim, what, row.get("objective_exact"), row.get("bound_exact"), known, flush=True)
-                proving = STRATEGIES.load(options["strategy"]).exact and known[0] is not None and not number
+                proving = (
+                    STRATEGIES.load(row.get("strategy", options["strategy"])).exact
+                    and known[0] is not None
+                    and not number
+                )
                 within = {} if ending == "time" else extra  # whatever the time, a first selection is found
                 if row["status"] == "no_solution" and proving and greedy_finds(seed, json.dumps({**asked, **within})):
                     lost[ending] += 1
                     print("lost:", what, flush=True)
     for ending in ENDINGS:
-        print(f"{ending:12} tried {tried[ending]:5}, false {false[ending]}, lost {lost[ending]}, late {late[ending]}")
+        counts = {"false": false, "lost": lost, "late": late, "broken": broken}
+        said = ", ".join(f"{name} {count[ending]}" for name, count in counts.items())
+        print(f"{ending:12} tried {tried[ending]:5}, {said}")
     print(f"the latest: {worst[0]:.2f} s ({worst[1]:.2f} s of the processor) after its end was due: {worst[2]}")
 
 

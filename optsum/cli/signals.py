@@ -97,9 +97,9 @@ class Interrupts(Signals):
 
 
 class Stopping(Signals):
-    """While this is entered, Ctrl-C ends `until` after the item under way; a second one interrupts that too.
+    """While this is entered, Ctrl-C ends `until` after the item under way; a second one or SIGTERM interrupts that too.
 
-    `stopped`: whether Ctrl-C was heard. `done`: items that were finished: the next one, or the end, was asked for.
+    `stopped`: whether either was heard. `done`: items that were finished: the next one, or the end, was asked for.
     """
 
     def __init__(self) -> None:
@@ -109,11 +109,13 @@ class Stopping(Signals):
         self._reading = False
 
     def hear(self) -> None:
-        """Let `until` end after this item; interrupt the reading of the next one, and what was asked to end before."""
-        if self.stopped or self._reading:
-            self.stopped = True
+        """Let `until` end after this item; interrupt the reading of the next one, and what was asked to end before.
+
+        Whoever sends SIGTERM sends no second one, but kills the process soon.
+        """
+        before, self.stopped = self.stopped, True
+        if before or self._reading or self.number == signal.SIGTERM:
             raise KeyboardInterrupt
-        self.stopped = True
         say("Stopping after this topic; Ctrl-C again interrupts it.")
 
     def until(self, items: Iterable[T], advance: Callable[[], None]) -> Iterator[T]:

@@ -277,6 +277,14 @@ def test_ctrl_c_ends_what_is_read() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_sigterm_interrupts_the_topic_under_way() -> None:
+    with Stopping() as stopping:
+        for _ in stopping.until(range(10), lambda: None):
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+    assert (stopping.done, stopping.stopped) == (1, True)
+
+
 def test_topics_that_were_not_read_are_not_said_to_be_missing(run: Any, tmp_path: Path) -> None:
     topics, systems, out = tmp_path / "topics.jsonl", tmp_path / "systems.jsonl", tmp_path / "rows.jsonl"
     topics.write_text("\n".join(json.dumps({"id": name, "cover": [[["a"]]]}) for name in "tu"))

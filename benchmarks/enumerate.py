@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
-from optsum.solvers.objectives.recall import solve_all, solve_one
+from optsum.solvers.objectives.paper_knapsack import solve_knapsack
+from optsum.solvers.objectives.recall import solve_recall
 from shared.compiled import compile_at_once
 from shared.instances import instances_of, topics_of
 from shared.merged_ilp import solve_merged_ilp
@@ -51,26 +51,26 @@ def instances(data: Path, name: str, metric: str, each: bool) -> Iterator[Covera
 def row(data: Path, name: str, metric: str, each: bool, limit: float, highs: bool, knapsack: int) -> dict[str, object]:
     """Measure one row."""
     found = list(instances(data, name, metric, each))
-    solve_one(found[0])
-    solve_all(found[-1], Limits(time_s=1.0))
+    solve_recall(found[0], every=False)
+    solve_recall(found[-1], Limits(time_s=1.0), every=True)
     all_ms, one_ms, highs_ms, nodes, recall, paper_nodes = [], [], [], [], [], []
     unsolved = 0
     largest = 0
     for instance in found:
         began = time.process_time()
-        optima = solve_all(instance, Limits(time_s=limit))
+        optima = solve_recall(instance, Limits(time_s=limit), every=True)
         all_ms.append(1e3 * (time.process_time() - began))
         nodes.append(optima.statistics["nodes"])
         unsolved += not optima.complete
         largest = max(largest, optima.count)
         recall.append(optima.value / int(instance.constants[1]))
         began = time.process_time()
-        one = solve_one(instance, Limits(time_s=limit))
+        one = solve_recall(instance, Limits(time_s=limit), every=False)
         one_ms.append(1e3 * (time.process_time() - began))
         if one.proven and optima.proven and one.value != optima.value:
             sys.exit(f"one optimum has {one.value}, all have {optima.value}")
         if knapsack:
-            paper = solve_knapsack_all(instance, Limits(nodes=knapsack, memory=1_000_000_000))
+            paper = solve_knapsack(instance, Limits(nodes=knapsack, memory=1_000_000_000), every=True)
             paper_nodes.append(paper.statistics["nodes"])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if highs:

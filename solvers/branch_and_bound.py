@@ -15,7 +15,7 @@ from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import LengthSearch, Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Key, Sense
+from optsum.coverage.instance import Combination, Coverage, Joint, Key, Sense
 from optsum.errors import BackendError, InputError, OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
@@ -29,24 +29,22 @@ from .engine.driver import Driver
 from .engine.monitor import rehearsal, stop_at
 from .engine.program import program_of, spread
 from .engine.search import NodeStore
-from .exhaustive.strategy import Exhaustive, evaluated_near
+from .exhaustive.strategy import Exhaustive, evaluated_near, worth
 from .exhaustive.walkers import seconds_of
 from .few_units import prove_extracts, search_few_units
 from .levels import Refining, all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable, with_minimum_row
 from .objectives.lengths import ByLength
 from .objectives.near import near_optima
-from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
+from .objectives.paper_knapsack import solve_knapsack
 from .objectives.ratio import fits, solve_ratio
-from .objectives.recall import solve_all, solve_one
+from .objectives.recall import solve_recall
 from .objectives.sums import solve_sum
-from .objectives.tightened import tightened, tightened_by
+from .objectives.tightened import tightened
 from .objectives.whole_text import is_whole_text, solve_whole_text
 
 if TYPE_CHECKING:
     from optsum.problem.extracts import Extracts, Proven
-
-    from .objectives.ratio import Findings
 
 _MOMENTS_S: Final = 0.02  # Seconds without a proof after which a greedy selection is worth its time.
 
@@ -314,34 +312,20 @@ class BranchAndBound(Strategy):
         patient = not visits and (most is None or (limits.nodes is not None and limits.nodes <= most))
         limits = patience if visits else limits if patient else replace(limits, nodes=most)
         found = _solve_ratios(coverage, limits, run.deadline, every=False, start=run.selection)
-        run.count(nodes=found.nodes)
-        run.statistics.update(found.statistics)
-        if found.selection is not None:
-            _see(run, found.selection, found.key)
-        if found.reason is Termination.NODE_LIMIT and visits:
+        given_up = found.termination == Termination.NODE_LIMIT and not patient
+        _conclude(run, found, given_up=given_up)
+        if given_up and visits:
             Exhaustive().search(run)
-            return True
-        if found.reason is Termination.NODE_LIMIT and not patient:
-            return False
-        if found.reason is not None:
-            raise Stopped(found.reason)
-        run.prove()
-        return True
+        return visits or not given_up
 
     def _search_linear(self, run: Run, coverage: Coverage) -> None:
+        limits = limits_left(run)
         if self.bound == "knapsack":
-            answer = solve_knapsack_one(coverage, run.limits, run.deadline)
+            found = solve_knapsack(coverage, limits, run.deadline, every=False)
         else:
             known = None if run.root_bound is None else Fraction(run.root_bound)
-            answer = solve_one(coverage, limits_left(run), run.deadline, known, start=run.selection)
-        run.count(nodes=answer.statistics.nodes)
-        run.statistics.update(answer.statistics.as_dict())
-        if answer.selection is not None:
-            _see(run, answer.selection, _value(coverage, answer.value))
-            run.raise_bound(_value(coverage, answer.bound))
-        if answer.termination is not Termination.COMPLETED:
-            raise Stopped(answer.termination)
-        run.prove()
+            found = solve_recall(coverage, limits, run.deadline, every=False, at_most=known, start=run.selection)
+        _conclude(run, _compared(found, coverage))
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         """Return all optima."""
@@ -357,18 +341,15 @@ class BranchAndBound(Strategy):
             coverage = with_minimum_row(coverage.merged)
         deadline = Deadline(limits.time_s, should_stop)
         if is_linear(coverage):
-            optima = (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
-            return _in_the_values_of(problem, coverage, optima)
+            solve = solve_knapsack if self.bound == "knapsack" else solve_recall
+            found = _compared(solve(coverage, limits, deadline, every=True), coverage)
+            return _shown(problem, found)
         patient = _patience(problem, limits)
         found = _solve_ratios(tightened(coverage, deadline), patient, deadline, every=True)
-        if found.reason is Termination.NODE_LIMIT and patient is not limits:
+        if found.termination == Termination.NODE_LIMIT and patient is not limits:
             return Exhaustive().enumerate(problem, _left(limits, deadline), should_stop)
-        statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
-        bound = found.key if found.proven else _unproven(problem, found.selection, found.key, limits, deadline)
-        bottom = int(coverage.constants[1]) if problem.coverage.constant_denominator else None
-        value, most = (key if bottom is None else int(key * bottom) for key in (found.key, bound))
-        ending = (found.reason or Termination.COMPLETED).value
-        return Optima(found.optima, value, most, found.reason is None, ending, statistics)
+        found = replace(found, statistics={**found.statistics, "diagram": len(found.diagram.nodes)})
+        return _shown(problem, _bounded(problem, found, limits, deadline))
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
@@ -389,15 +370,7 @@ class BranchAndBound(Strategy):
         found = near_optima(tightened(coverage, deadline), nearness, patient, deadline, linear=linear)
         if found.termination == Termination.NODE_LIMIT and patient is not limits:
             return Exhaustive().near(problem, nearness, _left(limits, deadline), should_stop)
-        bottom = int(coverage.constants[1]) if coverage.ceilings and coverage.constant_denominator else 1
-        if bottom > 1:
-            found = replace(
-                found, value=found.value // tightened_by(coverage), bound=found.bound // tightened_by(coverage)
-            )
-        if found.bound >= NO_LIMIT:
-            bound = _unproven(problem, found.best, Fraction(found.value) / bottom, limits, deadline)
-            found = replace(found, bound=bound if bottom == 1 else int(bound * bottom))
-        return _in_the_values_of(problem, coverage, found)
+        return _shown(problem, _bounded(problem, found, limits, deadline))
 
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
@@ -417,11 +390,44 @@ def _bounds_itself(problem: Problem) -> bool:
     return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 
-def _in_the_values_of(problem: Problem, coverage: Coverage, optima: Optima) -> Optima:
-    if problem.coverage.constant_denominator or not coverage.constant_denominator:
-        return optima
+def _compared(found: Optima, coverage: Coverage) -> Optima:
+    """Return what an engine found with values as they are compared instead of numerators."""
     bottom = int(coverage.constants[1])
-    return replace(optima, value=Fraction(optima.value) / bottom, bound=Fraction(optima.bound) / bottom)
+    return _mapped(found, lambda number: Fraction(number) / bottom if bottom > 0 else Fraction(0))
+
+
+def _shown(problem: Problem, found: Optima) -> Optima:
+    """Return what an engine found with values as `Optima` has them instead of compared ones."""
+    return _mapped(found, lambda key: worth(problem, key))
+
+
+def _mapped(found: Optima, number_of: Callable[[int | Fraction], int | Fraction]) -> Optima:
+    bound = None if found.bound is None else number_of(found.bound)
+    return replace(found, value=number_of(found.value), bound=bound)
+
+
+def _bounded(problem: Problem, found: Optima, limits: Limits, deadline: Deadline) -> Optima:
+    """Return what an engine found, with the bound of the problem where the engine has none."""
+    if found.bound is not None:
+        return found
+    root = problem.root_bound(limits.late(Deadline(0.0), interrupted=deadline.reason == "interrupted"))
+    # With nothing found, a bound must not look like the proof that there is nothing.
+    least = Fraction(found.value) if found else Fraction(1)
+    return found if root is None else replace(found, bound=max(least, Fraction(root)))
+
+
+def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
+    """Take what an engine found for the end of a run, unless the engine was given up."""
+    run.count(nodes=found.nodes)
+    run.statistics.update(found.statistics)
+    for selection in found:
+        _see(run, selection, Fraction(found.value))
+        if found.bound is not None:
+            run.raise_bound(found.bound)
+    if found.complete:
+        run.prove()
+    elif not given_up:
+        raise Stopped(Termination(found.termination))
 
 
 def _patience(problem: Problem, limits: Limits) -> Limits:
@@ -443,15 +449,6 @@ def _see(run: Run, selection: Selection, claimed: Fraction) -> None:
         raise BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen.key}: it is no result.")
 
 
-def _unproven(
-    problem: Problem, selection: Selection | None, key: Fraction, limits: Limits, deadline: Deadline
-) -> Fraction:
-    # With nothing found, a bound must not look like the proof that there is nothing.
-    least = key if selection is not None else Fraction(1)
-    root = problem.root_bound(limits.late(Deadline(0.0), interrupted=deadline.reason == "interrupted"))
-    return Fraction(NO_LIMIT) if root is None else max(least, Fraction(root))
-
-
 def is_linear(coverage: Coverage) -> bool:
     """Whether one integer decides, and the engine holds it."""
     if not coverage.constant_denominator or coverage.ceilings:
@@ -461,7 +458,7 @@ def is_linear(coverage: Coverage) -> bool:
 
 def _solve_ratios(
     coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
-) -> Findings:
+) -> Optima:
     """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
     if coverage.ceilings:
         solve = solve_whole_text if is_whole_text(coverage) else solve_sum
@@ -478,9 +475,9 @@ def _run_few_units() -> None:
 
 def _run_recall() -> None:
     NodeStore().grow()  # as large searches have it do
-    for solve in (solve_one, solve_all):
+    for every in (False, True):
         with rehearsal() as deadline:
-            solve(_tough(), Limits(nodes=3_000), deadline)
+            solve_recall(_tough(), Limits(nodes=3_000), deadline, every=every)
 
 
 def _run_ties() -> None:
@@ -504,9 +501,9 @@ def _run_ties() -> None:
 
 
 def _run_knapsack() -> None:
-    for solve in (solve_knapsack_one, solve_knapsack_all):
+    for every in (False, True):
         with rehearsal() as deadline:
-            solve(_tough(), Limits(nodes=3_000), deadline)
+            solve_knapsack(_tough(), Limits(nodes=3_000), deadline, every=every)
 
 
 def _run_sums() -> None:
@@ -538,8 +535,3 @@ def _two_ratios() -> Coverage:
         combination=Combination.SUM,
         max_length=9,
     )
-
-
-def _value(coverage: Coverage, numerator: int) -> Fraction:
-    bottom = int(coverage.constants[1])
-    return Fraction(numerator, bottom) if bottom > 0 else Fraction(0)

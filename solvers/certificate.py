@@ -30,7 +30,7 @@ from .branch_and_bound import BranchAndBound, is_linear
 from .exhaustive.strategy import Exhaustive, is_few
 from .objectives.guards import servable
 from .objectives.ratio import fits, solve_ratio
-from .objectives.recall import solve_one
+from .objectives.recall import solve_recall
 from .objectives.sums import solve_sum
 
 _NODES: Final = 300  # Of the search for the largest value of one ratio.
@@ -86,7 +86,7 @@ def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
         return Fraction(0) if run.bound is None else run.bound
     if instance.combination is Combination.SUM and varies_alike(instance) and not servable(instance):
         found = solve_sum(instance, Limits(nodes=_NODES_OF_SUM), deadline, every=False)
-        return found.key if found.proven else None
+        return found.bound
     return None
 
 
@@ -113,12 +113,14 @@ def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> 
     limits, start = Limits(nodes=_NODES), None
     try:
         if is_linear(part):
-            return Fraction(solve_one(part, limits, deadline).bound, int(part.constants[1]))
+            found = solve_recall(part, limits, deadline, every=False)
+            if found.bound is not None:
+                return Fraction(found.bound) / int(part.constants[1])
         if not part.constant_denominator and _is_whole(instance, h) and not servable(part) and fits(part):
             found = solve_ratio(part, limits, deadline, every=False)
             if found.proven:
-                return found.key
-            start = found.key
+                return Fraction(found.value)
+            start = Fraction(found.value)
     except (Stopped, UnsupportedError) as reason:
         _pass_on(reason, deadline)  # linear programs may still say something
     return single_bound(part, start, deadline)

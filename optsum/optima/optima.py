@@ -73,8 +73,9 @@ class Optima:
         Value of the best sets (of all sets, unless there is a threshold): the numerator where every selection has
         the same denominator (recall), a length where that is minimized, otherwise the objective as it is compared
         (`optsum.coverage.evaluate.key_of`).
-    bound : int or Fraction
-        No set is worth more: the value is proven to be the optimum if it equals the bound.
+    bound : int, Fraction or None
+        No set is worth more: the value is proven to be the optimum if it equals the bound. None where no bound is
+        known.
     complete : bool
         Whether these are all optima; otherwise a limit was reached and `count` is a lower bound on their number
         (given that ``proven``).
@@ -99,7 +100,7 @@ class Optima:
 
     diagram: Diagram
     value: int | Fraction
-    bound: int | Fraction
+    bound: int | Fraction | None
     complete: bool = True
     termination: str = "completed"
     statistics: Mapping[str, Any] = field(default_factory=dict)
@@ -269,7 +270,7 @@ class Optima:
             "format": _FORMAT,
             "root": self.diagram.root,
             "value": str(self.value),
-            "bound": str(self.bound),
+            "bound": None if self.bound is None else str(self.bound),
             "complete": self.complete,
             "termination": self.termination,
             "statistics": dict(self.statistics),
@@ -296,7 +297,7 @@ class Optima:
             optima = Optima(
                 Diagram(nodes, about["root"]),
                 _number(about["value"]),
-                _number(about["bound"]),
+                None if about["bound"] is None else _number(about["bound"]),
                 about["complete"],
                 about["termination"],
                 about["statistics"],

@@ -13,7 +13,8 @@ import numpy as np
 
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, IntArray, Key, Sense
+from optsum.coverage.instance import Combination, Coverage, IntArray, Key, Sense
+from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import power_of, step_of
@@ -215,15 +216,13 @@ def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bo
     """
     problem, found = run.problem, run.evaluation
     value: int | Fraction = 0 if found is None else worth(problem, found.key)
-    bound = value
+    bound: int | Fraction | None = value
     if not proven:
         deadline = run.limits.late(run.deadline, interrupted=reason == "interrupted")
         bounded = found is not None and problem.can(Capability.BOUND)
         root = problem.root_bound(deadline) if bounded else None
-        bound = NO_LIMIT if root is None else worth(problem, root)
-    return Optima.of_sets(
-        sets, value, bound, complete=reason == "completed", termination=reason, statistics=run.statistics
-    )
+        bound = None if root is None else worth(problem, root)
+    return Optima(Diagram.of_sets(sets), value, bound, reason == "completed", reason, run.statistics)
 
 
 def worth(problem: Problem, key: Key) -> int | Fraction:

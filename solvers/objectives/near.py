@@ -24,7 +24,7 @@ from typing import Any, Final
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.clauses import is_cover
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
+from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
@@ -48,35 +48,32 @@ def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline
     """Return all selections that are near the best.
 
     `limits`: of nodes and memory, for the proof of the optimum and the enumeration together. `linear`: whether one
-    integer decides, and the engine holds it. The result: ``least`` is the threshold and ``best`` a selection of the
-    best value. If the best value is not proven, there is no threshold (unless it is given as a value), and the family
-    holds the good set alone; if a limit comes after the proof, the family holds some of the sets.
+    integer decides, and the engine holds it. The result: its values are compared ones, ``least`` is the threshold and
+    ``best`` a selection of the best value. If the best value is not proven, there is no threshold (unless it is given
+    as a value), and the family holds the good set alone; if a limit comes after the proof, the family holds some of
+    the sets.
     """
     if is_cover(instance):
         reach = _of_cover(instance, limits, deadline)
     else:
         reach = (_of_recall if linear else _of_ratios)(instance, limits, deadline)
-    if reach.selection is None or (reach.reason is not None and not nearness.known):
-        sets = [] if reach.selection is None else [reach.selection]
-        return _optima(reach, Diagram.of_sets(sets), None, reach.reason)
-    if nearness.values is not None:
-        diagram, threshold, reason = _best_values(reach, nearness.values)
-    else:
-        threshold = nearness.least(reach.key, instance.goal, step=step_of(instance), power=power_of(instance))
-        diagram, reason = reach.sets(threshold)
-    return _optima(reach, diagram, threshold, reason or reach.reason)
-
-
-def _optima(reach: _Reach, diagram: Diagram, threshold: Fraction | None, reason: Termination | None) -> Optima:
-    return Optima(
-        diagram,
-        reach.shown(reach.key),
-        reach.shown(reach.bound),
-        complete=reason is None,
-        termination=(reason or Termination.COMPLETED).value,
+    found, threshold, reason = reach.found, None, None
+    diagram = found.diagram
+    if found and (found.complete or nearness.known):
+        if nearness.values is not None:
+            diagram, threshold, reason = _best_values(reach, nearness.values)
+        else:
+            key, step, power = Fraction(found.value), step_of(instance), power_of(instance)
+            threshold = nearness.least(key, instance.goal, step=step, power=power)
+            diagram, reason = reach.sets(threshold)
+    return replace(
+        found,
+        diagram=diagram,
+        complete=found.complete and reason is None,
+        termination=found.termination if reason is None else reason.value,
         statistics={**reach.statistics(), "diagram": len(diagram.nodes)},
         least=threshold,
-        best=reach.selection,
+        best=next(iter(found), None),
     )
 
 
@@ -87,11 +84,12 @@ def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termina
     """
     instance = reach.instance
     shortest = instance.goal is Sense.MINIMIZE
-    step = step_of(instance) or max(abs(reach.key) / 200, Fraction(1, 10**6))
+    best = Fraction(reach.found.value)
+    step = step_of(instance) or max(abs(best) / 200, Fraction(1, 10**6))
     last = Fraction(int(instance.lengths.sum())) if shortest else Fraction(0)
     away = step * (wanted - 1)
     while True:
-        low = min(last, reach.key + away) if shortest else max(last, reach.key - away)
+        low = min(last, best + away) if shortest else max(last, best - away)
         diagram, reason = reach.sets(low)
         if reason is not None:
             return diagram, low, reason
@@ -111,20 +109,10 @@ class _Reach:
     """The optimum of an instance, and how to enumerate the sets that reach any other value."""
 
     instance: Coverage
-    # An optimum; a good set if `reason` is not None; None if nothing is feasible, or nothing was found.
-    selection: tuple[int, ...] | None
-    # key, bound: what the selection is worth, and no other is worth more.
-    key: Fraction
-    bound: Fraction
-    reason: Termination | None  # The limit that was reached before the proof.
+    found: Optima  # One of them, or a good set at a limit, if there is any; its values as they are compared.
     # Returns all sets that reach a threshold, or some of them and the limit that was reached.
     sets: Callable[[Fraction], tuple[Diagram, Termination | None]]
     statistics: Callable[[], Mapping[str, Any]]
-
-    def shown(self, key: Fraction) -> int | Fraction:
-        if self.instance.goal is Sense.MINIMIZE:
-            return int(key)
-        return int(key * int(self.instance.constants[1])) if self.instance.constant_denominator else key
 
 
 def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
@@ -133,10 +121,9 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
     try:
         engine = Driver(program, limits, deadline)
     except Stopped as stopped:
-        most = Fraction(reaches(instance)[0], bottom)
-        nothing = Diagram.of_sets([]), None
-        return _Reach(instance, None, Fraction(0), most, stopped.termination, lambda _: nothing, dict)
-
+        nothing, most = Diagram.of_sets([]), Fraction(reaches(instance)[0], bottom)
+        found = Optima(nothing, 0, most, complete=False, termination=stopped.termination.value)
+        return _Reach(instance, found, lambda _: (nothing, None), dict)
     lowest = least(program, engine, program.floor)
 
     def key_of(value: int) -> Fraction:
@@ -149,14 +136,16 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
     def statistics() -> Mapping[str, Any]:
         return engine.finish().as_dict()
 
-    if not engine.feasible:
-        return _Reach(instance, None, Fraction(0), Fraction(0), None, sets, statistics)
-    selection, value, upper, termination = optimum_of(engine, lowest)
-    reason = None if termination is Termination.COMPLETED else termination
-    if selection is None:
-        bound = Fraction(0) if reason is None else key_of(upper)
-        return _Reach(instance, None, Fraction(0), bound, reason, sets, statistics)
-    return _Reach(instance, tuple(sorted(selection)), key_of(value), key_of(upper), reason, sets, statistics)
+    selection, termination, key, bound = None, Termination.COMPLETED, Fraction(0), Fraction(0)
+    if engine.feasible:
+        selection, value, upper, termination = optimum_of(engine, lowest)
+        if selection is not None:
+            key = key_of(value)
+        if selection is not None or termination is not Termination.COMPLETED:
+            bound = key_of(upper)
+    diagram = Diagram.of_sets([] if selection is None else [selection])
+    complete = termination is Termination.COMPLETED
+    return _Reach(instance, Optima(diagram, key, bound, complete, termination.value), sets, statistics)
 
 
 def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
@@ -176,19 +165,18 @@ def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
             rounded = smallest_fraction(threshold, max(1, reaches(instance)[1]))
             if table is not None:
                 diagram, reason = table.all_of(rounded, limits, deadline)
-                return Diagram.of_sets([found.selection or ()]) if reason is not None else diagram, reason
+                return found.diagram if reason is not None else diagram, reason
             return _enumerated(ratio_program(instance, rounded), meter)
-        return reaching_sum(instance, threshold, found.selection or (), meter)
+        return reaching_sum(instance, threshold, next(iter(found), ()), meter)
 
-    bound = found.key if found.proven else Fraction(NO_LIMIT)
-    return _Reach(instance, found.selection, found.key, bound, found.reason, sets, meter.as_dict)
+    return _Reach(instance, found, sets, meter.as_dict)
 
 
 def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
     """Covers are the selections that reach every feature, so their engine maximizes what is reached."""
-    optima = enumerate_covers(instance, limits.after(0.0), every=False, should_stop=lambda: deadline.passed)
+    found = enumerate_covers(instance, limits.after(0.0), every=False, should_stop=lambda: deadline.passed)
     meter = Meter(limits, deadline)
-    meter.statistics.nodes = optima.nodes
+    meter.statistics.nodes = found.nodes
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
         if threshold < 0:
@@ -197,9 +185,7 @@ def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
         full = int(instance.level[instance.level_start[1:] - 1].sum())
         return _enumerated(program_of(within, (1, 0)), meter, full)
 
-    reason = None if optima.complete else Termination(optima.termination)
-    selection = next(iter(optima), None)
-    return _Reach(instance, selection, Fraction(optima.value), Fraction(optima.bound), reason, sets, meter.as_dict)
+    return _Reach(instance, found, sets, meter.as_dict)
 
 
 def _enumerated(program: Program, meter: Meter, value: int = 0) -> tuple[Diagram, Termination | None]:

@@ -32,7 +32,7 @@ from optsum.system.deadline import Deadline
 from ..engine.core import Core
 from ..engine.monitor import Monitor
 from ..engine.root import core_of
-from .recall import Answer, recall_program
+from .recall import recall_program
 
 _SLICE: Final = 20_000
 _DONE: Final = 0
@@ -189,11 +189,16 @@ def _root_bound(core: Core) -> int:
     return int(_bound(core.base, np.arange(core.size), core.high, np.zeros(len(core.price), np.int64), core))
 
 
-def _run(
-    coverage: Coverage, limits: Limits, deadline: Deadline | None, *, every: bool
-) -> tuple[list[tuple[int, ...]], Answer]:
-    """Return the sets found, and what is known of the first of them."""
-    monitor = Monitor(limits, deadline)
+def solve_knapsack(
+    coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None, *, every: bool
+) -> Optima:
+    """Find one optimum with the paper's bound, or all (Hirao et al. 2017, Algorithm 3).
+
+    `coverage`: recall (a constant denominator), occurrences decided by single units, no minimum length. `limits`:
+    ``nodes`` limits the number of sets checked. `deadline`: instead of the time limit. The result:
+    ``statistics["nodes"]`` is the number of sets checked (the right column of Table 7).
+    """
+    monitor = Monitor(limits or Limits(), deadline)
     core, divisor = core_of(recall_program(coverage))
     if core.low > 0:
         raise UnsupportedError(
@@ -238,27 +243,11 @@ def _run(
     monitor.statistics.nodes, monitor.statistics.core = int(state[3]), n
     constant = int(coverage.constants[0])
     best, bound = best * divisor + constant, bound * divisor + constant
-    return sets, Answer(sets[0], best, bound, reason or Termination.COMPLETED, monitor.finish())
-
-
-def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Optima:
-    """Enumerate all optima with the paper's bound (Hirao et al. 2017, Algorithm 3).
-
-    `coverage`: recall (a constant denominator), occurrences decided by single units, no minimum length. `limits`:
-    ``nodes`` limits the number of sets checked. `deadline`: instead of the time limit. The result:
-    ``statistics["nodes"]`` is the number of sets checked (the right column of Table 7).
-    """
-    sets, found = _run(coverage, limits or Limits(), deadline, every=True)
     return Optima.of_sets(
-        sets,
-        found.value,
-        found.bound,
-        complete=found.proven,
-        termination=found.termination.value,
-        statistics=found.statistics.as_dict(),
+        sets if every else sets[:1],
+        best,
+        bound,
+        complete=reason is None,
+        termination=(reason or Termination.COMPLETED).value,
+        statistics=monitor.finish().as_dict(),
     )
-
-
-def solve_knapsack_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Answer:
-    """Find and prove one optimum with the paper's bound; parameters and errors as `solve_knapsack_all`."""
-    return _run(coverage, limits or Limits(), deadline, every=False)[1]

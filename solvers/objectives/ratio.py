@@ -6,8 +6,7 @@ every selection with ``q T - p D >= 0`` is then an optimum: all of them, as one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +17,7 @@ from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError
 from optsum.optima.diagram import Diagram
+from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
@@ -28,23 +28,6 @@ from .guards import guarded
 from .meter import Meter, all_of, least
 
 _LARGEST = 2**54  # Programs may reach this.
-
-
-@dataclass(frozen=True)
-class Findings:
-    """The answer of a search: a selection, what is proven about it, and all optima if asked for."""
-
-    selection: Selection | None  # the best, or None if nothing is feasible (or nothing was found before a limit)
-    key: Fraction  # Its objective as it is compared.
-    optima: Diagram  # All optima if they were asked for and `reason` is None, otherwise some selections worth `key`.
-    proven: bool  # Whether the key is proven to be the optimum.
-    reason: Termination | None  # the limit that was reached, or None
-    statistics: dict[str, Any]
-
-    @property
-    def nodes(self) -> int:
-        """How many nodes the search had."""
-        return int(self.statistics["nodes"])
 
 
 class Best:
@@ -83,6 +66,19 @@ class Best:
         if found is not None:
             self.see(found)
 
+    def optima(
+        self, tied: Diagram | None, reason: Termination | None, statistics: Mapping[str, Any], *, proven: bool
+    ) -> Optima:
+        """Return the end of a search: all optima if `tied` holds them, or some; otherwise this selection alone.
+
+        Its value is compared as the instance compares, and its bound is None if it is not `proven` to be the optimum.
+        """
+        if tied is None or not tied.root:
+            tied = Diagram.of_sets([] if self.selection is None else [self.selection])
+        key = max(self.key, Fraction(0))
+        ending = Termination.COMPLETED if reason is None else reason
+        return Optima(tied, key, key if proven else None, reason is None, ending.value, statistics)
+
 
 def fits(instance: Coverage) -> bool:
     """Whether the programs for all ratios that selections have fit the engine's integers."""
@@ -105,7 +101,7 @@ def solve_ratio(
     *,
     every: bool,
     start: Selection | None = None,
-) -> Findings:
+) -> Optima:
     """Find one optimum, or all, of an instance of one ratio.
 
     `limits`: of time, nodes and memory, together for all programs. `deadline`: instead of the time limit. `start`: a
@@ -115,7 +111,7 @@ def solve_ratio(
     best = Best(instance)
     best.see_first(start, meter.deadline)
     proven, reason = False, None
-    optima = Diagram.of_sets([])
+    tied: Diagram | None = None
     try:
         best.see_any(meter)
         while not proven:
@@ -127,17 +123,14 @@ def solve_ratio(
                 if best.key <= ratio and not _improved(program, engine, best):
                     proven = True
                     if every and best.key > 0:
-                        optima, reason = all_of(program, engine, 0)
+                        tied, reason = all_of(program, engine, 0)
         if every and best.selection is not None and best.key <= 0:  # whatever is feasible is worth nothing
             program = program_of(instance, (0, 0))
             with meter.engine(program) as engine:
-                optima, reason = all_of(program, engine, 0)
+                tied, reason = all_of(program, engine, 0)
     except Stopped as stopped:
         reason = stopped.termination
-    if best.selection is not None and not optima.root:
-        optima = Diagram.of_sets([best.selection])
-    key = max(best.key, Fraction(0))
-    return Findings(best.selection, key, optima, proven=proven, reason=reason, statistics=meter.as_dict())
+    return best.optima(tied, reason, meter.as_dict(), proven=proven)
 
 
 def _improved(program: Program, engine: Driver, best: Best) -> bool:

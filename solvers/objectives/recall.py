@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import Final
@@ -17,7 +16,6 @@ from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
 from ..engine.driver import DEFAULT, Driver, Effort
-from ..engine.monitor import Statistics
 from ..engine.program import Program, program_of
 from .meter import least
 
@@ -25,23 +23,6 @@ _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
 
 _NEAR: Final = 500  # A gap is small that is less than one such part of the bound.
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One set, and what is known about it."""
-
-    selection: tuple[int, ...] | None  # sorted units, or None if no set meets the length limits
-    # value, bound: numerators; equal if and only if the set is proven to be an optimum.
-    value: int
-    bound: int
-    termination: Termination  # ``COMPLETED`` or the limit that was reached.
-    statistics: Statistics
-
-    @property
-    def proven(self) -> bool:
-        """Whether the value is the optimum (or there is no feasible set)."""
-        return self.termination is Termination.COMPLETED
 
 
 def recall_program(coverage: Coverage) -> Program:
@@ -101,86 +82,84 @@ def closed_in(
     return selection, value, value, Termination.COMPLETED
 
 
-def solve_one(
+def solve_recall(
     coverage: Coverage,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
-    at_most: Fraction | None = None,
     *,
+    every: bool,
+    at_most: Fraction | None = None,
     start: tuple[int, ...] | None = None,
     effort: Effort = DEFAULT,
-) -> Answer:
-    """Find one optimum of a coverage instance and prove it.
+) -> Optima:
+    """Find one optimum of a coverage instance, or all.
 
-    `coverage`: recall (a constant denominator); a minimum length is allowed. `deadline`: instead of the time limit.
-    `start`: a feasible set, which is known to be good.
+    Parameters
+    ----------
+    coverage : Coverage
+        Recall (a constant denominator); a minimum length is allowed.
+    limits : Limits, optional
+    deadline : Deadline, optional
+        Instead of the time limit.
+    every : bool
+        Whether all optima are wanted.
+    at_most, start : optional
+        For one optimum: a ratio that none passes, and a feasible set that is known to be good.
+    effort : Effort
+
+    Returns
+    -------
+    Optima
+        Its value and bound are numerators. If a limit is reached, they are equal if the optimum is known all the same:
+        the sets are then some of the optima. Otherwise the only set is a good one, or there is none.
+
+    Raises
+    ------
+    Stopped
+        At a limit, before anything is known of one optimum.
     """
     program = recall_program(coverage)
-    engine = Driver(program, limits or Limits(), deadline, effort, one=True)
+    nothing = Diagram.of_sets([])
+    try:
+        engine = Driver(program, limits or Limits(), deadline, effort, one=not every)
+    except Stopped as stopped:
+        if not every:
+            raise
+        return Optima(nothing, 0, reaches(coverage)[0], complete=False, termination=stopped.termination.value)
     if not engine.feasible:
-        return Answer(None, 0, 0, Termination.COMPLETED, engine.finish())
+        return Optima(nothing, 0, 0, statistics=engine.finish().as_dict())
     if at_most is not None:
         most = floor(at_most * int(coverage.constants[1])) - program.base
         engine.upper = min(engine.upper, most // engine.divisor)
-    selection, value, upper, termination = optimum_of(engine, least(program, engine, program.floor), start)
-    if selection is None and termination is Termination.COMPLETED:
-        return Answer(None, 0, 0, termination, engine.finish())
-    return Answer(
-        None if selection is None else tuple(sorted(selection)),
-        value * engine.divisor + program.base,
-        upper * engine.divisor + program.base,
-        termination,
-        engine.finish(),
-    )
-
-
-def solve_all(
-    coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None, *, effort: Effort = DEFAULT
-) -> Optima:
-    """Find all optima of a coverage instance.
-
-    Parameters and errors are those of `solve_one`. If a limit is reached, the answer says what is proven: with
-    ``value == bound`` the optimum is known and the sets are some of the optima; otherwise the only set is a good one.
-    There is none, and the bound is what all features together are worth, if the deadline passes before anything is
-    known.
-    """
-    program = recall_program(coverage)
-    try:
-        engine = Driver(program, limits or Limits(), deadline, effort)
-    except Stopped as stopped:
-        nothing, most = Diagram.of_sets([]), reaches(coverage)[0]
-        return Optima(nothing, 0, most, complete=False, termination=stopped.termination.value)
-    floor = least(program, engine, program.floor)
-    if not engine.feasible:
-        return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())
-    upper, node = engine.upper, EMPTY_FAMILY
-    reason: Termination | None = None
+    lowest, upper, node = least(program, engine, program.floor), engine.upper, EMPTY_FAMILY
     guess: tuple[int, ...] | None = None
-    value = floor - 1
-    if upper > _NARROW:
+    value, termination = lowest - 1, Termination.COMPLETED
+    if every and upper > _NARROW:
         guess, value = engine.guess()
-        if upper - value > _NARROW:
-            guess, value, upper, termination = optimum_of(engine, floor)
-            reason = None if termination is Termination.COMPLETED else termination
-    while reason is None and node == EMPTY_FAMILY and upper >= floor:
+    if not every or (upper > _NARROW and upper - value > _NARROW):
+        guess, value, upper, termination = optimum_of(engine, lowest, start)
+    while every and termination is Termination.COMPLETED and node == EMPTY_FAMILY and upper >= lowest:
         node, reason = engine.all_of(upper)
-        if node == EMPTY_FAMILY and reason is None:
+        if reason is not None:
+            termination = reason
+        elif node == EMPTY_FAMILY:
             upper -= 1
+    if termination is Termination.COMPLETED and node == EMPTY_FAMILY and (every or guess is None):
+        return Optima(nothing, 0, 0, statistics=engine.finish().as_dict())  # no set keeps all rows
     if node != EMPTY_FAMILY:
         value, diagram = upper, engine.store.diagram(node)
-    elif reason is None:  # no set keeps all rows
-        return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())
     else:
-        if value < floor:
+        if value < lowest:
             guess, value = engine.guess()
-        diagram = Diagram.of_sets([guess or ()] if value >= floor else [])
+        diagram = Diagram.of_sets([guess or ()]) if value >= lowest else nothing
     statistics = engine.finish()
-    statistics.diagram = len(diagram.nodes)
+    if every:
+        statistics.diagram = len(diagram.nodes)
     return Optima(
         diagram,
-        value * engine.divisor + program.base if value >= floor else 0,
+        value * engine.divisor + program.base if value >= lowest else 0,
         upper * engine.divisor + program.base,
-        complete=reason is None,
-        termination=(reason or Termination.COMPLETED).value,
+        complete=termination is Termination.COMPLETED,
+        termination=termination.value,
         statistics=statistics.as_dict(),
     )

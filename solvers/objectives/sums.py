@@ -40,6 +40,7 @@ from optsum.coverage.state import arrays_of
 from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible_forest
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, rough_values, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
 from optsum.program.highs import relax
@@ -52,7 +53,7 @@ from ..engine.program import Program, program_of, spread
 from ..ratio_rows import RatioRows, sides_of
 from .guards import guarded, positive_program
 from .meter import Leash, Meter, all_of, least
-from .ratio import Best, Findings
+from .ratio import Best
 
 _LARGEST: Final = 2.0**52  # Largest amount that prices may add to a program's values.
 
@@ -195,11 +196,6 @@ class SumSearch:
         while self._evaluated(found):
             pass
         return True
-
-    def optima(self) -> Diagram:
-        """Return all sets that tie with the incumbent."""
-        selection = self.best.selection or ()
-        return union(self.families) if self.families else Diagram.of_sets([selection])
 
     def _see(self, units: Sequence[int]) -> bool:
         if not self.best.see(units):
@@ -562,7 +558,7 @@ def solve_sum(
     every: bool,
     few: int = _FEW,
     start: Selection | None = None,
-) -> Findings:
+) -> Optima:
     """Find one optimum, or all, of an instance whose value is a mean of several ratios.
 
     Parameters are those of `ratio.solve_ratio`, and so are the errors; `few` feasible selections or less are evaluated
@@ -578,11 +574,8 @@ def solve_sum(
         proven = True
     except Stopped as stopped:
         reason = stopped.termination
-    best = search.best
-    if best.selection is None:
-        return Findings(None, Fraction(0), Diagram.of_sets([]), proven, reason, search.meter.as_dict())
-    optima = search.optima() if every else Diagram.of_sets([best.selection])
-    return Findings(best.selection, best.key, optima, proven, reason, search.meter.as_dict())
+    tied = union(search.families) if every and search.families else None
+    return search.best.optima(tied, reason, search.meter.as_dict(), proven=proven)
 
 
 def reaching_sum(

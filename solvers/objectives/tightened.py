@@ -28,18 +28,13 @@ _WHOLE: Final = 64  # Weights are multiples of its reciprocal.
 _REACH: Final = 2.0**32  # About what the program comes to.
 
 
-def tightened_by(instance: Coverage) -> int:
-    """Return how many times as large the totals of the instance are that `tightened` returns."""
-    return _WHOLE if any(ceiling.parts for ceiling in instance.ceilings) and not is_whole_text(instance) else 1
-
-
 def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
     """Return an instance of the same selections and values, whose features are worth less if the relaxation says so.
 
     All totals are `_WHOLE` times as large. An instance without ceilings is returned as it is, and so is one that has a
     table of its own (`whole_text`).
     """
-    if tightened_by(instance) == 1:
+    if not any(ceiling.parts for ceiling in instance.ceilings) or is_whole_text(instance):
         return instance
     shares = _shares(instance, deadline)
     times = np.full(instance.features, _WHOLE, np.int64)

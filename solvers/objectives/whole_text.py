@@ -29,12 +29,13 @@ from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
 from optsum.system.compiled import njit
 from optsum.system.deadline import Deadline
 
-from .ratio import Best, Findings
+from .ratio import Best
 
 _CELLS: Final = 80_000_000  # Cells that a table may have, of four bytes.
 
@@ -64,7 +65,7 @@ def is_whole_text(instance: Coverage) -> bool:
 
 def solve_whole_text(
     instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
-) -> Findings:
+) -> Optima:
     """Find one optimum, or all, of an instance that `is_whole_text` holds for.
 
     Parameters are those of `ratio.solve_ratio`; the table has no nodes to limit.
@@ -73,7 +74,7 @@ def solve_whole_text(
     best.see_first(start, deadline)
     table = LengthTable(instance)
     rounds, proven, reason = 0, False, None
-    optima = Diagram.of_sets([])
+    tied: Diagram | None = None
     while not proven and not deadline.passed:
         rounds += 1
         ratio = max(best.key, Fraction(0))
@@ -87,11 +88,8 @@ def solve_whole_text(
     if not proven:
         reason = Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT
     elif every and best.selection is not None:
-        optima, reason = table.all_of(best.key, limits, deadline)
-    if best.selection is not None and not optima.root:
-        optima = Diagram.of_sets([best.selection])
-    statistics = {"nodes": 0, "tables": rounds}
-    return Findings(best.selection, max(best.key, Fraction(0)), optima, proven, reason, statistics)
+        tied, reason = table.all_of(best.key, limits, deadline)
+    return best.optima(tied, reason, {"nodes": 0, "tables": rounds}, proven=proven)
 
 
 class LengthTable:

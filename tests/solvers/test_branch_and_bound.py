@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.coverage.instance import Coverage, Sense
+from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.options.options import resolve
@@ -64,6 +65,39 @@ def test_a_sum_that_becomes_one_ratio_keeps_its_values() -> None:
         strategy.near(problem, Nearness(within=Fraction(1, 10)), optsum.Limits()),
     ):
         assert optima.value == optima.bound == best
+
+
+@pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive"])
+@pytest.mark.parametrize("kind", ["recall", "f1", "sum"])
+def test_large_values_are_proven_by_no_limit(strategy: str, kind: str) -> None:
+    """Numerators of weighted sums pass whatever number might stand for no bound."""
+    chosen, stopped = STRATEGIES.create(strategy, {}), 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        copies = [{int(feature): 1 for feature in rng.choice(30, 6, replace=False)} for _ in range(30)]
+        gains = [[int(gain) * 2**43] for gain in rng.integers(10, 30, 30)]
+        other = {} if kind == "recall" else {"mass": [[0] * 30, rng.integers(1, 9, 30).tolist()]}
+        instance = Coverage.of(
+            rng.integers(5, 30, 30).tolist(), copies, gains, constants=(0, 2**50), max_length=90, **other
+        )
+        if kind == "sum":
+            instance = replace(
+                instance,
+                constants=np.tile(instance.constants, 2),
+                mass=np.tile(instance.mass, (2, 1)),
+                weights=(1, 1),
+                combination=Combination.SUM,
+            )
+        problem = CoverageProblem.of(instance)
+        best = STRATEGIES.create("branch-and-bound", {}).enumerate(problem, optsum.Limits())
+        assert best.proven, seed
+        for nodes in (1, 4, 16):
+            limits = optsum.Limits(nodes=nodes, evaluations=nodes)
+            for found in (chosen.enumerate(problem, limits), chosen.near(problem, Nearness(values=1), limits)):
+                stopped += not found.complete
+                assert found.bound is None or found.bound >= best.value, seed
+                assert not found.proven or found.value == best.value, seed
+    assert stopped > 20
 
 
 def test_only_where_the_bounds_hold() -> None:

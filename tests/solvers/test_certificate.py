@@ -132,11 +132,11 @@ def test_a_search_that_proves_nothing_is_no_bound(nodes: int, monkeypatch: pytes
 
 
 def test_ctrl_c_within_a_part_ends_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(*_: object) -> None:
+    def stopped(*_: object, **__: object) -> None:
         raise Stopped(reason)
 
     monkeypatch.setattr(certificate, "is_few", lambda _: False)
-    monkeypatch.setattr(certificate, "solve_one", stopped)
+    monkeypatch.setattr(certificate, "solve_recall", stopped)
     problem = problem_of(2, {"max_length": 9})
     assert problem is not None
     best = brute_force(problem).best

@@ -78,11 +78,11 @@ def test_a_search_of_several_programs(
         found = solve(instance, Limits(), every=every, **few)
         if phases.begun < number:
             break
-        assert found.reason is Termination.INTERRUPTED, number
+        assert found.termination == Termination.INTERRUPTED, number
         assert phases.begun == number
         number += 1 + number // 3  # some of them: there may be hundreds
     assert number > (4 if solve is solve_sum else 1)
-    assert found.reason is None
+    assert found.complete
 
 
 def test_a_certificate_of_several_ratios(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:

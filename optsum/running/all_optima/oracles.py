@@ -251,7 +251,7 @@ def _united(
         first,
         result=result.changed(enumeration=OptimaFields(count=diagram.count, complete=complete)),
         diagram=diagram,
-        bound=first.value if proven else max(first.bound, first.value + 1),
+        bound=first.value if proven else None,
         complete=complete,
         termination="completed" if complete else result.termination.value,
         names=UnitNames(
@@ -382,7 +382,7 @@ class _NearBest:
 
 
 def _nothing(topic: Topic, setup: Setup, termination: Termination, seconds: float) -> Oracles:
-    optima = Optima.of_sets([], 0, 1, complete=False, termination=termination.value)
+    optima = Optima(Diagram.of_sets([]), 0, None, complete=False, termination=termination.value)
     result = unsolved(topic.id, setup, termination, seconds=seconds)
     result = result.changed(enumeration=OptimaFields(count=0, complete=False))
     return _with_names(optima, result=result, names=UnitNames(()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
-from optsum.solvers.objectives.recall import solve_all, solve_one
+from optsum.solvers.objectives.paper_knapsack import solve_knapsack
+from optsum.solvers.objectives.recall import solve_recall
 
 import optsum
 from optsum.contracts.run import Limits
@@ -36,13 +36,16 @@ def test_knapsack_and_default_agree(shared_data: Path, name: str, metric: str, r
                 coverage = build(part, setup_of(options)).problem.coverage
             except optsum.InputError:  # a reference of one word has no bigram
                 continue
-            ours, papers = solve_all(coverage), solve_knapsack_all(coverage, Limits(nodes=50_000_000))
+            ours, papers = (
+                solve_recall(coverage, every=True),
+                solve_knapsack(coverage, Limits(nodes=50_000_000), every=True),
+            )
             assert ours.complete
             assert papers.complete
             assert (ours.value, ours.count) == (papers.value, papers.count), part.id
             if ours.count <= LISTED:
                 assert set(ours) == set(papers), part.id
-            one = solve_one(coverage)
+            one = solve_recall(coverage, every=False)
             assert one.proven
             assert one.value == ours.value
             compared += 1

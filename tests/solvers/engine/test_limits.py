@@ -18,7 +18,7 @@ from optsum.solvers.engine.relaxation import Session, linear_program, priced
 from optsum.solvers.engine.root import core_of
 from optsum.solvers.engine.search import Search
 from optsum.solvers.objectives.ratio import solve_ratio
-from optsum.solvers.objectives.recall import solve_all, solve_one
+from optsum.solvers.objectives.recall import solve_recall
 from optsum.solvers.objectives.sums import solve_sum
 
 from optsum.contracts.result import Termination
@@ -89,7 +89,7 @@ def test_a_large_topic_ends_soon_after_its_limit(seconds: float, ratios: int) ->
     began = perf_counter()
     found = solve(instance, Limits(time_s=seconds), every=False)
     assert perf_counter() - began < seconds + 5.0
-    assert (found.reason, found.proven) == (Termination.TIME_LIMIT, False)
+    assert (found.termination, found.proven) == (Termination.TIME_LIMIT, False)
 
 
 def test_nothing_known_by_the_deadline() -> None:
@@ -99,10 +99,10 @@ def test_nothing_known_by_the_deadline() -> None:
     )
     assert sum(len(joint.vetoes) for joint in instance.joints) > 150_000
     with pytest.raises(Stopped):
-        solve_one(instance, Limits(time_s=0.0))
-    optima = solve_all(instance, Limits(time_s=0.0))
+        solve_recall(instance, Limits(time_s=0.0), every=False)
+    optima = solve_recall(instance, Limits(time_s=0.0), every=True)
     assert (optima.count, optima.complete, optima.termination) == (0, False, "time_limit")
-    assert optima.bound >= solve_all(instance, Limits(nodes=100)).value
+    assert optima.bound >= solve_recall(instance, Limits(nodes=100), every=True).value
     assert not optima.proven
 
 
@@ -151,8 +151,8 @@ def test_interrupts_reach_an_engine_by_its_deadline() -> None:
         return asked > 3
 
     found = solve_ratio(seams(60), Limits(), Deadline(should_stop=third_time), every=True)
-    assert found.reason is Termination.INTERRUPTED
-    assert found.selection is not None
+    assert found.termination == Termination.INTERRUPTED
+    assert found
 
 
 def test_books_keep_every_limit() -> None:
@@ -191,7 +191,7 @@ def test_a_split_search_does_not_keep_its_tables(monkeypatch: pytest.MonkeyPatch
         rows = [{int(f): 1 for f in rng.choice(90, int(rng.integers(2, 12)), replace=False)} for _ in range(40)]
         gains = [sorted(rng.integers(1, 5, 2).tolist(), reverse=True) for _ in range(90)]
         instance = Coverage.of(rng.integers(3, 30, 40).tolist(), rows, gains, constants=(0, 999), max_length=90)
-        split[0] += solve_one(instance, effort=hasty).statistics.splits
-        split[1] += int(solve_all(instance, effort=hasty).statistics["splits"])
+        split[0] += solve_recall(instance, effort=hasty, every=False).statistics["splits"]
+        split[1] += int(solve_recall(instance, effort=hasty, every=True).statistics["splits"])
     assert min(split) > 5
     assert most <= 2  # a search, and the one that takes its place

@@ -9,8 +9,8 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 from optsum.solvers.engine.driver import DEFAULT, Effort
-from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
-from optsum.solvers.objectives.recall import solve_all, solve_one
+from optsum.solvers.objectives.paper_knapsack import solve_knapsack
+from optsum.solvers.objectives.recall import solve_recall
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
@@ -28,16 +28,16 @@ def value_of(instance: Coverage, chosen: Selection) -> int:
 
 def assert_same_as_brute_force(instance: Coverage, name: object, effort: Effort = DEFAULT) -> None:
     truth = brute_force(CoverageProblem.of(instance))
-    optima, one = solve_all(instance, effort=effort), solve_one(instance, effort=effort)
+    optima, one = solve_recall(instance, effort=effort, every=True), solve_recall(instance, effort=effort, every=False)
     assert optima.complete, name
     if truth.best is None:
-        assert (optima.count, one.selection, one.proven) == (0, None, True), name
+        assert (optima.count, one.count, one.proven) == (0, 0, True), name
         return
     best = value_of(instance, truth.optima[0])
     assert (optima.value, optima.bound, optima.count) == (best, best, len(truth.optima)), name
     assert set(optima) == set(truth.optima), name
     assert (one.value, one.bound, one.proven) == (best, best, True), name
-    assert one.selection in truth.optima, name
+    assert next(iter(one)) in truth.optima, name
 
 
 def random_instance(rng: np.random.Generator, *, large_gains: bool = False) -> Coverage:
@@ -73,7 +73,7 @@ def test_equals_brute_force_when_every_search_is_split(seed: int) -> None:
     for number in range(60):
         instance = random_instance(rng)
         assert_same_as_brute_force(instance, (seed, number), effort)
-        splits += solve_all(instance, effort=effort).statistics.get("splits", 0)
+        splits += solve_recall(instance, effort=effort, every=True).statistics.get("splits", 0)
     assert splits > 20
 
 
@@ -98,8 +98,8 @@ def medium_instance(seed: int, units: int = 60) -> Coverage:
 @pytest.mark.parametrize("seed", range(8))
 def test_agrees_with_the_baseline(seed: int) -> None:
     instance = medium_instance(seed, 40)
-    paper = solve_knapsack_all(instance)
-    optima = solve_all(instance)
+    paper = solve_knapsack(instance, every=True)
+    optima = solve_recall(instance, every=True)
     assert paper.complete
     assert (optima.value, sorted(optima)) == (paper.value, sorted(paper))
 
@@ -107,27 +107,27 @@ def test_agrees_with_the_baseline(seed: int) -> None:
 def test_counts_beyond_64_bits() -> None:
     # 100 units without gain and one that gains: the optima are all supersets that fit.
     instance = Coverage.of([1] * 101, [{0: 1}, *[{}] * 100], [[7]], constants=(0, 7), max_length=101)
-    assert solve_all(instance).count == 2**100
+    assert solve_recall(instance, every=True).count == 2**100
 
 
 def test_constant_and_mass_of_the_numerator_count() -> None:
     instance = Coverage.of(
         [2, 2, 2], [{0: 1}, {0: 1}, {}], [[6]], constants=(5, 100), mass=[[0, 0, 3], [0, 0, 0]], max_length=4
     )
-    optima = solve_all(instance)
+    optima = solve_recall(instance, every=True)
     assert (optima.value, sorted(optima)) == (14, [(0, 2), (1, 2)])
 
 
 def test_values_too_large_for_64_bits_are_refused() -> None:
     instance = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[2**59 + 1], [2**59]], constants=(0, 2**62), max_length=1)
     with pytest.raises(UnsupportedError, match="beyond"):
-        solve_all(instance)
+        solve_recall(instance, every=True)
 
 
 def test_gains_are_divided_by_their_common_factor() -> None:
     huge = 2**50 * 3 * 5
     instance = Coverage.of([1, 1, 1], [{0: 1}, {1: 1}, {0: 1}], [[huge], [2 * huge]], constants=(0, 9), max_length=2)
-    optima = solve_all(instance)
+    optima = solve_recall(instance, every=True)
     assert (optima.value, sorted(optima)) == (3 * huge, [(0, 1), (1, 2)])
 
 
@@ -141,7 +141,7 @@ def test_gains_are_divided_by_their_common_factor() -> None:
 def test_other_instances_are_refused(change: dict[str, object]) -> None:
     instance = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[1], [1]], constants=(0, 2), **{"max_length": 1, **change})  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match="exact engine"):
-        solve_all(instance)
+        solve_recall(instance, every=True)
 
 
 @pytest.mark.parametrize(
@@ -155,14 +155,17 @@ def test_other_instances_are_refused(change: dict[str, object]) -> None:
 )
 def test_limits_keep_what_is_known(limits: Limits, deadline: Deadline | None, reason: str) -> None:
     instance = hard_instance()
-    optima, one = solve_all(instance, limits, deadline), solve_one(instance, limits, deadline)
+    optima, one = (
+        solve_recall(instance, limits, deadline, every=True),
+        solve_recall(instance, limits, deadline, every=False),
+    )
     assert (optima.complete, optima.termination) == (False, reason)
     assert optima.value <= optima.bound
     for chosen in islice(optima, 5):
         assert value_of(instance, chosen) == optima.value
         assert instance.lengths[list(chosen)].sum() <= instance.max_length
-    assert one.selection is not None
-    assert value_of(instance, one.selection) == one.value <= one.bound
+    assert one
+    assert value_of(instance, next(iter(one))) == one.value <= one.bound
     assert one.proven == (one.termination == "completed")
 
 
@@ -173,12 +176,12 @@ def hard_instance() -> Coverage:
 
 def test_a_stopped_enumeration_has_only_optima() -> None:
     instance = hard_instance()
-    whole = solve_all(instance)
+    whole = solve_recall(instance, every=True)
     assert whole.complete
     seen = 0
     nodes = whole.statistics["nodes"]
     for share in (0.5, 0.9, 0.99):
-        part = solve_all(instance, Limits(nodes=int(nodes * share)))
+        part = solve_recall(instance, Limits(nodes=int(nodes * share)), every=True)
         if part.proven and not part.complete:
             assert set(part) <= set(whole)
             seen += 1
@@ -187,15 +190,15 @@ def test_a_stopped_enumeration_has_only_optima() -> None:
 
 def test_the_same_answer_every_time() -> None:
     instance = medium_instance(3)
-    assert list(solve_all(instance)) == list(solve_all(instance))
+    assert list(solve_recall(instance, every=True)) == list(solve_recall(instance, every=True))
 
 
 def test_an_instance_without_units() -> None:
     nothing = Coverage.of([], [], [[1]], constants=(0, 1), max_length=10)
-    optima = solve_all(nothing)
+    optima = solve_recall(nothing, every=True)
     assert isinstance(optima, Optima)
     assert (optima.value, list(optima)) == (0, [()])
-    assert solve_one(nothing).selection == ()
+    assert list(solve_recall(nothing, every=False)) == [()]
 
 
 def test_long_lengths_use_a_coarser_table() -> None:
@@ -207,4 +210,4 @@ def test_long_lengths_use_a_coarser_table() -> None:
     instance = Coverage.of(lengths, rows, [[1]] * 20, **parts)  # type: ignore[arg-type]
     assert_same_as_brute_force(instance, "long")
     with pytest.raises(UnsupportedError, match="minimum length"):
-        solve_all(Coverage.of(lengths, rows, [[1]] * 20, min_length=1, **parts))  # type: ignore[arg-type]
+        solve_recall(Coverage.of(lengths, rows, [[1]] * 20, min_length=1, **parts), every=True)  # type: ignore[arg-type]

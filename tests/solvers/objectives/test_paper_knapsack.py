@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
+from optsum.solvers.objectives.paper_knapsack import solve_knapsack
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
@@ -21,40 +21,40 @@ def test_finds_every_oracle(seed: int) -> None:
     for number in range(60):
         instance = random_coverage(rng)
         truth = brute_force(CoverageProblem.of(instance))
-        optima, one = solve_knapsack_all(instance), solve_knapsack_one(instance)
+        optima, one = solve_knapsack(instance, every=True), solve_knapsack(instance, every=False)
         assert truth.best is not None
         best = truth.best * int(instance.constants[1])
         assert (optima.value, optima.complete, set(optima)) == (best, True, set(truth.optima)), (seed, number)
         assert optima.count == len(truth.optima)
         assert one.value == one.bound == best, (seed, number)
-        assert one.selection in truth.optima, (seed, number)
-        assert solve_knapsack_one(instance, Limits(nodes=1)).bound >= best, (seed, number)
+        assert next(iter(one)) in truth.optima, (seed, number)
+        assert solve_knapsack(instance, Limits(nodes=1), every=False).bound >= best, (seed, number)
 
 
 def test_the_bound_packs_by_density_and_takes_a_part_of_the_last() -> None:
     # Gains 6, 5, 4 for 3, 4, 5 words; ten words of room: 6 + 5 + 4 * 3 // 5, and one set cannot prove less.
     instance = Coverage.of([3, 4, 5], [{0: 1}, {1: 1}, {2: 1}], [[6], [5], [4]], constants=(0, 15), max_length=10)
-    assert solve_knapsack_one(instance, Limits(nodes=1)).bound == 6 + 5 + 2
+    assert solve_knapsack(instance, Limits(nodes=1), every=False).bound == 6 + 5 + 2
 
 
 def test_the_empty_set_is_an_oracle_where_nothing_fits() -> None:
     instance = Coverage.of([5], [{0: 1}], [[1]], constants=(0, 1), max_length=4)
-    assert list(solve_knapsack_all(instance)) == [()]
+    assert list(solve_knapsack(instance, every=True)) == [()]
 
 
 def test_windows_are_refused() -> None:
     instance = Coverage.of([5], [{0: 1}], [[1]], constants=(0, 1), max_length=9, min_length=5)
     with pytest.raises(UnsupportedError, match="minimum length"):
-        solve_knapsack_all(instance)
+        solve_knapsack(instance, every=True)
 
 
 def test_sets_checked_are_counted_and_limited() -> None:
     rng = random.Random(3)  # noqa: S311
     rows = [{rng.randrange(40): 1, 40 + rng.randrange(40): 1} for _ in range(40)]
     instance = Coverage.of([rng.randint(1, 9) for _ in rows], rows, [[1]] * 80, constants=(0, 80), max_length=30)
-    whole = solve_knapsack_all(instance)
+    whole = solve_knapsack(instance, every=True)
     assert whole.statistics["nodes"] > 100
-    stopped = solve_knapsack_all(instance, Limits(nodes=100))
+    stopped = solve_knapsack(instance, Limits(nodes=100), every=True)
     assert (stopped.termination, stopped.complete) == ("node_limit", False)
     assert stopped.statistics["nodes"] == 100
     assert stopped.value <= stopped.bound

@@ -304,7 +304,7 @@ def recognised(names: Collection[str]) -> Columns | None:
     return None
 
 
-def columns_beside(names: Collection[str], taken: Columns) -> list[str]:
+def columns_beside(names: Collection[object], taken: Columns) -> list[str]:
     """Return the columns of a record that other data sets have their documents or references in.
 
     Examples

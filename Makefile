@@ -61,12 +61,11 @@ define try
 	@rm -rf $(EMPTY)
 endef
 
-# $(call lint,FOLDER): quick checks of the sources, with the tools in that environment
+# $(call lint,FOLDER): style and types of the sources, with the tools in that environment
 define lint
 	$(1)/bin/ruff check .
 	$(1)/bin/ruff format --check .
 	$(1)/bin/mypy
-	$(1)/bin/pytest -q tests/test_layers.py tests/test_layout.py tests/test_packaging.py
 endef
 
 $(DEV)/.installed: pyproject.toml
@@ -93,14 +92,14 @@ $(TEST)/.installed: $(TEST)/.created | wheel
 
 # The packages around optsum are installed afresh when pyproject.toml changes, optsum itself every time.
 # Without PYTHONSAFEPATH, `python -c` in a test's own process would find the sources before the installed wheel.
+# Kernels are compiled beforehand: otherwise each process of pytest compiles them for itself. Tests build the site, too.
 test: export OPTSUM_WHEEL := 1
 test: export PYTHONSAFEPATH := 1
 test: $(TEST)/.installed
 	$(TEST)/bin/pip install --quiet --no-deps --force-reinstall dist/optsum-*.whl
 	$(call lint,$(TEST))
-	$(TEST)/bin/mkdocs build --strict
-	$(TEST)/bin/pytest -n auto -m "not slow"
-	$(TEST)/bin/pytest -n auto -m slow
+	$(TEST)/bin/optsum warm-up --all
+	$(TEST)/bin/pytest -n auto --dist worksteal
 
 # What a test needs beside optsum is listed here, not in an extra: the tools of `dev` ask for newer packages than optsum does.
 # Of `solvers` all but Gurobi, whose oldest package brings a licence that has expired. The oldest matplotlib calls what pyparsing
@@ -144,6 +143,7 @@ dev: $(DEV)/.developer
 
 lint: $(DEV)/.developer
 	$(call lint,$(DEV))
+	$(DEV)/bin/pytest -q tests/test_layers.py tests/test_layout.py tests/test_packaging.py
 
 docs: $(DEV)/.developer
 	$(DEV)/bin/mkdocs build --strict

@@ -6,17 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from damage import FILES, KERNEL, damaged_caches, run_kernel
+from damage import KERNEL, damaged_caches, run_kernel
 
 
-@pytest.mark.parametrize(("kind", "name"), [("nbi", "empty"), ("nbc", "cut at 0.60"), ("nbc", "bit at 0.80")])
-def test_a_damaged_cache_is_made_again(kind: str, name: str) -> None:
-    assert list(damaged_caches([name], (kind,))) == [(f"{kind} {name}", "")]
-
-
-@pytest.mark.slow
 def test_all_kinds_of_damage() -> None:
-    assert [each for each in damaged_caches(list(FILES)) if each[1]] == []
+    assert [each for each in damaged_caches() if each[1]] == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a limit as POSIX has it")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from optsum.registry import FORMULATIONS, STRATEGIES
+from optsum import FORMULATIONS, STRATEGIES
 
 ROOT = Path(__file__).resolve().parent.parent
 ABOVE = ("optsum/options", "optsum/report", "optsum/running")

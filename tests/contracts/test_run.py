@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Run, Stopped
-from optsum.coverage.instance import Sense
-from optsum.errors import InputError, OptionError
-from optsum.problem.problem import Evaluation, Problem
+from optsum import Evaluation, InputError, Limits, OptionError, Problem, Run, Sense, Stopped, Termination
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.topic import Topic, as_topic
-from optsum.errors import InputError, OptionError
+from optsum import InputError, OptionError, Topic, as_topic
 
 GOOD: dict[str, Any] = {"id": "t", "documents": [["A b .", "C ."], ["D ."]], "references": [["A ."], ["D .", "C ."]]}
 

@@ -11,8 +11,7 @@ import pytest
 from plain_oracle import Plain
 
 import optsum
-from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.metrics.names import parse_metric
+from optsum import InputError, OptionError, UnsupportedError, parse_metric
 from optsum.testing import random_topic
 
 TOPIC: dict[str, Any] = {

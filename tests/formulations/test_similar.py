@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from similar_topics import best_by_trying, feasible, precision_by_hand, random_topic, recall_by_hand
 
 import optsum
-from optsum.errors import InputError, OptionError, UnsupportedError
+from optsum import InputError, OptionError, UnsupportedError
 
 _UNIT = 10_000
 _EXACT = ("branch-and-bound", "exhaustive", "auto", "milp")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum.registry import STRATEGIES
+from optsum import STRATEGIES
 
 OBJECTIVES: list[dict[str, Any]] = [
     {"metric": "rouge-1"},

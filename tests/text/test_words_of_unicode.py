@@ -11,7 +11,7 @@ from against_rouge_score import NEAR_ASCII, differences
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.text.analyzer import Analyzer
+from optsum import Analyzer
 
 OFFICIAL = Path("/usr/share/unicode/auxiliary/WordBreakTest.txt")
 """The test file of UAX 29, where Debian's package unicode-data puts it."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from page_rows import SCRIPT, TOPICS, rows_of
 
-from optsum.report.page.write import write_page
+from optsum import write_page
 
 Look = Callable[..., Any]
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from page_rows import rows_of
 
-from optsum.report.page.write import write_page
+from optsum import write_page
 
 WORDS = ["the", "cat", "cats", "sat", "on", "a", "mat", "and", "ran", "running", "to", "end"]
 

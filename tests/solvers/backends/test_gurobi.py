@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optsum.registry import BACKENDS
+from optsum import BACKENDS
 
 
 def test_without_scipy_it_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:

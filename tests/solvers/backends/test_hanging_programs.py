@@ -17,12 +17,7 @@ from fake_solvers import fake_cbc, fake_glpsol, first_on_path
 from processes import living, wait_for
 
 import optsum
-from optsum.contracts.result import Status, Termination
-from optsum.contracts.run import Limits
-from optsum.coverage.instance import Coverage
-from optsum.errors import BackendError
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.search import search
+from optsum import BackendError, Coverage, CoverageProblem, Limits, Status, Termination, search
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs are scripts")
 

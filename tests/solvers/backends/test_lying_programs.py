@@ -9,12 +9,7 @@ import pytest
 from fake_solvers import fake_cbc, fake_glpsol, first_on_path, forget_programs
 
 import optsum
-from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
-from optsum.coverage.instance import Coverage, Sense
-from optsum.errors import BackendError
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.search import search
+from optsum import BackendError, Coverage, CoverageProblem, Limits, Sense, Status, search
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs are scripts")
 

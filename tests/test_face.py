@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import multiprocessing
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from api import public_names
+from sources import all_sources, name_of
 
 import optsum
 import optsum.plugins
@@ -99,40 +99,12 @@ def test_a_deeper_import_is_found() -> None:
     assert MENTIONED.findall("`optsum.a.b.C` and `optsum.D`") == [("a", "b")]
 
 
-def _modules() -> list[str]:
-    folders = {"optsum": "optsum"} | {name: f"optsum.{name}" for name in ("formulations", "heuristics", "solvers")}
-    names = []
-    for folder, name in folders.items():
-        for file in sorted((ROOT / folder).rglob("*.py")):
-            parts = file.relative_to(ROOT / folder).with_suffix("").parts
-            if parts[-1] != "__main__":
-                names.append(".".join([name, *parts]).removesuffix(".__init__"))
-    return names
-
-
-@pytest.mark.slow
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
 def test_every_module_can_be_imported_first() -> None:
-    """Each in a process of its own, forked from one that holds the heavy packages and nothing of optsum."""
-    program = f"""
-import os, sys
-import numpy, numba, pydantic, networkx, typer
-assert not any(name == "optsum" or name.startswith("optsum.") for name in sys.modules)
-failed = []
-for name in {_modules()!r}:
-    child = os.fork()
-    if child == 0:
-        try:
-            __import__(name)
-        except BaseException as error:
-            print(name, repr(error), flush=True)
-            os._exit(1)
-        os._exit(0)
-    failed += [name] * (os.waitpid(child, 0)[1] != 0)
-sys.exit(bool(failed))
-"""
+    """Modules import each other in no circle (`test_layers`): if all can be imported, each can be the first."""
+    names = [name for name in map(name_of, all_sources()) if not name.endswith("__main__")]
+    program = f"for name in {names[::-1]!r}: __import__(name)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_the_example_of_a_metric_runs_without_arguments() -> None:

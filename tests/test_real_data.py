@@ -48,9 +48,10 @@ def test_the_arrays_and_the_paper_s_equations_have_the_same_optimum(shared_data:
     given = topics(shared_data, name)
     assert len(given) == TOPICS[name]
     options = {"metric": metric, "max_length": WORDS[name]}
-    direct = solved(given, **options)
-    through = solved(given, backend="pyomo:highs", **options)
-    for topic, left, right in zip(given, direct, through, strict=True):
+    some = given[::4]
+    direct = solved(some, **options)
+    through = solved(some, backend="pyomo:highs", **options)
+    for topic, left, right in zip(some, direct, through, strict=True):
         assert left.status is right.status is Status.OPTIMAL, topic.id
         assert left.objective_exact == right.objective_exact, topic.id
         assert left.numerator == right.numerator
@@ -58,11 +59,10 @@ def test_the_arrays_and_the_paper_s_equations_have_the_same_optimum(shared_data:
         check_text(topic, right, metric)
 
 
-@pytest.mark.parametrize("metric", ["rouge-1", "rouge-2", pytest.param("rouge-su0", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", ["realsumm", pytest.param("summeval", marks=pytest.mark.slow)])
-def test_no_heuristic_beats_the_optimum_and_bounds_hold(shared_data: Path, name: str, metric: str) -> None:
-    given = topics(shared_data, name)
-    options = {"metric": metric, "max_length": WORDS[name]}
+@pytest.mark.parametrize("metric", ["rouge-1", "rouge-2", "rouge-su0"])
+def test_no_heuristic_beats_the_optimum_and_bounds_hold(shared_data: Path, metric: str) -> None:
+    given = topics(shared_data, "realsumm")
+    options = {"metric": metric, "max_length": WORDS["realsumm"]}
     optima = solved(given, **options)
     found: dict[str, float] = {}
     for strategy in ("greedy", "lead", "random"):

@@ -39,10 +39,10 @@ def constrained(topic: Topic, given: dict[str, Any]) -> tuple[Topic, dict[str, A
 @pytest.mark.parametrize("sides", SIDES)
 @pytest.mark.parametrize(("name", "measure"), [("realsumm", "recall"), ("gum", "recall"), ("realsumm", "f1")])
 def test_both_have_the_same_optimum(shared_data: Path, name: str, measure: str, sides: str) -> None:
-    # Extracts of 80 words: 50 + 32 + 4 topics, each with seven kinds of constraints, by two metrics.
-    most = 4 if measure == "f1" else None
+    # Extracts of 80 words, each with seven kinds of constraints, by two metrics.
+    every, most = (1, 2) if measure == "f1" else (5, None)
     feasible = 0
-    for topic in islice(read_topics(shared_data / name / "topics.jsonl"), most):
+    for topic in islice(read_topics(shared_data / name / "topics.jsonl"), 0, most, every):
         for metric in ("rouge-1", "rouge-2"):
             given, options = constrained(topic, SIDES[sides])
             options |= {"metric": metric, "measure": measure, "max_length": 80, "bound": "none"}

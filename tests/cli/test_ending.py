@@ -68,9 +68,16 @@ def start() -> Iterator[Start]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whom", ["the process", "the group"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("number", "workers", "whom"),
+    [
+        (signal.SIGTERM, 1, "the process"),
+        (signal.SIGTERM, 2, "the process"),
+        (signal.SIGTERM, 2, "the group"),
+        (signal.SIGKILL, 2, "the process"),
+    ],
+    ids=lambda given: getattr(given, "name", str(given)),
+)
 def test_nobody_is_left_behind(tmp_path: Path, number: signal.Signals, workers: int, whom: str, start: Start) -> None:
     topics, out = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE]), tmp_path / "rows.jsonl"
     process = start(

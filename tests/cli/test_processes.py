@@ -45,8 +45,11 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in")
-@pytest.mark.parametrize("group", [False, True], ids=["to the process", "to the terminal's processes"])
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("workers", "group"),
+    [(1, False), (2, False), (2, True)],
+    ids=["one", "the first", "all, as a terminal"],
+)
 def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(tmp_path: Path, workers: int, group: bool) -> None:
     topics = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE, HUGE])
     out = tmp_path / "rows.jsonl"
@@ -197,7 +200,7 @@ def test_errors_are_shown_beside_the_table(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_compiling_is_announced_and_no_part_of_the_first_time(tmp_path: Path) -> None:
-    arguments = ["solve", NEWS, "--max-length", "50", "--strategy", "greedy"]
+    arguments = ["solve", NEWS, "--max-length", "50", "--strategy", "exhaustive"]
     status, out, shown = on_terminal(arguments, "err", NUMBA_CACHE_DIR=str(tmp_path))
     rows = [json.loads(line) for line in out.splitlines()]
     assert status == 0

@@ -85,6 +85,5 @@ def check(objective: str, seed: int) -> bool:
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(100, 150), marks=pytest.mark.slow)], ids=str)
-def test_all_exact_ways_agree(objective: str, seeds: range) -> None:
-    assert sum(check(objective, seed) for seed in seeds) >= len(seeds) // 2
+def test_all_exact_ways_agree(objective: str) -> None:
+    assert sum(check(objective, seed) for seed in range(30)) >= 15

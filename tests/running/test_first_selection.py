@@ -60,22 +60,6 @@ def test_whatever_ends_the_search(options: dict[str, Any], strategy: str) -> Non
     assert tried or strategy == "milp"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("strategy", PROVING)
-@pytest.mark.parametrize("options", OBJECTIVES, ids=str)
-def test_more_time_is_no_worse(options: dict[str, Any], strategy: str) -> None:
-    given = {"max_length": 40, **options}
-    greedy = optsum.solve(large(2), strategy="greedy", **given)
-    try:
-        found = optsum.solve(large(2), strategy=strategy, time_limit=2.0, **given)
-    except optsum.UnsupportedError:
-        pytest.skip(f"{strategy} has no such objective")
-    assert found.key is not None
-    assert greedy.key is not None
-    assert found.key >= greedy.key
-    assert found.bound_key is None or found.bound_key >= found.key
-
-
 @pytest.mark.parametrize("strategy", ["exhaustive", "auto"])
 @pytest.mark.parametrize(
     "limits",
@@ -83,7 +67,6 @@ def test_more_time_is_no_worse(options: dict[str, Any], strategy: str) -> None:
         {"time_limit": 0.05},
         {"time_limit": 0.5},
         {"evaluation_limit": 400},
-        pytest.param({"time_limit": 2.0}, marks=pytest.mark.slow),
     ],
     ids=str,
 )

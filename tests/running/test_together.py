@@ -92,7 +92,7 @@ def stripped(result: Result) -> dict[str, Any]:
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(map(str, options.values())))
 def test_together_as_each_by_itself(options: dict[str, Any], together: list[str]) -> None:
-    given = topics(7, 60) + topics(8, 30, ["a", "b", "c"])
+    given = topics(7, 30) + topics(8, 15, ["a", "b", "c"])
     alone = list(solve_all(iter(given), **options))
     assert not together
     found = list(solve_all(given, **options))

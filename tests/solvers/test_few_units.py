@@ -39,12 +39,9 @@ def assert_same_as_brute_force(instance: Coverage, name: object) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["recall", "window", "precision", "f1", "set", "sum"])
-@pytest.mark.parametrize("seed", range(4))
-def test_equals_brute_force(kind: str, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    served = sum(
-        assert_same_as_brute_force(random_coverage(rng, kind=kind, units=9), (seed, number)) for number in range(100)
-    )
+def test_equals_brute_force(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    served = sum(assert_same_as_brute_force(random_coverage(rng, kind=kind, units=9), number) for number in range(100))
     assert served > (20 if kind == "sum" else 70)
 
 
@@ -72,10 +69,9 @@ def two_of_f1(rng: np.random.Generator, *, distinct: bool) -> Coverage:
 
 
 @pytest.mark.parametrize("distinct", [False, True])
-@pytest.mark.parametrize("seed", range(3))
-def test_two_denominators_that_vary(distinct: bool, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    assert all(assert_same_as_brute_force(two_of_f1(rng, distinct=distinct), (seed, n)) for n in range(100))
+def test_two_denominators_that_vary(distinct: bool) -> None:
+    rng = np.random.default_rng(0)
+    assert all(assert_same_as_brute_force(two_of_f1(rng, distinct=distinct), number) for number in range(100))
 
 
 def hard(units: int = 40) -> Coverage:

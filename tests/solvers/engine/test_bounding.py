@@ -58,7 +58,7 @@ def bound_of(core: Core, session: Session, enough: float = -np.inf) -> float:
     return bound / core.scale
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(15))
 def test_a_relaxation_that_ends_at_a_bound_is_below_it_and_not_below_the_truth(seed: int) -> None:
     core, session = core_and_session(seed)
     best, whole = loose(seed)[1], bound_of(core, session)
@@ -109,16 +109,13 @@ def test_a_unit_that_is_in_part_comes_before_one_that_is_in_or_out() -> None:
 
 
 @pytest.mark.parametrize("brief", [-1, 7, 10**9])
-@pytest.mark.parametrize("seed", range(3))
-def test_searches_that_are_split_all_the_time_find_the_optimum(
-    brief: int, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_searches_that_are_split_all_the_time_find_the_optimum(brief: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.solvers.engine.driver._SHORT", brief)
     effort = Effort(start=1, first=2, longest=0, brief=1, shrink=1.2, brief_shrink=1.5)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     splits = 0
-    for number in range(160):  # bounds close many of them without a split
-        instance, best = any_instance(rng) if number % 4 == 0 else loose(200 * seed + number)
+    for number in range(80):  # bounds close many of them without a split
+        instance, best = any_instance(rng) if number % 4 == 0 else loose(number)
         program = program_of(instance, (1, 0))
         engine = Driver(program, Limits(), effort=effort)
         if not engine.feasible:
@@ -146,7 +143,7 @@ def test_halves_of_another_relaxation_begin_near_the_one_before() -> None:
     assert [half.near for half in whole.halves(core, 2, 0.5, None)] == [None, None]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_wherever_a_relaxation_begins_its_optimum_is_the_same(seed: int) -> None:
     rng = np.random.default_rng(seed)
     core, session = core_and_session(seed)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
 from optsum.coverage.evaluate import key_of, score, value_of
 from optsum.coverage.instance import Combination, Coverage, Key, Sense
+from optsum.errors import InputError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.program import highs
 from optsum.program.cover import model_of
@@ -21,6 +22,8 @@ from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, affordable
 from optsum.program.surrogate import sums_ratios
 from optsum.system.deadline import NEVER, Deadline
+
+_REPAIR_S: Final = 0.5  # Seconds that an integer program may take to find a selection that keeps all limits.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -200,7 +203,17 @@ class CoverageProblem(Problem):
         )
 
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
-        """Restore missing parents, then drop and add closed moves at random until the lengths fit."""
+        """Restore missing parents, then drop and add closed moves at random until all limits are kept.
+
+        Where that does not succeed, an integer program finds a selection that keeps them, near the given one.
+        """
+        repaired = self._by_moves(selection, rng)
+        if self.evaluate(repaired).feasible:
+            return repaired
+        tied = bool(self.instance.rows) or (self.instance.parents >= 0).any()
+        return (self._nearest(selection) if tied else None) or selection
+
+    def _by_moves(self, selection: Selection, rng: np.random.Generator) -> Selection:
         if self.instance.rows:
             return self._keep_rows(selection, rng)
         if self.instance.goal is Sense.MINIMIZE:
@@ -218,8 +231,38 @@ class CoverageProblem(Problem):
                     chosen = added if self.length(added) <= self.max_length else chosen
                 elif not wanted and unit in chosen:
                     chosen = {member for member in chosen if unit not in self.instance.closure((member,))}
-        repaired = tuple(sorted(chosen))
-        return repaired if self.evaluate(repaired).feasible else selection
+        return tuple(sorted(chosen))
+
+    def _nearest(self, selection: Selection) -> Selection | None:
+        """Return a selection that keeps all limits, with about as many changes as it takes; None if none is found.
+
+        That nothing keeps them is asked once.
+        """
+        if self._last.get("infeasible"):
+            return None
+        instance = self.instance
+        if instance.goal is Sense.MAXIMIZE:  # what units are worth does not matter
+            instance = Coverage.of(
+                instance.lengths,
+                [{}] * self.size,
+                [],
+                parents=instance.parents.tolist(),
+                rows=instance.rows,
+                min_length=instance.min_length,
+                max_length=instance.max_length,
+            )
+        try:
+            model = model_of(instance)
+        except InputError:  # numbers that floating point does not hold
+            return None
+        kept = np.zeros(model.columns, np.int64)
+        kept[: self.size] = -1
+        kept[list(selection)] = 1
+        model = replace(model, sense=Sense.MAXIMIZE, objective=kept)
+        found = highs.near_best(model, Deadline(_REPAIR_S))
+        units = () if found is None else tuple(np.flatnonzero(found[: self.size] > 0.5).tolist())
+        self._last["infeasible"] = found is None or not self.evaluate(units).feasible
+        return None if self._last["infeasible"] else units
 
     def _keep_rows(self, selection: Selection, rng: np.random.Generator) -> Selection:
         """Drop units at random until all maxima are kept, then add what brings a selection nearer to its minima.

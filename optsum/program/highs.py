@@ -26,6 +26,8 @@ _DEAF: Final = 500_000
 _DEAREST: Final = 2.0**24
 """Length of a vector of costs, beyond which HiGHS may end without a solution; sums of ratios have far longer ones."""
 
+_ABOUT: Final = 0.1  # Relative gap of a solution that is about the best.
+
 _HEARS_S: Final = 0.5  # Seconds that HiGHS may take to stop once it was asked to.
 
 _EARLY_S: Final = 0.5
@@ -187,3 +189,19 @@ def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
     if not (optimal or (stopped and solution.dual_valid)):
         return None
     return Relaxation(divisor * np.array(solution.row_dual), np.array(solution.col_value), optimal)
+
+
+def near_best(model: LinearModel, deadline: Deadline) -> NDArray[np.float64] | None:
+    """Return the columns of a solution that is about the best, or the best that is found by a deadline; None for none.
+
+    Floating point has found it: whoever uses it evaluates it.
+    """
+    import highspy
+
+    highs = new_highs()
+    highs.setOptionValue("mip_rel_gap", _ABOUT)
+    pass_model(highs, model)
+    if not run(highs, deadline):
+        return None
+    holds = highs.getInfo().primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    return np.array(highs.getSolution().col_value) if holds else None

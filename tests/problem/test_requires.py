@@ -106,6 +106,33 @@ def test_what_proves_nothing_keeps_the_pairs_too(topic: dict[str, Any], most: in
         assert result.key <= best <= result.bound_key
 
 
+@pytest.mark.parametrize("way", [{}, {"metric": "rouge-l"}], ids=["rouge-1", "rouge-l"])
+def test_what_proves_nothing_finds_a_selection_in_a_window_if_there_is_one(way: dict[str, Any]) -> None:
+    @settings(max_examples=30)
+    @given(topics(), st.data())
+    def check(topic: dict[str, Any], data: st.DataObject) -> None:
+        size, lengths = len(topic["documents"][0]), [len(text.split()) for text in topic["documents"][0]]
+        numbers = st.integers(-3, 3).filter(bool)
+        coefficients = data.draw(st.lists(numbers, min_size=size, max_size=size))
+        low, least = data.draw(st.integers(-2, 3)), data.draw(st.integers(1, sum(lengths)))
+        most = least + data.draw(st.integers(0, 1))
+        row = {"sentences": list(range(size)), "coefficients": coefficients, "low": low, "high": low + 1}
+        topic["constraints"]["rows"] = [row]
+        sets = chain.from_iterable(combinations(range(size), count) for count in range(size + 1))
+        possible = {
+            chosen
+            for chosen in sets
+            if kept(topic, chosen)
+            and least <= sum(lengths[unit] for unit in chosen) <= most
+            and low <= sum(coefficients[unit] for unit in chosen) <= low + 1
+        }
+        for strategy in (*OTHERS, "vns+greedy", "random"):
+            found = optsum.solve(topic, min_length=least, max_length=most, strategy=strategy, bound="none", **way)
+            assert found.selection in (possible or {None}), strategy
+
+    check()
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_rows_with_negative_coefficients_against_trying_every_set(seed: int) -> None:
     instance = random_coverage(np.random.default_rng(seed), kind="sided", units=5)

@@ -243,7 +243,7 @@ class CoverageProblem(Problem):
         instance = self.instance
         if instance.goal is Sense.MAXIMIZE:  # what units are worth does not matter
             instance = Coverage.of(
-                instance.lengths,
+                instance.lengths.tolist(),
                 [{}] * self.size,
                 [],
                 parents=instance.parents.tolist(),

@@ -1,4 +1,4 @@
-"""Compressions: sentences of which parts may be left out, under a length limit.
+"""Compressions: sentences with parts left out, under a length limit.
 
 Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 1-12: the dependency tree of a sentence becomes
 a tree of chunks (`optsum.chunks`), and any part of it that holds, with each chunk, all above it may stand in the

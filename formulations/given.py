@@ -30,7 +30,7 @@ class GivenProblem(Formulation):
     """Problems of one's own, and lines of the normal form, as they are; a maximum length replaces theirs."""
 
     name: ClassVar[str] = "problem"
-    about: ClassVar[str] = "problems that are given, to be maximized"
+    about: ClassVar[str] = "problems of your own, maximized"
     has_metric: ClassVar[bool] = False
     whole_sentences: ClassVar[bool] = False
     summaries: ClassVar[str] = "selections"
@@ -62,7 +62,7 @@ class GivenToMinimize(GivenProblem):
     """The same, to be minimized."""
 
     name: ClassVar[str] = "problem:minimize"
-    about: ClassVar[str] = "problems that are given, to be minimized"
+    about: ClassVar[str] = "problems of your own, minimized"
     sense: ClassVar[Sense] = Sense.MINIMIZE
 
 

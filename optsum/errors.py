@@ -73,7 +73,7 @@ class UnknownNameError(OptionError, LookupError):
 
 
 class UnsupportedError(OptsumError, TypeError):
-    """A pair that does not go together, such as a strategy and a problem that lacks what it needs."""
+    """A combination that does not work, such as a strategy and a problem without the ability that it needs."""
 
 
 class BackendError(OptsumError, RuntimeError):
@@ -149,7 +149,7 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def visible(text: str, *, keep: str = "", pairs: bool = False) -> str:
-    r"""Return text as a terminal may show it: what it would obey or hide is escaped.
+    r"""Return text that a terminal may show: control characters and invisible ones are escaped.
 
     This stands between data and every terminal: a name may hold a sequence that moves the cursor, or turns round what
     follows it.

@@ -103,7 +103,7 @@ class Registry(Generic[T]):
         return None if derives else f"it is no subclass of {self.base.replace(':', '.')}"
 
     def options_of(self, name: str) -> list[str]:
-        """Return the names of what can be set: the fields of the class, where it is a dataclass."""
+        """Return the names of the options of a class: its fields, where it is a dataclass."""
         cls = self.load(name)
         return [item.name for item in fields(cls)] if is_dataclass(cls) else []
 
@@ -299,7 +299,7 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 def _kind_wanted(value: object, hint: Any) -> str | None:
-    """Return what a field takes, if that is something simple and `value` is nothing of it."""
+    """Return the type of a field, if it is a simple one and `value` is not of it."""
     hints = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
     words = []
     for each in hints:

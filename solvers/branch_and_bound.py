@@ -65,7 +65,7 @@ def search_by_own_bound(run: Run) -> None:
 
 
 def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Selection, Evaluation]]:
-    """Yield the selections of which no bound says that nothing is gained, each once, with what they are worth.
+    """Yield each selection that no bound rules out, once, with its value.
 
     Units are decided in the order of what each is worth by itself: with a unit first, then without it.
 
@@ -107,7 +107,7 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
 
 
 def _take_note(run: Run, bounds: Iterable[Key | None]) -> None:
-    """Tell a run what is proven if these bound all that is left to visit."""
+    """Report to a run the bound that is proven if these bound every open node."""
     known = [bound for bound in bounds if bound is not None]
     if run.evaluation is not None:
         known.append(run.evaluation.key)

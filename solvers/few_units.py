@@ -555,7 +555,7 @@ def _serves(instance: Coverage) -> bool:
 
 
 def _fit(instance: Coverage, constants: list[int], added: list[float]) -> bool:
-    """Whether 64 bits hold the products of two values, even if each unit added what it is worth by itself.
+    """Whether products of two values fit 64 bits, even if each unit added its whole value.
 
     A quick test, of which `fits` is the exact one.
     """
@@ -565,7 +565,7 @@ def _fit(instance: Coverage, constants: list[int], added: list[float]) -> bool:
 
 
 def _start(depths: int, gains: IntArray, features: int, ends: int) -> FewUnitsState:
-    """Return a walk of which nothing is filled in but what each unit adds to the first node."""
+    """Return a walk in which only the gains of the units at the first node are filled in."""
     _, totals, units = gains.shape
     return FewUnitsState(
         units=np.empty((depths, units), np.int64),

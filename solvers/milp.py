@@ -66,7 +66,7 @@ class Verdict:
 
 
 def stopped_by_options(backend: Backend, name: str, outcome: RawOutcome) -> Stopped:
-    """Return how a search ends whose solver was given options of its own, and has proven nothing under them."""
+    """Return how a search ends if the solver had options of its own and proved nothing under them."""
     return Stopped(
         Termination.COMPLETED,
         f"{name} ended with {outcome.native!r} under {backend.given()}, which proves no optimum",

@@ -60,7 +60,7 @@ class WorkingTree:
         self._children = None
 
     def below(self, word: int) -> set[int]:
-        """Return the word and all that depends on it."""
+        """Return the word and all words that depend on it."""
         found, new = {word}, [word]
         while new:
             new = [child for each in new for child in self.children(each)]

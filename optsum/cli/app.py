@@ -284,7 +284,10 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _misspelt(error: Any) -> str | None:
-    """Return what answers a flag that there is not, with the one that looks most like it; or an argument too many."""
+    """Return what answers a flag that does not exist, an argument too many, or one that is missing."""
+    about = getattr(getattr(error, "param", None), "help", None)
+    if about and error.format_message().startswith("Missing argument"):
+        return f"{error.format_message().rstrip('.')}: {about}"
     if error.format_message().startswith("Got unexpected extra argument"):
         return f"{error.format_message().rstrip('.')}: quote a path with blanks, and join several names by commas"
     ctx, name = getattr(error, "ctx", None), getattr(error, "option_name", None)

@@ -103,7 +103,7 @@ class Finished:
             yield topic
 
     def marked(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a topic with what says which text they were made of."""
+        """Yield the rows of a topic with the hash of its text."""
         read = None
         for row in rows:
             topic = self._topic_of(row)

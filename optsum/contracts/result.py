@@ -103,7 +103,7 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
 
 
 def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[int, ...]:
-    """Return 1 for each of so many sentences that is selected, and 0 for each that is not.
+    """Return 1 for each sentence that is selected, and 0 for each other.
 
     Examples
     --------

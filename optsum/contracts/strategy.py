@@ -23,7 +23,7 @@ class LengthSearch(Protocol):
 
     @property
     def searched(self) -> int:
-        """At how many lengths something was searched."""
+        """Number of lengths that were searched."""
 
     def learn(self, units: Selection) -> None:
         """Take in a selection that may be good."""
@@ -80,7 +80,7 @@ class Strategy(ABC):
         require(problem, self.requires, f"The strategy {self.name}")
 
     def prepare(self, problem: Problem | None = None) -> None:  # noqa: B027 - most have nothing to do
-        """Compile or load all that a search of such problems may reach, before its clock starts.
+        """Compile or load every kernel that a search of such problems may use, before its clock starts.
 
         Every search of a third party's strategy calls it, so a second time costs next to nothing; built-in ones are
         prepared once for all problems that are alike (`optsum.Problem.prepared_as`). Numba compiles a kernel with all

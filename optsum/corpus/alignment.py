@@ -1,4 +1,4 @@
-"""Alignments made from text: which source sentences, together, say what a sentence of a reference says.
+"""Alignments made from text: the source sentences that together support a sentence of a reference.
 
 Hirao et al. 2004 (TSC3), Table 1, lists for each sentence of an abstract the sets of source sentences that correspond
 to it, as people found them. Where there are no people, a set corresponds here if the n-grams of its sentences, taken

@@ -1,4 +1,4 @@
-"""Which sets of source sentences say what a sentence of the abstract, or a claim, says: a topic's ``cover``, checked.
+"""The sets of source sentences that support each sentence of an abstract, or each claim: a topic's ``cover``, checked.
 
 Hirao et al. 2004 (TSC3), Table 1: the alternatives A_i1, A_i2, ... of abstract sentence i.
 """
@@ -73,14 +73,14 @@ def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
 
 
 def claim_names(topic: Topic, numbers: Iterable[int]) -> list[SentenceId]:
-    """Return what the input calls abstract sentences (``meta.abstract_ids``), or their numbers."""
+    """Return the names of the abstract sentences in the input (``meta.abstract_ids``), or their numbers."""
     names: Any = topic.meta.get("abstract_ids")
     named = isinstance(names, list | tuple) and topic.cover is not None and len(names) == len(topic.cover)
     return [names[number] if named else number for number in numbers]
 
 
 def worth_of(topic: Topic) -> list[int]:
-    """Return what each abstract sentence is worth: 1, or the topic's ``weights`` times their common denominator."""
+    """Return the weight of each abstract sentence: 1, or the topic's ``weights`` times their common denominator."""
     if topic.weights is None:
         return [1] * len(topic.cover or ())
     common = lcm(*[weight.denominator for weight in topic.weights])
@@ -133,7 +133,7 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
 
 
 def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
-    """Return what the cover may call each sentence of the documents, in order, and its text.
+    """Return each sentence of the documents in order: the name that the cover may use, and the text.
 
     These are the unit numbers, or the ids that ``meta["sentence_ids"]`` lists for all sentences.
     """

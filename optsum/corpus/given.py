@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or what a reader could not use.
 
-AnyTopics: TypeAlias = Iterable[AnyTopic] | str | os.PathLike[str]
-"""Topics or records of a data set, the path of a file or folder of them, a data frame, or a dataset."""
+AnyTopics: TypeAlias = Iterable[Any] | str | os.PathLike[str]
+"""Topics, records or problems, the path of a file or folder of them, a data frame, or a dataset."""
 
 AnyColumns: TypeAlias = str | Mapping[str, str]  # Which columns of records are what, as ``--map`` says it.
 
@@ -130,7 +130,7 @@ def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[AnyTopic]:
 
 
 def _topics(items: Iterator[Any], reading: Reading) -> Iterator[AnyTopic]:
-    """Yield topics as they are, and make topics of what are records; cells of data frames may hold JSON."""
+    """Yield topics as they are, and make topics of records; cells of data frames may hold JSON."""
     for number, item in enumerate(items):
         if isinstance(item, Topic | BadTopic):
             yield item
@@ -142,7 +142,7 @@ def _topics(items: Iterator[Any], reading: Reading) -> Iterator[AnyTopic]:
 
 
 class _Unusable(BadTopic):
-    """A record of which no topic could be made here."""
+    """A record that could not be made a topic."""
 
 
 def _usable(topics: Iterator[AnyTopic]) -> Iterator[AnyTopic]:

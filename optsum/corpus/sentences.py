@@ -1,4 +1,4 @@
-"""From what a topic or a system file gives (strings, token lists, raw text) to sentences."""
+"""Make sentences of the strings, token lists or raw texts of a file of topics or systems."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def well_formed(text: str) -> str:
 
 
 def json_type(value: object) -> str:
-    """Return what a value is, in the words of JSON, for messages."""
+    """Return the type of a value in the words of JSON, for messages."""
     match value:
         case None:
             return "null"

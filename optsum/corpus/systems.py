@@ -100,7 +100,7 @@ def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System
 
 
 def _of_row(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return what a row of results is as a system's summary: its text, and the sentences of an extract."""
+    """Return a row of results as the summary of a system: its text, and the sentences of an extract."""
     if (labels := row.get("labels")) is not None:  # of `optsum labels`
         chosen = [unit for unit, label in enumerate(labels) if label]
         sentences = row.get("sentences")

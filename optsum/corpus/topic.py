@@ -87,7 +87,7 @@ def _notes_here(name: str) -> Notes:
 
 
 class Reading(NamedTuple):
-    """How what the input gives for a text becomes sentences."""
+    """Options by which texts of the input become sentences."""
 
     split: Splitter = ENGLISH  # Of raw text.
     flat: Flat | None = None  # What a flat list of strings is.
@@ -208,7 +208,7 @@ class Topic:
         return round(sum(map(len, self.references)) / len(self.references)) if self.references else None
 
     def with_references(self, numbers: Sequence[int]) -> Self:
-        """Return the topic with some of its references alone, and with what vectors they have."""
+        """Return the topic with only some of its references, and their vectors."""
         if tuple(numbers) == tuple(range(len(self.references))):
             return self
         return replace(
@@ -347,7 +347,7 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
 
 
 def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, source: str) -> Topic:
-    """Return the topic of an object whose keys are optsum's own; `columns` say what they were called before."""
+    """Return the topic of an object with optsum's own keys; `columns` has their former names."""
     if obj.get("id") is None:
         raise InputError(f'the topic has no "id"; {_keys(obj)}{advice_for(obj) if OWN.isdisjoint(obj) else ""}')
     name = as_id(obj["id"], "the id of a topic")
@@ -391,7 +391,7 @@ def _instance(obj: Mapping[str, Any], source: str) -> Topic:
 
 
 def _first_words(documents: tuple[Text, ...], words: int, *, whole: bool) -> tuple[Text, ...]:
-    """Return documents up to the last sentence that lies within so many words of them all, if they may be cut."""
+    """Return the documents up to the last sentence within a number of words, if they may be cut."""
     if whole:
         raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them off")
     kept: list[Text] = []
@@ -558,7 +558,7 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 
 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
-    """Return the sentences of a raw text: what marks set apart, its lines, or what the splitter finds."""
+    """Return the sentences of a raw text: those between marks, its lines, or those that the splitter finds."""
     if len(text) < 8 and text.strip() in _MISSING:
         reading.notes(
             "missing", f"{where} is {text.strip()} somewhere, which is taken for a text; leave such topics out"

@@ -159,7 +159,7 @@ def watched(path: PathLike, items: Iterator[T]) -> Iterator[T]:
 def watched_to_end(
     path: PathLike, items: Iterable[T], run: Callable[[Iterator[T]], Iterable[R]]
 ) -> Generator[R, None, None]:
-    """Yield what a run makes of items of a path, and say in the end if it was changed after the last was read."""
+    """Yield the results of a run over a path, and warn in the end if the path was changed meanwhile."""
     before, read = stamp(path), list[object]()
 
     def passed_on() -> Iterator[T]:
@@ -193,7 +193,7 @@ _PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
 
 
 def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield what a function makes, or a file is; one without a name is called by its number, from 0."""
+    """Yield the problems that a function makes or a file holds; one without a name is called by its number, from 0."""
     if not is_program(place):
         name = _PROGRAM.sub("", Path(place).name)
         yield from topics_of_record(load_place("optsum:Problem.from_mps")(place, name=name), None, reading, "")
@@ -314,7 +314,7 @@ class Unread(NamedTuple):
 
 
 def unread_topics(path: PathLike, reading: Reading = AS_IS) -> Iterator[Unread | Topic | BadTopic]:
-    """Do what `read_topics` does, but leave to others what they can do by themselves.
+    """Read topics as `read_topics` does, but leave decoding to other processes where they can do it.
 
     A line of JSON Lines that is one topic is passed on as it stands in the file; `Unread.read` makes of it what
     `read_topics` would have. Only its id is looked for, because a second topic with the same one is refused;

@@ -52,7 +52,7 @@ class Ceiling(ABC):
         """Return the true hits of the chosen units, ascending; in plain Python, as the truth of the tests."""
 
     def times(self, factor: int) -> Self:
-        """Return the ceiling of an instance all of whose gains and masses are so many times as large."""
+        """Return the ceiling of the instance with all gains and masses multiplied by a factor."""
         return replace(self, gain=factor * self.gain, mass=factor * self.mass)
 
 

@@ -82,7 +82,7 @@ class Arrays(NamedTuple):
 
 
 class State(NamedTuple):
-    """One selection and all that follows from it; see the module's text."""
+    """One selection and the totals that follow from it; see the module's text."""
 
     chosen: IntArray
     copies: IntArray

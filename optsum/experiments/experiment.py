@@ -211,7 +211,7 @@ class Shard:
         return topic % self.of == self.number - 1
 
     def count(self, topics: int) -> int:
-        """Return how many of so many topics are in the shard."""
+        """Return how many of a number of topics are in the shard."""
         return len(range(self.number - 1, topics, self.of))
 
     def __str__(self) -> str:

@@ -96,7 +96,7 @@ _PACKAGES: Final = ("numpy", "numba", "highspy", "pyomo", "deap", "loky", "distr
 
 
 def environment(cells: Iterable[Options]) -> dict[str, Any]:
-    """Return the versions of all that can change a result, and the machine, as JSON has it."""
+    """Return the versions of all programs that can change a result, and the machine, as JSON."""
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "optsum": __version__,

@@ -97,7 +97,7 @@ class Metric(ABC):
 
     @abstractmethod
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Return all that is counted in a sequence of tokens, as often as it occurs.
+        """Return the keys that are counted in a sequence of tokens, as often as they occur.
 
         Raises
         ------

@@ -69,7 +69,7 @@ class Similarity(Metric):
         )
 
     def valued(self, similarity: FloatArray) -> FloatArray:
-        """Return what similarities from -1 to 1 count: 0 to 1."""
+        """Map similarities from -1 to 1 to the values that are counted, from 0 to 1."""
         return (1 + similarity) / 2 if self.shifted else np.maximum(similarity, 0.0)
 
     def steps(self, similarity: FloatArray, unit: int) -> NDArray[np.int64]:
@@ -108,7 +108,7 @@ class GreedyMatching(NamedTuple):
 def greedy_matching(
     similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray
 ) -> GreedyMatching:
-    """Match greedily: each token with what on the other side is most like it.
+    """Match each token greedily with the most similar one of the other side.
 
     `similarity`: (summary tokens, reference tokens). `summary_weights`, `reference_weights`: (tokens,). The result: all
     zeros where either side has no token; recall or precision is 0 where all that it counts weighs nothing.

@@ -8,7 +8,7 @@ _MOST_BITS = 2**31  # Of the table: beyond it (256 MB) nothing is tried.
 
 
 def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low: int, high: int) -> list[int] | None:
-    """Return a selection with ``low <= summed length <= high`` that keeps what it can, if there is one.
+    """Return a selection with ``low <= summed length <= high`` that keeps as many units as possible, if there is one.
 
     Units are decided one after the other, those of `kept` first: one of `kept` stays, and one of `others` stays out,
     wherever the units that follow can still reach the window.

@@ -29,7 +29,7 @@ class Nearness:
     key: Fraction | None = None  # The threshold itself, as values are compared; an option cannot say it.
 
     def __post_init__(self) -> None:
-        """Refuse what says nothing, or two things."""
+        """Refuse a threshold that is missing, or given twice."""
         given = [name for name in ("within", "at_least", "steps", "values", "key") if getattr(self, name) is not None]
         if len(given) != 1:
             raise OptionError(

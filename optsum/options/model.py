@@ -218,7 +218,7 @@ class ScoreOptions(Model):
 
     @cached_property
     def reading(self) -> Reading:
-        """How what the input gives for a text becomes sentences."""
+        """Options by which texts of the input become sentences."""
         return reading_of(self)
 
     def analyzer(self, *, pretokenized: bool = False) -> Analyzer:

@@ -1,4 +1,4 @@
-"""Options: one typed description of what to do, filled from keywords, a TOML file and the command line alike.
+"""Options of a search: one typed model, filled from keywords, a TOML file or the command line.
 
 Nothing heavy is imported before an option is used, so that ``optsum solve --help`` answers at once.
 """
@@ -247,7 +247,7 @@ class Options(Model):
 
     @cached_property
     def reading(self) -> Reading:
-        """How what the input gives for a text becomes sentences."""
+        """Options by which texts of the input become sentences."""
         return reading_of(self)
 
     def spec(self) -> Spec:

@@ -142,7 +142,7 @@ class Objective(Ratios):
                 entries[number] = copies
 
     def feature(self, slot: int, part: int, key: Gram, gains: tuple[int, ...], copies: int) -> int:
-        """Return the number of a feature, and note that so many more copies of it exist."""
+        """Return the number of a feature, and add to the copies of it that exist."""
         numbers = self.numbers.setdefault((slot, part), {})
         number = numbers.get(key)
         if number is None:

@@ -104,7 +104,7 @@ class Sides:
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", least=0))
 
     def linear(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> list[Linear]:
-        """Return all that is said in sentences."""
+        """Return the constraints that are given by sentences."""
         return list(_checked(self._all(topic, tokens, deadline), topic))
 
     def _all(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> Iterator[Linear]:

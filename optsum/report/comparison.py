@@ -358,7 +358,7 @@ class Comparison(Tabular):
         return [_table(self), *([_ratios_at_limits(self)] if self.plan.time_limits else [])]
 
     def to_pandas(self) -> Any:
-        """Return the rows as a `pandas.DataFrame`, with all that they hold.
+        """Return the rows as a `pandas.DataFrame` with all fields.
 
         Raises
         ------

@@ -64,7 +64,7 @@ def _strategies() -> Table:
 
 
 def _other_formulations() -> dict[str, Mapping[str, Any]]:
-    """Return what the formulations that are named search, where that is no choice among whole sentences by a metric."""
+    """Return what the named formulations search, unless it is whole sentences by a metric."""
     found = {name: FORMULATIONS.load(name) for name in FORMULATIONS.builtin}
     asked = {"max_length": 100, "metric": "rouge-2"}
     return {

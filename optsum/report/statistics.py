@@ -200,7 +200,7 @@ def spread_of(values: Sequence[float], interval: Interval = "student", z: float 
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
-    """Return the mean of what is known; None where nothing is."""
+    """Return the mean of the known values; None where there are none."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 

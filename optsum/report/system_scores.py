@@ -558,7 +558,7 @@ def _lines(row: dict[str, Any]) -> list[list[str]]:
 
 
 def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
-    """Return what a row has of a metric, or of the oracles of one; None where not all oracles were found.
+    """Return the scores of a row by a metric, or against the oracles of one; None where not all oracles were found.
 
     Of a packer who passed the budget it is the length alone.
     """

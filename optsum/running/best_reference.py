@@ -155,7 +155,7 @@ def best_result(results: Sequence[tuple[int, Result]]) -> Result:
 
 
 def reaches(key: Key, result: Result) -> bool:
-    """Whether a value is proven to be at least as good as all that a problem has."""
+    """Whether a value is proven to be at least as good as every selection of a problem."""
     if result.status is Status.OPTIMAL and result.key is not None:
         return key >= result.key
     return result.bound_key is not None and key >= result.bound_key
@@ -200,7 +200,7 @@ def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any
 def union_of(
     families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any] | None = None
 ) -> tuple[Diagram, tuple[Any, ...]]:
-    """Return the sets that are in any of the families, and what the units are called that they speak of.
+    """Return the union of the families, and the names of its units.
 
     `families`: pairs of a diagram and the names of its units, ascending. `names`: what the units of the union are
     called, ascending; those of all families by default. `names`: of its units, ascending.

@@ -122,7 +122,7 @@ def _part(part: Topic, setup: Setup) -> list[Result]:
 
 
 def _packed(part: Topic, setup: Setup, began: float) -> Result:
-    """Return the best context of a topic, with what greedy selection packs."""
+    """Return the best context of a topic, and the greedy one."""
     found = answer(part, setup, began=began)
     quick = setup_of(setup.options.model_copy(update={"strategy": QUICK, "strategy_options": (), "bound": "none"}))
     packed = answer(part, quick, began=clock())

@@ -58,7 +58,7 @@ class Warned:
         self._first = ""
 
     def add(self, warning: str | None) -> None:
-        """Count a topic, with what is to be said of it."""
+        """Count a topic, and the messages about it."""
         self._topics += 1
         self._warned += warning is not None
         self._first = self._first or warning or ""
@@ -219,7 +219,7 @@ def read_together(items: list[Unread | AnyTopic], setup: Setup, finish: Finish, 
 def search_topic(
     topic: Answered | Unread | AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]
 ) -> list[Result]:
-    """Return the results of a topic, whatever happens to it, with what it took to get this process ready."""
+    """Return the results of a topic, errors included, with the seconds that made this process ready."""
     ready = fsum(map(warm_up, setups))
     if isinstance(topic, Answered):
         return topic.results

@@ -1,4 +1,4 @@
-"""Strategies side by side on the same topics: what they have in common is computed once, and times can be compared."""
+"""Strategies side by side on the same topics: shared work is done once, and times can be compared."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Plan:
         return f" in {variant.time_limit:g} s" if self.time_limits else ""
 
     def said_of(self, variant: Options) -> dict[str, Any]:
-        """Return what a row says of its variant beside what every row says."""
+        """Return the fields of a row that tell its variant from others."""
         own = {"backend_options": dict(variant.backend_options)} if any(own for _, own in self.backends) else {}
         return {**({"time_limit": variant.time_limit} if self.time_limits else {}), **own}
 
@@ -320,7 +320,7 @@ def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str
 
 
 class _SharedBest:
-    """A topic as a problem for each reference, of which the best result counts."""
+    """A topic as one problem for each reference; the best result counts."""
 
     def __init__(self, topic: Topic) -> None:
         self._topic = topic

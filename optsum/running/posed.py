@@ -98,7 +98,7 @@ def prover_of(options: Mapping[str, Any]) -> str:
 
 
 def _sense(first: Any) -> Sense | None:
-    """Return what a problem is to do; None for what is none."""
+    """Return the goal of a problem; None for other objects."""
     if isinstance(first, Topic):
         first = first.problem
     if isinstance(first, Mapping) and first.get("format") == FORMAT:

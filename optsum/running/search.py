@@ -172,7 +172,7 @@ def _certify(
 
 
 def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
-    """Start, if that was not done, and bound what a search that has ended did not prove.
+    """Start the run if necessary, and compute a bound where a search has ended without a proof.
 
     The result: whether it, or this, was interrupted.
     """
@@ -213,7 +213,7 @@ def _start_greedily(run: Run, deadline: Deadline) -> None:
 
 
 def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None:
-    """Compile and load all that a search of such problems takes, the bound of one that proves nothing included."""
+    """Compile or load every kernel for a search of such problems, and for the bound of a heuristic."""
     strategy.prepare(problem)  # first: it may refuse
     problem.prepare()
     if strategy.exact:  # which starts from what is quickly found

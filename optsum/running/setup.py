@@ -1,4 +1,4 @@
-"""Options, resolved once into what each part of the work on a problem takes."""
+"""Options, resolved once into the arguments of each step."""
 
 from __future__ import annotations
 

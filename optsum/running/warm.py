@@ -172,7 +172,7 @@ def kernels_of(strategies: Iterable[str]) -> list[Part]:
 
 
 def refused(options: Options) -> bool:
-    """Whether the strategy cannot search what the options ask for, whatever the topic; a missing solver can."""
+    """Whether the strategy can search no topic under these options; a missing solver does not count."""
     from optsum.running.one_problem import build
 
     small = setup_of(_fitting(options))

@@ -99,7 +99,7 @@ class HiraoStudy(Study):
         )
 
     def lacking(self) -> list[str]:
-        """Return how many problems are left out of which tables, and why."""
+        """Return how many problems each table leaves out, and why."""
         problems = self.of("problem")
         all_ = counted(len(problems), "problem")
         said = []

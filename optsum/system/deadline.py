@@ -86,11 +86,11 @@ class Deadline:
         return self._part(self._ends, both)
 
     def within(self, seconds: float) -> Deadline:
-        """Return a deadline for a part of the work: in so many seconds, or when this one ends if that is sooner."""
+        """Return a deadline for a part of the work: in some seconds, or when this one ends if that is sooner."""
         return self._part(min(self._ends, clock() + seconds), self._should_stop)
 
     def later(self, seconds: float) -> Deadline:
-        """Return a deadline that passes so many seconds after this one."""
+        """Return a deadline that ends some seconds after this one."""
         return self._part(self._ends + seconds, self._should_stop)
 
     def _part(self, ends: float, should_stop: Callable[[], bool] | None) -> Deadline:

@@ -122,7 +122,7 @@ def _one_text(sentences: Sequence[Sentence], *, lower: bool) -> bytes | None:
 
 
 def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray[np.uint8]:
-    """Return what each byte becomes: white space a blank, letters and digits themselves, others as is said."""
+    """Return the replacement of each byte: a blank for white space, letters and digits as they are, others as given."""
     made = np.zeros(256, np.uint8)
     for byte in range(1, 256):
         small = ord(chr(byte).lower()) if lower and byte < 128 else byte

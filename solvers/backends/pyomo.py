@@ -254,7 +254,7 @@ class PyomoBackend(Backend):
         return pyo.SolverFactory(self.declaration.factory)
 
     def found_by_pyomo(self) -> Availability:
-        """Say whether Pyomo itself finds the solver: for solvers of which nothing is declared."""
+        """Say whether Pyomo itself finds the solver: for solvers without a declaration."""
         with hushed():
             solver = self.factory()
             if self.declaration.newer:

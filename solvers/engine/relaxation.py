@@ -212,7 +212,7 @@ class Session:
         self._highs.setBasis(basis)
 
     def _minimize(self) -> None:
-        """Turn the maximization into a minimization, of which alone HiGHS ends at a bound."""
+        """Turn the maximization into a minimization, because HiGHS only ends those at a bound."""
         import highspy
 
         self._minimizes, columns = True, len(self._program.cost)

@@ -656,7 +656,7 @@ def _subtract(sums: Any, word: int, others: Any, digit: int) -> None:
 @njit(cache=True)
 def _integers(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any, shift: Any, words: int, first: int,
               size: int) -> Any:  # fmt: skip
-    """Evaluate selections of which one integer decides; return the largest."""
+    """Evaluate selections that one integer ranks; return the largest."""
     largest = np.int64(-1)
     if words == 1 and shift[0] == 0:
         word = mine[depth, 0]

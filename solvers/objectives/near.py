@@ -116,7 +116,7 @@ class _Reach:
 
 
 def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
-    """Recall has one engine, for the optimum and for all that is near it."""
+    """Search recall by its engine, for the optimum or for nearly optimal selections."""
     bottom, program = int(instance.constants[1]), recall_program(instance)
     try:
         engine = Driver(program, limits, deadline)

@@ -260,7 +260,7 @@ def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
 
 
 def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary | None:
-    """Return the summary of a file whose name says of what; None if it does not.
+    """Return the summary in a file whose name has the document or set; None for other names.
 
     `name`: SET.TYPE.SIZE.SELECTOR.AUTHOR and perhaps .DOCUMENT, as the evaluations of DUC name them. `text`: a page of
     SEE, or plain text.

@@ -248,7 +248,7 @@ def _bad(name: str, number: int, reason: str) -> Line:
 
 
 class _Pieces:
-    """The text of an array, of which as much is held as the value under way needs."""
+    """The text of an array; only the part of the current value is held in memory."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks

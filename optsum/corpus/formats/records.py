@@ -243,7 +243,7 @@ def _has_records(path: PathLike) -> bool:
 
 
 def _made(path: Path, reading: Reading) -> Iterator[Line] | None:
-    """Return topics of what has no records; None for a file of records, and for what is not there."""
+    """Return the topics of formats without records; None for a file of records, and for a path that does not exist."""
     if (pair := line_pair(path)) is not None:
         return pair_topics(pair, reading)
     if path.is_file():

@@ -263,7 +263,7 @@ def topic_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, A
 
 
 def row_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any]:
-    """Return a row as it was written, without what it says nothing of."""
+    """Return a row as it was written, without its empty cells."""
     del number
     if not typed:
         if cells.pop(CSV_SAFE, None) == "true":
@@ -283,7 +283,7 @@ def is_run(cell: str) -> bool:
 
 
 def quoted(cell: str) -> str:
-    """Return a cell that no spreadsheet runs; `_unquoted` returns what it was."""
+    """Return a cell that no spreadsheet takes for a formula; `_unquoted` undoes it."""
     return f"'{cell}" if is_run(cell.lstrip("'")) else cell
 
 

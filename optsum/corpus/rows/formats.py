@@ -28,7 +28,7 @@ def to_bytes(row: Mapping[str, Any]) -> bytes:
 
 
 def to_ascii(row: Mapping[str, Any]) -> str:
-    """Return a row with escapes for all that is not ASCII."""
+    """Return a row with escapes for characters outside ASCII."""
     return _dumps(row, ascii_only=True)
 
 

@@ -355,7 +355,7 @@ def rescued(path: Path) -> Rescued:
 
 
 def _images(path: Path) -> Iterator[_Pages]:
-    """Yield the pages of the file, and those with what its log adds."""
+    """Yield the pages of the file, and then the pages with the changes of its log."""
     try:
         held = path.read_bytes()
     except OSError:

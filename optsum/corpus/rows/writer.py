@@ -174,7 +174,7 @@ def _common(one: Kind, other: Kind) -> Kind:
 
 
 def _same_kind(one: Kind, other: Kind) -> Kind:
-    """Return what can hold two items of a list, each as what it is."""
+    """Return a type that can hold both of two items of a list."""
     if one == other or other == "null":
         return one
     if one == "null":

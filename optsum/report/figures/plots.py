@@ -38,7 +38,7 @@ def checked_plot(path: str | Path) -> Path:
 
 
 def plot_comparison(comparison: Comparison, path: Path) -> None:
-    """Draw a comparison: what each strategy loses against the optimum, and what it costs in time.
+    """Draw a comparison: the loss of each strategy against the optimum, and its time.
 
     Left a curve for each strategy, as on the page: the share of its runs that lose at most so much (1 - ratio). Right a
     point for each: mean ratio against median time, with the middle half of its ratios.

@@ -96,7 +96,7 @@ class Setting:
 
     @cached_property
     def setup(self) -> Setup | None:
-        """How its topics are read; None where rows do not say it, or what it needs is not here."""
+        """How its topics are read; None where rows do not say it, or a package is missing."""
         if self.options is None:
             return None
         try:
@@ -163,7 +163,7 @@ class Setting:
         return "; ".join([", ".join(words), *self._more])
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the page counts with."""
+        """Return the options that the page needs for counting."""
         options = self.options
         components = [] if self.metric is None or options is None else list(map(_component, _components(self.metric)))
         return {
@@ -199,7 +199,7 @@ def _components(metric: str) -> tuple[Metric, ...]:
 
 
 def _component(metric: Metric) -> dict[str, Any]:
-    """Return how n-grams are made; of what is not made of neighbouring tokens only the name."""
+    """Return how n-grams are made; for other components only the name."""
     if isinstance(metric, NGrams):
         return {"name": metric.name, "size": metric.size}
     if isinstance(metric, SkipBigrams):
@@ -376,7 +376,7 @@ class Gathered:
     variants: list[Variant] = field(default_factory=list)
 
     def names(self) -> list[str]:
-        """Return what each variant is called: the strategy, and what tells it from others of the same strategy."""
+        """Return the name of each variant: the strategy, and the options that tell it from others of its strategy."""
         found = []
         for variant in self.variants:
             same = [other for other in self.variants if other[0] == variant[0]]
@@ -395,7 +395,7 @@ class Gathered:
         return found
 
     def of(self, variant: Variant) -> list[PageResult]:
-        """Return what a variant found, problem by problem."""
+        """Return the results of a variant, problem by problem."""
         return [problem.found[variant] for problem in self.problems if variant in problem.found]
 
     def exact(self) -> list[bool]:
@@ -411,7 +411,7 @@ def _is_exact(strategy: str) -> bool:
 
 
 def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
-    """Bring rows together.
+    """Group rows by problem and strategy, for the page.
 
     `rows`: as `optsum.contracts.result.Result.to_row` makes them. Those of a problem stand together, or have the same
     id.
@@ -533,7 +533,7 @@ def _of_enumeration(result: Result) -> dict[str, Any] | None:
 
 
 def median_count(problems: Iterable[PageProblem]) -> tuple[str, str, str] | None:
-    """Return median and largest number of tied optima, and of which topic that is; None where none are counted.
+    """Return the median and the largest number of tied optima, with its topic; None where none are counted.
 
     Numbers are digits: they can be of any size.
     """
@@ -589,7 +589,7 @@ class Chart:
 
 
 def steps(values: Sequence[float], count: int) -> list[Point]:
-    """Return where the share of so many values that are at most x rises; the values ascend."""
+    """Return the points where the share of values that are at most x rises; the values ascend."""
     return [(value, bisect_right(values, value) / count) for value in dict.fromkeys(values)]
 
 
@@ -751,7 +751,7 @@ def profile(gathered: Gathered) -> Chart | None:
 
 
 def values(gathered: Gathered) -> Chart | None:
-    """Return the mean of value / optimum that was held after so many seconds of search, from the traces."""
+    """Return the mean of value / optimum against seconds of search, from the traces."""
     traces: dict[int, list[list[Point]]] = defaultdict(list)
     for problem in gathered.problems:
         best = problem.value
@@ -837,7 +837,7 @@ def sizes(gathered: Gathered) -> Chart | None:
 
 
 def losses(gathered: Gathered) -> Chart | None:
-    """Return the share of topics that lose at most x of the optimum (1 - ratio), for all that prove nothing."""
+    """Return the share of topics that lose at most x of the optimum (1 - ratio), for each heuristic."""
     values = {
         place: [0.0 if each.reached else 1 - each.ratio for each in gathered.of(variant) if each.ratio is not None]
         for place, (variant, exact) in enumerate(zip(gathered.variants, gathered.exact(), strict=True))
@@ -1015,7 +1015,7 @@ def _has_frontier(gathered: Gathered) -> bool:
 
 @dataclass(frozen=True)
 class Tile:
-    """A number shown large, with what it is and what more there is to say."""
+    """A number shown large, with its name and a remark."""
 
     value: str
     what: str
@@ -1137,7 +1137,7 @@ def short(digits: str) -> str:
 
 
 def matrix_of(gathered: Gathered) -> list[tuple[str, list[MatrixCell | None]]]:
-    """Return for each strategy what it did in each setting."""
+    """Return the figures of each strategy in each setting."""
     found = []
     for place, name in enumerate(gathered.names()):
         cells: list[MatrixCell | None] = []

@@ -111,7 +111,7 @@ def results_table(results: Iterable[Result]) -> Table:
 
 
 def context_table(results: Iterable[Result], options: Options) -> Table:
-    """Return one line a context: the budget and what it buys, and what greedy selection packs."""
+    """Return one line a context: the budget, the supported claims, and those of greedy selection."""
     names = ["budget", "used", "claims", "supported", "bound", QUICK, "loses", "time"]
     table = Table([Column("id"), *(Column(name, True) for name in names), Column("missed", long=True)])
     cover = not options.formulated().has_metric

@@ -48,7 +48,7 @@ class Tabular(ABC):
         """Return the tables."""
 
     def shown_tables(self) -> list[Table]:
-        """Return the tables as they are shown, with what stands beside them."""
+        """Return the tables as they are shown, with their captions."""
         return self.tables()
 
     def text(self) -> str:
@@ -190,7 +190,7 @@ def put_tables(shown: Tabular | Iterable[Table], form: TableFormat = "text") -> 
 
 
 def number(value: float | None, digits: int = 4) -> Cell:
-    """Return a number with so many decimals; a dash for none."""
+    """Return a number with a fixed number of decimals; a dash for None."""
     return Cell("-" if value is None else f"{value:.{digits}f}", value)
 
 

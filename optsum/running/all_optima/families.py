@@ -95,7 +95,7 @@ def near_of(
     shares: Sequence[tuple[Any, Fraction]] | None,
     seed: int = 0,
 ) -> Near:
-    """Return what a row says of a near-optimal family.
+    """Return the fields of a row for a near-optimal family.
 
     `problems`: none if nothing was searched; several where references were searched one by one: then no value is of
     all. `shares`: none if not all sets are there: then nothing is said of all.

@@ -188,7 +188,7 @@ def _enumerate_part(
 
 
 def _get_ready(setup: Setup, nearness: Nearness | None) -> None:
-    """Compile, or load, what a warm-up leaves out: it searches, and what is near the best is enumerated."""
+    """Compile or load the kernels of an enumeration, which a warm-up of searches leaves out."""
     if nearness is None:
         return
     families.prepare()
@@ -197,7 +197,7 @@ def _get_ready(setup: Setup, nearness: Nearness | None) -> None:
 
 
 def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None, *, began: float) -> Oracles:
-    """Return all optima of a topic that is one problem, or all that is near them.
+    """Return all optima of a topic that is one problem, or all nearly optimal selections.
 
     `began` as in `optsum.running.one_problem.answer`.
     """
@@ -243,7 +243,7 @@ def _united(
     proven: bool,
     units: Sequence[Any] | None = None,
 ) -> Oracles:
-    """Return families of several references as one; `units` are what it speaks of, by default all of theirs."""
+    """Return the families of several references as one, over `units` (by default all of theirs)."""
     first = next((oracles for oracles in families if oracles.result.key == result.key), families[0])
     diagram, called = union_of([(oracles.diagram, oracles.units) for oracles in families], units)
     lengths = {name: size for oracles in families for name, size in zip(oracles.units, oracles.lengths, strict=True)}
@@ -298,7 +298,7 @@ class _NearBest:
         )
 
     def _best_values(self, wanted: int) -> Oracles:
-        """Return the selections of the best so many values; more values of each reference are asked for as needed."""
+        """Return the selections of the k best values, asking each reference for more values as needed."""
         asked, before = wanted, None
         while True:
             tops = [self._near(number, Nearness(values=asked)) for number, _ in self._found]

@@ -1,4 +1,4 @@
-"""The best value at every length: a step function, each step proven, with what greedy search reaches beside it.
+"""The best value at every length: a step function, each step proven, beside the values of greedy search.
 
 The feasible selections of a length are feasible at every larger one, so the best value never falls as the length grows.
 The lengths are gone through from the largest down: what was best at one is a bound for all smaller ones, and an optimum
@@ -50,7 +50,7 @@ _BAND: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Lengths ``first`` to ``last`` (numbers of them in the list), with what is known of each of them alike."""
+    """Lengths ``first`` to ``last`` (numbers of them in the list) that share the same known bounds and selections."""
 
     first: int
     last: int
@@ -260,7 +260,7 @@ class Walk:
         )
 
     def step(self, piece: Piece, task: Task) -> Step:
-        """Return all that is known of a piece, for people."""
+        """Return a text about a piece, for people."""
         held = piece.selection
         return Step(
             first=self._lengths[piece.first],

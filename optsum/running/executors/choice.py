@@ -60,7 +60,7 @@ def _loggers() -> list[str]:
 
 
 class DiedError(BrokenExecutor):
-    """A worker died of what it was given."""
+    """A worker died while it worked on its items."""
 
 
 class Dask:
@@ -487,11 +487,11 @@ class Crew(Protocol):
 
     @property
     def batch_s(self) -> float:
-        """Seconds of work that are worth being sent at once: many times what a message takes."""
+        """Seconds of work in a batch: many times the cost of a message."""
 
     @property
     def falls_together(self) -> bool:
-        """Whether a process that dies takes with it all that is under way, not only what it did itself."""
+        """Whether the death of one process also loses the work of the others."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Have something done.
@@ -504,7 +504,7 @@ class Crew(Protocol):
         """Look whether anybody is there, while there is nothing to do but wait."""
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Have the searches of a run (`optsum.running.executors.work.Job`) end and hand over what they have.
+        """Ask the searches of a run (`optsum.running.executors.work.Job`) to end with their best selections.
 
         Its futures may be cancelled as far as they have not begun.
         """

@@ -141,7 +141,7 @@ def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str
 
 
 def limit_memory(size: int) -> None:
-    """Let this process, and each that it starts, take so many bytes for its data; what asks for more fails.
+    """Limit the memory for data of this process, and of each that it starts, to a number of bytes.
 
     Only where the system counts them so, which Linux does.
     """

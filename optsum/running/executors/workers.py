@@ -131,7 +131,7 @@ class _Stream(Generic[Item, Answer]):
         return number
 
     def _ready(self) -> list[int]:
-        """Wait, and return the batches to be taken now: the first if the order counts, otherwise all that are done."""
+        """Wait, and return the next batches: the first one if the order counts, otherwise every finished one."""
         if self._ordered:
             first = next(iter(self._under_way))
             self._wait([self._under_way[first][1]])
@@ -167,7 +167,7 @@ class _Stream(Generic[Item, Answer]):
             raise KeyboardInterrupt
 
     def _once_more(self, numbers: list[int]) -> Iterator[list[Answer]]:
-        """Work on what a crash has cost, item by item alone, so that only the one that dies again is lost."""
+        """Repeat the items that a crash has lost one by one, so that only an item that crashes again fails."""
         for number in numbers:
             future = self._under_way[number][1]
             if future.done() and not future.cancelled() and future.exception() is None:

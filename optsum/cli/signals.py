@@ -1,15 +1,14 @@
-"""Ctrl-C and SIGTERM, which both say: end, with what there is; between two rows, or while topics are read."""
+"""Ctrl-C and SIGTERM, which both say: end, with what there is, and never in the middle of writing a row."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from types import FrameType
 from typing import Any, Final, Self, TypeVar
 
 from optsum.cli.exits import INTERRUPTED
-from optsum.report.messages import say
 from optsum.system.processes.signal_guard import is_postponed
 
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
@@ -94,41 +93,3 @@ class Interrupts(Signals):
             finally:
                 self._pulling = False
             yield item
-
-
-class Stopping(Signals):
-    """While this is entered, Ctrl-C ends `until` after the item under way; a second one or SIGTERM interrupts that too.
-
-    `stopped`: whether either was heard. `done`: items that were finished: the next one, or the end, was asked for.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.stopped = False
-        self.done = 0
-        self._reading = False
-
-    def hear(self) -> None:
-        """Let `until` end after this item; interrupt the reading of the next one, and what was asked to end before.
-
-        Whoever sends SIGTERM sends no second one, but kills the process soon.
-        """
-        before, self.stopped = self.stopped, True
-        if before or self._reading or self.number == signal.SIGTERM:
-            raise KeyboardInterrupt
-        say("Stopping after this topic; Ctrl-C again interrupts it.")
-
-    def until(self, items: Iterable[T], advance: Callable[[], None]) -> Iterator[T]:
-        """Yield the items, and call `advance` after each, until Ctrl-C."""
-        source = iter(items)
-        while not self.stopped:
-            try:
-                self._reading = True  # nothing would be lost: an input that says nothing more is not waited for
-                item = next(source)
-            except (StopIteration, KeyboardInterrupt):
-                return
-            finally:
-                self._reading = False
-            yield item
-            self.done += 1
-            advance()

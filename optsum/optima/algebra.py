@@ -13,7 +13,6 @@ import numpy as np
 
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, deep_recursion
-from optsum.system.deadline import NEVER, Deadline
 
 _BEYOND: Final = 2**31  # Unit of the two ends: after every other.
 
@@ -21,15 +20,14 @@ _BEYOND: Final = 2**31  # Unit of the two ends: after every other.
 class Ordered:
     """Diagrams in ascending order of the units.
 
-    `max_nodes`: beyond it an operation is refused, so that memory stays bounded. `deadline`: after it, too.
+    `max_nodes`: beyond it an operation is refused, so that memory stays bounded.
     """
 
-    def __init__(self, max_nodes: int, deadline: Deadline = NEVER) -> None:
+    def __init__(self, max_nodes: int) -> None:
         self.nodes: list[tuple[int, int, int]] = [(_BEYOND, 0, 0), (_BEYOND, 1, 1)]
         self._number: dict[tuple[int, int, int], int] = {}
         self._memo: dict[tuple[str, int, int], int] = {}
         self._max_nodes = max_nodes
-        self._deadline = deadline
 
     def node(self, unit: int, without: int, with_: int) -> int:
         """Node for the sets of `without`, and those of `with_` with the unit added."""
@@ -44,10 +42,6 @@ class Ordered:
                     "draw a sample instead."
                 )
             number = self._number[key] = len(self.nodes)
-            if number % 4096 == 0 and self._deadline.passed:
-                raise UnsupportedError(
-                    "Bringing the optima into one order of the units takes longer than it may; draw a sample instead."
-                )
             self.nodes.append(key)
         return number
 

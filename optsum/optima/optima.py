@@ -17,8 +17,7 @@ import numpy as np
 from optsum.errors import InputError
 from optsum.optima.algebra import minimal_sets
 from optsum.optima.diagram import Diagram
-from optsum.optima.pairs import PAIRS, Estimate, mean_jaccard, sampled_jaccard
-from optsum.system.deadline import NEVER, Deadline
+from optsum.optima.pairs import MAX_BYTES, PAIRS, Estimate, mean_jaccard, sampled_jaccard
 from optsum.system.files import NPZ_ERRORS, replacing
 from optsum.whole import whole
 
@@ -247,18 +246,23 @@ class Optima:
         """F-measure of averaged precision and recall of a selection against all optima."""
         return float(self.agreement(selection).f_measure)
 
-    def jaccard(self, deadline: Deadline = NEVER) -> Fraction:
+    def jaccard(self, max_bytes: int = MAX_BYTES) -> Fraction:
         """Return the mean Jaccard index of two different optima; 1 if there is only one.
+
+        Parameters
+        ----------
+        max_bytes : int
+            Memory that tables of pairs may take; a few thousand optima are compared one by one, whatever it is.
 
         Raises
         ------
         InputError
             If there is no optimum.
         UnsupportedError
-            If there are too many pairs for the memory or the time; `sampled_jaccard` answers then.
+            If there are too many pairs for the memory; `sampled_jaccard` answers then.
         """
         self._need_sets("compared with")
-        return Fraction(1) if self.count == 1 else mean_jaccard(self.diagram, deadline=deadline)
+        return Fraction(1) if self.count == 1 else mean_jaccard(self.diagram, max_bytes=max_bytes)
 
     def sampled_jaccard(self, pairs: int = PAIRS, seed: int = 0) -> Estimate:
         """Estimate `jaccard` from a number of random pairs of optima; there must be two optima at least."""

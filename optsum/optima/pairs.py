@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from optsum.errors import InputError, UnsupportedError
 from optsum.optima.algebra import Ordered
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, deep_recursion
-from optsum.system.deadline import NEVER, Deadline
 
 MAX_BYTES: Final = 2**28  # Memory that all tables together may take; a second or two of work.
 PAIRS: Final = 1_000  # Pairs of a sample: a mean of ratios is then known to .016 at worst (one standard error).
@@ -42,10 +41,10 @@ class Estimate:
     pairs: int  # How many were drawn.
 
 
-def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES, deadline: Deadline = NEVER) -> Fraction:
+def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES) -> Fraction:
     """Return the mean Jaccard index of two different sets of a family that has two at least."""
     total = Fraction(0)
-    for (common, either), number in overlaps(diagram, max_bytes=max_bytes, deadline=deadline).items():
+    for (common, either), number in overlaps(diagram, max_bytes=max_bytes).items():
         total += Fraction(number * common, either) if either else number
     return (total - diagram.count) / (diagram.count * (diagram.count - 1))
 
@@ -63,23 +62,21 @@ def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Esti
     return Estimate(fmean(found), stdev(found) / sqrt(pairs), pairs)
 
 
-def overlaps(
-    diagram: Diagram, *, max_bytes: int = MAX_BYTES, deadline: Deadline = NEVER, listed: int = LISTED
-) -> dict[tuple[int, int], int]:
+def overlaps(diagram: Diagram, *, max_bytes: int = MAX_BYTES, listed: int = LISTED) -> dict[tuple[int, int], int]:
     """Count all ordered pairs of sets (A, B), A = B included, by (units in both, units in either).
 
     `max_bytes`: memory that the tables may take, as far as it can be counted. `listed`: so many sets are compared one
     by one, whatever the memory.
     """
     if diagram.count <= listed:
-        return _one_by_one(list(diagram), deadline)
+        return _one_by_one(list(diagram))
     with deep_recursion():
-        ordered = Ordered(max_bytes // _OF_NODE, deadline)
+        ordered = Ordered(max_bytes // _OF_NODE)
         root = ordered.of(diagram)
-        return _Pairs(ordered, max_bytes, deadline).of(root)
+        return _Pairs(ordered, max_bytes).of(root)
 
 
-def _one_by_one(sets: list[tuple[int, ...]], deadline: Deadline) -> dict[tuple[int, int], int]:
+def _one_by_one(sets: list[tuple[int, ...]]) -> dict[tuple[int, int], int]:
     units = sorted({unit for chosen in sets for unit in chosen})
     column = {unit: place for place, unit in enumerate(units)}
     held = np.zeros((len(sets), len(units)), np.float32)  # multiplied faster than integers, and as exact
@@ -89,8 +86,6 @@ def _one_by_one(sets: list[tuple[int, ...]], deadline: Deadline) -> dict[tuple[i
     width = 2 * len(units) + 1
     numbers = np.zeros((len(units) + 1) * width, np.int64)
     for first in range(0, len(sets), _ROWS):
-        if first and deadline.passed:
-            raise _too_much("time")
         some = slice(first, first + _ROWS)
         common = held[some] @ held.T
         either = size[some, None] + size - common
@@ -103,14 +98,14 @@ def _one_by_one(sets: list[tuple[int, ...]], deadline: Deadline) -> dict[tuple[i
 class _Pairs:
     """Tables of pairs of nodes (f, g): numbers of (A in f, B in g) by units in both and units in either."""
 
-    def __init__(self, ordered: Ordered, max_bytes: int, deadline: Deadline) -> None:
+    def __init__(self, ordered: Ordered, max_bytes: int) -> None:
         self._nodes = ordered.nodes
         self._longest, self._counts = [0, 0], [0, 1]
         for _, without, with_ in self._nodes[2:]:
             self._longest.append(max(self._longest[without], self._longest[with_] + 1))
             self._counts.append(self._counts[without] + self._counts[with_])
         self._memo: dict[tuple[int, int], NDArray[Any]] = {(EMPTY_SET, EMPTY_SET): np.ones((1, 1), np.int64)}
-        self._bytes_left, self._deadline = max_bytes, deadline
+        self._bytes_left = max_bytes
 
     def of(self, root: int) -> dict[tuple[int, int], int]:
         found = self._table(root, root)
@@ -148,11 +143,7 @@ class _Pairs:
         small = self._counts[f] * self._counts[g] < _INT64
         self._bytes_left -= _OF_TABLE + shape[0] * shape[1] * _OF_NUMBER[small]
         if self._bytes_left < 0:
-            raise _too_much("memory")
-        if len(self._memo) % 1024 == 0 and self._deadline.passed:
-            raise _too_much("time")
+            raise UnsupportedError(
+                "Comparing all pairs of optima needs more memory than it may take; draw a sample instead."
+            )
         return np.zeros(shape, np.int64 if small else object)
-
-
-def _too_much(what: str) -> UnsupportedError:
-    return UnsupportedError(f"Comparing all pairs of optima needs more {what} than it may take; draw a sample instead.")

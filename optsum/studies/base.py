@@ -8,7 +8,7 @@ import re
 import tomllib
 from abc import abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
@@ -149,10 +149,16 @@ class Study(Tabular):
         self._kept = grouped((row["id"], dict(row)) for row in rows)
         return self
 
-    def run(self, topics: AnyTopics, done: Callable[[list[Row]], None] = lambda _: None) -> Self:
+    def run(
+        self,
+        topics: AnyTopics,
+        done: Callable[[list[Row]], None] = lambda _: None,
+        pull: Callable[[Generator[list[Result], None, None]], Iterable[list[Result]]] = iter,
+    ) -> Self:
         """Do all topics, and return the study.
 
         `done`: gets the rows of each topic as soon as there are any, but not those that were there (`resumes`).
+        `pull`: waits for what is done, and may raise `KeyboardInterrupt`: the topic under way is given up.
         """
         setups = [setup_of(options) for options in self.searches()]
         marks = {"study": self.name, "config_hash": self.config_hash}
@@ -160,7 +166,7 @@ class Study(Tabular):
         used: set[str] = set()
         with closing(each_topic(self._pending(topics, used), setups, work)) as batches:
             try:
-                for batch in batches:
+                for batch in pull(batches):
                     if errors := [result.error for result in batch if result.error is not None]:
                         self.failures.append(errors[0])
                         continue

@@ -48,7 +48,6 @@ from optsum.studies.base import (
 )
 from optsum.studies.submitted import Cut, MaxBytes, MaxWords, Submitted, score_of, summaries_of
 from optsum.system.clock import clock
-from optsum.system.deadline import Deadline
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import Sentence
 
@@ -166,6 +165,7 @@ class HiraoStudy(Study):
         return [bars, *(distribution(self, metric) for metric in METRICS if self.of("extracts", metric=metric))]
 
 
+_PAIRS_BYTES: Final = 2**22  # Memory for all pairs of oracles: a tenth of a second; no clock, so that runs agree.
 DRAWS: Final = 100  # Oracles that are drawn at random of each problem, with replacement, as the paper did.
 
 Floats = NDArray[np.float64]
@@ -676,7 +676,6 @@ def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
 def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, Oracles | None]:
     """Return a problem with all its oracles; None for them if not all were found."""
     (setup,) = setups["all"]
-    deadline = Deadline(setup.limits.time_s)
     oracles = oracles_of(part, setup, began=clock())
     result = without_interruption(oracles.result)
     greedy = [searched(part, one) for one in setups["greedy"]]
@@ -701,7 +700,7 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
     among: Fraction | Estimate | None = None
     if oracles.count > 1:
         try:
-            among = oracles.jaccard(deadline)
+            among = oracles.jaccard(_PAIRS_BYTES)
         except UnsupportedError:
             among = oracles.sampled_jaccard(seed=setup.options.seed)
     return {

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from math import inf
 from typing import Final, NamedTuple
 
@@ -196,32 +197,44 @@ def frontier_order(core: Core) -> IntArray:
     """
     n, ties = core.size, core.ties
     tree = np.arange(n)
-    for unit in range(n):
-        if ties.parent[unit] >= 0:
-            tree[unit] = tree[ties.parent[unit]]
+    for unit in np.flatnonzero(ties.parent >= 0):
+        tree[unit] = tree[ties.parent[unit]]
     item_tree = np.concatenate([tree, np.full(core.joints, -1)])
     item_tree[n + ties.need_joint] = tree[ties.need_unit]
     item_tree[n + ties.veto_joint] = tree[ties.veto_unit]  # a joint of several trees counts with one of them
     features = len(core.price)
-    held: dict[int, set[int]] = {int(root): set() for root in np.flatnonzero(ties.parent < 0)}
+    held: dict[int, set[int]] = {int(root): set() for root in np.flatnonzero(tree == np.arange(n))}
     for start, feature, shift in ((core.start, core.feature, 0), (core.costs.start, core.costs.cost, features)):
         for root, each in zip(np.repeat(item_tree, widths(start)).tolist(), (feature + shift).tolist(), strict=True):
             held[root].add(each)
-    holders = np.zeros(features + len(core.costs.weight), np.int64)
-    for each in held.values():
-        holders[list(each)] += 1
+    holding: list[list[int]] = [[] for _ in range(features + len(core.costs.weight))]
+    for root, features_of in held.items():
+        for f in features_of:
+            holding[f].append(root)
+    holders = list(map(len, holding))
     waiting = holders.copy()
+
+    def cost_of(root: int) -> tuple[int, int, int]:
+        opened = sum(waiting[f] == holders[f] > 1 for f in held[root])
+        closed = sum(waiting[f] == 1 < holders[f] for f in held[root])
+        return opened - closed, opened, root
+
+    cost = {root: cost_of(root) for root in held}
+    heap = sorted(cost.values())
     place: dict[int, int] = {}
-    while held:
-        cost = {}
-        for root, features_of in held.items():
-            opened = sum(waiting[f] == holders[f] > 1 for f in features_of)
-            closed = sum(waiting[f] == 1 < holders[f] for f in features_of)
-            cost[root] = (opened - closed, opened, root)
-        root = min(held, key=lambda one: cost[one])
+    while heap:
+        now = heappop(heap)
+        root = now[2]
+        if cost.get(root) != now:  # it was put there anew, or has its place
+            continue
         place[root] = len(place)
-        for f in held.pop(root):
+        del cost[root]
+        for f in held[root]:
             waiting[f] -= 1
+        changed = {f for f in held[root] if waiting[f] + 1 == holders[f] or waiting[f] == 1}
+        for other in {other for f in changed for other in holding[f] if other in cost}:
+            cost[other] = cost_of(other)
+            heappush(heap, cost[other])
     return np.lexsort((np.arange(n), np.array([place[root] for root in tree.tolist()], np.int64))).astype(np.int64)
 
 
@@ -821,13 +834,13 @@ class Driver(Monitor):
         search = Search(core, order, target, self.store, first_only=False)
         try:
             answer = self._run(search, now.depth)
-            if answer != DONE and core.tied and is_flat(core):
+            if answer != DONE and is_flat(core):
                 core, also = self._squeezed(now, core, target)
                 taken += also
                 if core is None:
                     return EMPTY_FAMILY
                 order, unit = branching_order(core)
-                search = Search(core, frontier_order(core) if core.tied else order, target, self.store, False)
+                search = Search(core, frontier_order(core), target, self.store, first_only=False)
                 answer = self._run(search, now.depth, far=True)
         except Stopped as stopped:
             self._stopped = stopped

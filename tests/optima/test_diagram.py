@@ -16,7 +16,6 @@ from optsum.errors import UnsupportedError
 from optsum.optima import diagram as module
 from optsum.optima.algebra import Ordered, union
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
-from optsum.system.deadline import Deadline
 
 families = st.sets(st.frozensets(st.integers(0, 5), max_size=4), max_size=12)
 ENDS = [[-1, 0, 0], [-1, 1, 1]]
@@ -113,13 +112,3 @@ def test_what_is_remembered_counts_as_nodes(most: int, enough: bool) -> None:
     else:
         with pytest.raises(UnsupportedError, match="more than 6 nodes"):
             ordered.node(3, EMPTY_FAMILY, EMPTY_SET)
-
-
-def test_the_clock_is_looked_at_now_and_then() -> None:
-    """Not at the first thousands of nodes, which take no time worth a look, but soon after."""
-    none_left, plenty = Ordered(1_000_000, Deadline(0.0)), Ordered(1_000_000, Deadline(3_600.0))
-    for unit in range(2_000):
-        none_left.node(unit, EMPTY_FAMILY, EMPTY_SET)
-    with pytest.raises(UnsupportedError, match="takes longer than it may"):
-        [none_left.node(unit, EMPTY_FAMILY, EMPTY_SET) for unit in range(10_000)]
-    assert [plenty.node(unit, EMPTY_FAMILY, EMPTY_SET) for unit in range(10_000)][-1] == 10_001

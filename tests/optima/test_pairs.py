@@ -18,7 +18,6 @@ from optsum.errors import InputError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.optima.pairs import Estimate, mean_jaccard, overlaps, sampled_jaccard
-from optsum.system.deadline import Deadline
 
 families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max_size=25)
 
@@ -101,18 +100,11 @@ def test_one_order_of_the_units_is_bounded_too() -> None:
         overlaps(diagram, max_bytes=1_000, listed=0)
 
 
-@pytest.mark.parametrize("listed", [0, 10_000])
-def test_time_is_bounded(listed: int) -> None:
-    with pytest.raises(UnsupportedError, match="draw a sample"):
-        overlaps(scattered(40, 1_000), max_bytes=2**40, deadline=Deadline(0.0), listed=listed)
-
-
-def test_what_is_listed_takes_neither_tables_nor_time() -> None:
+def test_what_is_listed_takes_no_tables() -> None:
     diagram = scattered(40, 100)
-    none_left = Deadline(0.0)
-    assert overlaps(diagram, max_bytes=0, deadline=none_left, listed=diagram.count) == overlaps(diagram)
+    assert overlaps(diagram, max_bytes=0, listed=diagram.count) == overlaps(diagram)
     with pytest.raises(UnsupportedError, match="draw a sample"):
-        overlaps(diagram, max_bytes=0, deadline=none_left, listed=diagram.count - 1)
+        overlaps(diagram, max_bytes=0, listed=diagram.count - 1)
 
 
 @pytest.mark.parametrize("number", [2**31, 2**40])

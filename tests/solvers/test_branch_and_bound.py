@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -216,3 +217,25 @@ def test_large_values_are_closed_in_from_above() -> None:
         )
         result = optsum.search(problem, "branch-and-bound")
         assert (result.status, result.key) == ("optimal", brute_force(problem).best), seed
+
+
+def test_optima_of_a_short_reference_are_merged_not_split() -> None:
+    """Where everything to be gained fits, the bound cuts little, but equal states are few: they count the optima."""
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(5, 40, 200).tolist()
+    held = [sorted({int(f) for f in rng.geometric(0.35, 3) - 1 if f < 9}) for _ in lengths]
+    instance = Coverage.of(
+        lengths, [dict.fromkeys(each, 1) for each in held], [[1]] * 9, constants=(0, 9), max_length=100
+    )
+    counts = Counter({(0, 0): 1})  # selections by what they gain (a bit a feature) and their length
+    for length, each in zip(lengths, held, strict=True):
+        mask = sum(1 << f for f in each)
+        for (gained, total), number in list(counts.items()):
+            if total + length <= 100:
+                counts[gained | mask, total + length] += number
+    best = max(gained.bit_count() for gained, _ in counts)
+    found = STRATEGIES.create("branch-and-bound", {}).enumerate(
+        CoverageProblem.of(instance), optsum.Limits(nodes=300_000)
+    )
+    assert (found.complete, found.value) == (True, best)
+    assert found.count == sum(number for (gained, _), number in counts.items() if gained.bit_count() == best) > 10**8

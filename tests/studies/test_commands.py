@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -21,7 +21,6 @@ from spoken import spoken
 import optsum
 import optsum.studies
 from optsum.cli import main
-from optsum.cli.signals import Stopping
 from optsum.errors import OptionError, UnknownNameError
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
@@ -29,7 +28,7 @@ from optsum.report.tables.table import Column, Table
 from optsum.studies import STUDIES, Entry, Study, load_study
 from optsum.studies.base import Row, Workers
 from optsum.studies.submitted import Submitted
-from optsum.studies.tsc3 import BEST, LEAD
+from optsum.studies.tsc3 import BEST, LEAD, Tsc3Study
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TABLE = str(EXAMPLES / "tsc3.txt")
@@ -258,34 +257,7 @@ def test_errors_are_rows_and_one_line(run: Any, tmp_path: Path) -> None:
 # --- Ctrl-C -------------------------------------------------------------------------------------------------------
 
 
-def test_ctrl_c_ends_what_is_read() -> None:
-    done = 0
-
-    def advance() -> None:
-        nonlocal done
-        done += 1
-
-    with Stopping() as stopping:
-        seen = []
-        for item in stopping.until(range(10), advance):
-            seen.append(item)
-            if item == 2:
-                signal.raise_signal(signal.SIGINT)
-        assert (seen, done, stopping.done, stopping.stopped) == ([0, 1, 2], 3, 3, True)
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_sigterm_interrupts_the_topic_under_way() -> None:
-    with Stopping() as stopping:
-        for _ in stopping.until(range(10), lambda: None):
-            with pytest.raises(KeyboardInterrupt):
-                signal.raise_signal(signal.SIGTERM)
-    assert (stopping.done, stopping.stopped) == (1, True)
-
-
-def test_topics_that_were_not_read_are_not_said_to_be_missing(run: Any, tmp_path: Path) -> None:
+def test_ctrl_c_gives_up_the_topic_under_way_and_topics_not_read_are_not_missing(run: Any, tmp_path: Path) -> None:
     topics, systems, out = tmp_path / "topics.jsonl", tmp_path / "systems.jsonl", tmp_path / "rows.jsonl"
     topics.write_text("\n".join(json.dumps({"id": name, "cover": [[["a"]]]}) for name in "tu"))
     systems.write_text(json.dumps({"topic_id": "v", "system": "one", "selection": ["a"]}))
@@ -294,14 +266,25 @@ def test_topics_that_were_not_read_are_not_said_to_be_missing(run: Any, tmp_path
     )  # fmt: skip
     assert "There is no topic 'v'" in out.read_text()
 
-    def stopped(self: Stopping, items: Any, advance: Any) -> Iterator[Any]:
-        del advance
-        self.stopped = True
-        yield next(iter(items))
+    work = Tsc3Study.work
+
+    def interrupted(self: Tsc3Study) -> Any:
+        """What Ctrl-C interrupts in the middle of the second topic."""
+        done, seen = work(self), []
+
+        def rows(topic: Any) -> Any:
+            seen.append(topic)
+            if len(seen) == 2:
+                signal.raise_signal(signal.SIGINT)
+            return done(topic)
+
+        return rows
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stopping, "until", stopped)
-        assert run("tsc3", topics, "--systems", systems, "-o", out, "--overwrite")[0] == 130
+        patch.setattr(Tsc3Study, "work", interrupted)
+        status, shown, err = run("tsc3", topics, "--systems", systems, "-o", out, "--overwrite")
+    assert (status, err) == (130, "optsum: interrupted; 1 topic done\n")
+    assert "minimum cover" in shown
     part = Path(f"{out}.part")  # what the output held stays until all rows are there
     assert [json.loads(line).get("id") for line in part.read_text().splitlines()] == ["t"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 from pydantic import BaseModel, create_model
@@ -45,6 +46,8 @@ from optsum.report.tables.table import counted, put_tables
 from optsum.studies import STUDIES, Study, load_study, prepared
 from optsum.studies.base import done_topics, papers
 from optsum.system.files import describe_os_error, replacing
+
+Item = TypeVar("Item")
 
 ALL: Final = "all"
 SUBCOMMANDS: Final = {
@@ -182,10 +185,16 @@ def _picture(path: Path) -> str:
     return f'<img alt="{path.stem}" src="data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}">'
 
 
+def _advancing(items: Iterable[Item], advance: Callable[[], None]) -> Iterator[Item]:
+    for item in items:
+        yield item
+        advance()
+
+
 def _run(study: Study, files: StudyFiles, form: TableFormat, *, shown: bool = True) -> int:
     plot = None if files.plot is None else checked_plot(files.plot)
     reading, mode = files.reading(), existing(files.overwrite, files.resume)
-    from optsum.cli.signals import Stopping
+    from optsum.cli.signals import Interrupts
 
     topics, systems, output, figures = files.topics, files.systems, files.output, files.figures
     if topics == systems == "-":
@@ -207,7 +216,7 @@ def _run(study: Study, files: StudyFiles, form: TableFormat, *, shown: bool = Tr
                 RowWriter(output, inputs=held, existing=mode, keep=keep, csv_safe=files.csv_safe)
             )
             study.resumes(rows.kept())
-        stopping = stack.enter_context(Stopping())
+        interrupts = stack.enter_context(Interrupts())
 
         def write(found: list[Row]) -> None:
             if rows is not None:
@@ -215,13 +224,13 @@ def _run(study: Study, files: StudyFiles, form: TableFormat, *, shown: bool = Tr
                     rows.write(row)
 
         with bar("topics", lambda: count_topics(topics, files.limit)) as advance:
-            study.run(stopping.until(given, advance), write)
+            parallel = study.searches()[0].elsewhere
+            study.run(_advancing(given, advance), write, partial(interrupts.pull, parallel=parallel))
         errors = list(study.errors)
-        stopped = stopping.stopped or study.interrupted
-        if stopped:  # who knows what the topics that were not read have
+        if study.interrupted:  # who knows what the topics that were not read have
             errors = [error for error in errors if error not in study.unmatched]
         write([{"id": None, "status": "error", "error": error} for error in errors])
-        if stopped and rows is not None:
+        if study.interrupted and rows is not None:
             rows.stop()
     if output != "-" and shown:
         put_tables(study, form)
@@ -229,8 +238,8 @@ def _run(study: Study, files: StudyFiles, form: TableFormat, *, shown: bool = Tr
         study.main_figure().draw(plot)
     for figure in study.figures() if figures is not None else ():
         figure.save(figures or "")
-    if stopped:
-        return tell(f"interrupted; {counted(stopping.done, 'topic')} done", INTERRUPTED)
+    if study.interrupted:
+        return tell(f"interrupted; {counted(study.topics, 'topic')} done", INTERRUPTED)
     if errors:
         first = f"the first: {errors[0]}" if len(errors) > 1 else errors[0]
         return tell(f"{counted(len(errors), 'part')} of the input could not be used; {first}", FAILED)

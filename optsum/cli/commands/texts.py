@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -57,42 +57,50 @@ def run_parse(
     Needs spaCy (extra spacy) and one of its pipelines: python -m spacy download en_core_web_sm. TOPICS is as for optsum
     solve.
     """
-    from optsum.cli.signals import Stopping
+    from optsum.cli.signals import Interrupts
     from optsum.corpus.parses import load_model, parsed_topic
     from optsum.corpus.rows.writer import RowWriter
 
     output, mode = output_or_pipe(output), existing(overwrite)
     source = open_topics(topics, columns, texts.reading(), limit)
     pipeline = load_model(model)
-    made, failed, first_error = 0, 0, ""
+    made, failed, first_error, interrupted = 0, 0, "", False
+
+    def parsed() -> Generator[dict[str, Any], None, None]:
+        for topic in source:
+            reason = topic.error if isinstance(topic, BadTopic) else ""
+            if not isinstance(topic, BadTopic):
+                try:
+                    yield topic_to_json(parsed_topic(topic, pipeline))
+                except InputError as error:
+                    reason = str(error)
+            if reason:
+                reason = f"{topic.source}: {reason}" if topic.source else reason
+                yield {"id": topic.id, "status": "error", "error": reason}
+            advance()
+
     with ExitStack() as stack:
         rows = (
             stack.enter_context(RowWriter(output, inputs=[topics], existing=mode, csv_safe=csv_safe))
             if output
             else None
         )
-        stopping = stack.enter_context(Stopping())
+        interrupts = stack.enter_context(Interrupts())
         advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
-        for topic in stopping.until(source, advance):
-            row: dict[str, Any]
-            reason = topic.error if isinstance(topic, BadTopic) else ""
-            if not isinstance(topic, BadTopic):
-                try:
-                    row = topic_to_json(parsed_topic(topic, pipeline))
-                except InputError as error:
-                    reason = str(error)
-            if reason:
-                reason = f"{topic.source}: {reason}" if topic.source else reason
-                row = {"id": topic.id, "status": "error", "error": reason}
-                first_error = first_error or reason
-            made, failed = made + (not reason), failed + bool(reason)
+        try:
+            for row in interrupts.pull(parsed(), parallel=False):
+                if reason := str(row.get("error", "")):
+                    first_error = first_error or reason
+                made, failed = made + (not reason), failed + bool(reason)
+                if rows is not None:
+                    rows.write(row)
+        except KeyboardInterrupt:
+            interrupted = True
             if rows is not None:
-                rows.write(row)
-        if stopping.stopped and rows is not None:
-            rows.stop()
+                rows.stop()
     if output != "-":
-        put(f"{counted(made, 'topic')} parsed" + (f" in {output}" if output and not stopping.stopped else ""))
-    if stopping.stopped:
+        put(f"{counted(made, 'topic')} parsed" + (f" in {output}" if output and not interrupted else ""))
+    if interrupted:
         where = f", in {rows.held}" if rows is not None and rows.held is not None else ""
         return tell(f"interrupted; {counted(made, 'topic')} parsed{where}", INTERRUPTED)
     return tell(f"{counted(failed, 'topic')} could not be parsed; the first: {first_error}", FAILED) if failed else DONE

@@ -314,4 +314,4 @@ def columns_beside(names: Collection[object], taken: Columns) -> list[str]:
     ['document', 'summary']
     """
     known = {name for pair in WELL_KNOWN[:7] for name in pair}  # those below also name publishers, or tokens
-    return [name for name in names if isinstance(name, str) and name.lower() in known and name not in taken.names]
+    return [name for name in names if str(name).lower() in known and name not in taken.names]

@@ -139,7 +139,7 @@ class Openings(Formulation):
 ''',
 }
 READER: Final = {
-    "optsum/corpus/formats/records.py": [
+    "optsum/corpus/topics.py": [
         (
             '    if first.startswith(b"["):\n        return array_records\n',
             (

@@ -20,7 +20,7 @@ from pydantic import Field
 from optsum.corpus.alternatives import texts_of
 from optsum.corpus.given import AnyTopics, checked_topics
 from optsum.corpus.topic import BadTopic, Flat, Topic, reading_of
-from optsum.corpus.unique import unique_topics
+from optsum.corpus.topics import unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Counts, Metric
 from optsum.metrics.names import parse_metric

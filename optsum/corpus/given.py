@@ -9,11 +9,22 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
-from optsum.corpus.formats.columns import IDS, OWN, parse_columns
-from optsum.corpus.formats.tables import check_names, topic_record
+from optsum.corpus.formats.lines import Cells
+from optsum.corpus.formats.tables import check_names
 from optsum.corpus.sentences import json_type
 from optsum.corpus.systems import BadSystem, System, system_of, systems_read
-from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, as_topic, topic_of, topics_of_record
+from optsum.corpus.topic import (
+    AS_IS,
+    IDS,
+    OWN,
+    BadTopic,
+    Reading,
+    Topic,
+    as_topic,
+    parse_columns,
+    topic_of,
+    topics_of_record,
+)
 from optsum.corpus.topics import id_of_record, topics_read
 from optsum.corpus.vectors import Embed, embedded
 from optsum.errors import InputError, describe
@@ -136,7 +147,7 @@ def _topics(items: Iterator[Any], reading: Reading) -> Iterator[AnyTopic]:
             yield item
             continue
         try:
-            yield from topics_of_record(item.record() if isinstance(item, _Cells) else item, number, reading, "")
+            yield from topics_of_record(item.record() if isinstance(item, Cells) else item, number, reading, "")
         except InputError as error:
             yield _Unusable(id_of_record(item, number, reading), f"row {number}", str(error))
 
@@ -185,7 +196,7 @@ def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | B
             if isinstance(item, BadSystem):
                 yield item
             else:
-                yield system_of(item.record() if isinstance(item, _Cells) else item, reading)
+                yield system_of(item.record() if isinstance(item, Cells) else item, reading)
         except InputError as error:
             yield BadSystem(f"summary {number + 1}", str(error))
 
@@ -217,15 +228,8 @@ def _each(item: Any) -> Iterable[Any]:
     return (item,)
 
 
-class _Cells(dict[str, Any]):
-    """A row of a data frame, whose cells may hold JSON."""
-
-    def record(self) -> dict[str, Any]:
-        return topic_record(self, 0, True)
-
-
-def _cells(row: Mapping[str, Any]) -> _Cells:
-    return _Cells({str(name): _plain(value) for name, value in row.items()})
+def _cells(row: Mapping[str, Any]) -> Cells:
+    return Cells({str(name): _plain(value) for name, value in row.items()})
 
 
 def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from optsum.corpus.formats.lines import Line, decoded
-from optsum.corpus.formats.records import open_records
 from optsum.corpus.sentences import json_type, well_formed
 from optsum.corpus.topic import AS_IS, Reading, Text, Topic, as_id, reading_of
-from optsum.corpus.unique import unique
+from optsum.corpus.topics import open_records, unique
 from optsum.errors import InputError
 from optsum.system.files import PathLike, is_meant, read_text
 from optsum.text.lengths import joined

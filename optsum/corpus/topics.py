@@ -1,27 +1,82 @@
-"""Topics from whatever holds them: one reader for every format; lines that others decode by themselves."""
+"""Topics, and records of other kinds, from whatever a path leads to; lines that others decode by themselves.
+
+A record is an object: a topic, a system's summary, a row. It comes from JSON Lines, a JSON array, Parquet, or CSV and
+TSV with a heading; a table of alternatives is one record. What a file is, is recognised by its content.
+"""
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from hashlib import blake2b
+from io import BufferedReader
 from itertools import chain, count, islice
 from logging import getLogger
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, overload
+from struct import Struct
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast, overload
 
-from optsum.corpus.formats.columns import IDS, OWN, recognised
-from optsum.corpus.formats.hf_datasets import PREFIX
-from optsum.corpus.formats.lines import Line, RawLine, decode, decoded
-from optsum.corpus.formats.records import open_source
-from optsum.corpus.topic import AS_IS, BadTopic, Flat, Notes, Reading, Topic, as_id, reading_of, topics_of_record
-from optsum.corpus.unique import SeenNames, unique_topics
-from optsum.errors import InputError
+from optsum.corpus.folders.conllu import conllu_files, conllu_topics
+from optsum.corpus.folders.duc import duc_files, duc_topics, is_duc_file
+from optsum.corpus.folders.texts import (
+    line_pair,
+    pair_topics,
+    parallel_folders,
+    parallel_topics,
+    stories_in,
+    story_topics,
+)
+from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
+from optsum.corpus.formats.hf_datasets import PREFIX, folder_records, hub_records, is_dataset_folder
+from optsum.corpus.formats.lines import (
+    BY_RETURNS,
+    Line,
+    NumberedLines,
+    RawLine,
+    array_records,
+    decode,
+    decoded,
+    ends_by_returns,
+    raw_lines,
+)
+from optsum.corpus.formats.nuggets import nugget_reader
+from optsum.corpus.formats.tables import csv_records, heading_of, parquet_records
+from optsum.corpus.sentences import well_formed
+from optsum.corpus.topic import (
+    AS_IS,
+    IDS,
+    OWN,
+    BadTopic,
+    Flat,
+    Notes,
+    Reading,
+    Topic,
+    advice_for,
+    as_id,
+    reading_of,
+    recognised,
+    topics_of_record,
+)
+from optsum.errors import InputError, visible
 from optsum.plugins import is_place, load_place
-from optsum.system.files import PathLike, name_of, stamp
+from optsum.system.files import (
+    READ_ERRORS,
+    PathLike,
+    begin_of,
+    describe_os_error,
+    is_meant,
+    name_of,
+    open_bytes,
+    read_text,
+    stamp,
+)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -370,3 +425,360 @@ def _plain_name(raw: bytes, key: bytes) -> bytes | None:
     if raw[:at].strip() == b"{" or raw[pair.end() :].strip() == b"}":
         return pair[1]
     return None
+
+
+# Each once: a second item of the same name is refused where it stands, and the others are done.
+
+_HALVES: Final = Struct("=QQ")
+
+
+class SeenNames:
+    """Names that were there: 128 bits of each (BLAKE2b), in a hash table with open addressing.
+
+    A set of a million strings takes 130 MB; this takes 32. Two names of the same digest would have to be made on
+    purpose, and nobody knows how.
+
+    Examples
+    --------
+    >>> names = SeenNames()
+    >>> names.add("a"), names.add("b"), names.add("a"), len(names)
+    (True, True, False, 2)
+    """
+
+    def __init__(self) -> None:
+        self._slots = 64  # a power of two
+        self._table = array("Q", bytes(16 * self._slots))
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, name: str | bytes) -> bool:
+        """Add a name, and return whether it is new; text is the same as its UTF-8."""
+        raw = name if isinstance(name, bytes) else name.encode("utf-8", "surrogatepass")
+        first, second = _HALVES.unpack(blake2b(raw, digest_size=16).digest())
+        if not self._put(first, second):
+            return False
+        self._count += 1
+        if 3 * self._count > 2 * self._slots:
+            self._grow()
+        return True
+
+    def _put(self, first: int, second: int) -> bool:
+        table, last = self._table, self._slots - 1
+        slot = first & last
+        while (held := table[2 * slot]) or table[2 * slot + 1]:
+            if held == first and table[2 * slot + 1] == second:
+                return False
+            slot = (slot + 1) & last
+        table[2 * slot], table[2 * slot + 1] = first, second
+        return True
+
+    def _grow(self) -> None:
+        old, self._slots = self._table, 2 * self._slots
+        self._table = array("Q", bytes(16 * self._slots))
+        for slot in range(0, len(old), 2):
+            if old[slot] or old[slot + 1]:
+                self._put(old[slot], old[slot + 1])
+
+
+def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[[T], T]) -> Iterator[T]:
+    """Pass items on; one whose name an earlier one had is replaced.
+
+    `name`: returns by what an item is known; None for one that has no name, which is passed on. `again`: returns what
+    takes the place of an item whose name was there before.
+    """
+    seen = SeenNames()
+    for item in items:
+        known = name(item)
+        yield item if known is None or seen.add(known) else again(item)
+
+
+def unique_topics(
+    topics: Iterable[Topic | BadTopic], sentence: str = "a second topic has the id {!r}; give each its own"
+) -> Iterator[Topic | BadTopic]:
+    """Pass topics on; one whose id an earlier one had becomes a `BadTopic` with `sentence`."""
+
+    def again(topic: Topic | BadTopic) -> BadTopic:
+        return BadTopic(topic.id, topic.source, sentence.format(topic.id))
+
+    return unique(topics, lambda topic: topic.id if isinstance(topic, Topic) else None, again)
+
+
+# What a path leads to.
+
+Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLine]]
+
+_MARK = Line("", None)
+_PARQUET = b"PAR1"
+
+_LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, which is read whole.
+
+_SUMMARY: Final = "system summary"
+_RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
+"""Endings of files that are no plain text."""
+
+_SEPARATOR: Final = re.compile(rb"sep=.")  # A line that spreadsheets have above the heading.
+
+_TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
+
+_LISTED: Final = 8  # Columns of a table that a message names.
+
+
+def raw_records(
+    path: PathLike, *, what: str, empty: bool = False, columns: Collection[str] = ()
+) -> Iterator[Line | RawLine]:
+    """Open a file and iterate over its records, one in memory at a time.
+
+    `columns`: further names by which the heading of a table is recognised. The result: Lines of JSON Lines as they
+    stand in the file, rows of tables as cells (`decoded`). Never raises: a file that breaks off (a damaged disk or
+    archive) ends with a line that says so.
+    """
+    records = _records(path, what, empty, columns)
+    next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work
+    return records
+
+
+def _records(path: PathLike, what: str, empty: bool, columns: Collection[str]) -> Iterator[Line | RawLine]:
+    name = name_of(path)
+    with ExitStack() as stack:
+        try:
+            stream = open_bytes(path, stack)
+        except READ_ERRORS as error:
+            raise InputError(f"the {what} file {name} cannot be opened: {describe_os_error(error)}") from error
+        try:
+            records = _recognised(stream, path, what, columns)
+        except InputError:
+            raise
+        except READ_ERRORS as error:
+            raise InputError(f"the {what} file {name} cannot be read: {describe_os_error(error)}") from error
+        first = None if records is None else next(records, None)
+        if first is None and not empty:
+            raise InputError(f"the {what} file {name} is empty; give one {what} per line, as JSON")
+        yield _MARK
+        if records is not None and first is not None:
+            yield first
+            yield from records
+
+
+def _recognised(
+    stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]
+) -> Iterator[Line | RawLine] | None:
+    """Return the records of a file that has just been opened; None if there is nothing in it."""
+    name = name_of(path)
+    if stream.peek(len(_PARQUET)).startswith(_PARQUET):
+        return parquet_records(stream, name, partial(_check_columns, name, what, columns))
+    lines = NumberedLines(stream)
+    line = lines.begin()
+    if _SEPARATOR.fullmatch(line.removeprefix(codecs.BOM_UTF8).strip()):
+        next(lines)
+        line = lines.begin()
+    if line[:1] != b"[" and ends_by_returns(line) and (line[:1] != b"{" or _TWO_OBJECTS.search(line)):
+        raise InputError(f"{name}: {BY_RETURNS}")
+    return _reader(line, stream, path, what, columns)(lines, name) if line else None
+
+
+def _check_columns(name: str, what: str, columns: Collection[str], names: Collection[str]) -> None:
+    """Refuse a table of something else at once: each of its rows would be an error by itself."""
+    if what != "topic" or not {"documents", "cover"}.union(columns).isdisjoint(names) or recognised(names) is not None:
+        return
+    listed = ", ".join(list(names)[:_LISTED])
+    raise InputError(
+        f"{name} is a table without topics: it has no column documents, but {visible(listed)}{advice_for(names)}"
+    )
+
+
+def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]) -> Reader:
+    """Return what reads a file whose first line that is not blank is `line`."""
+    name = name_of(path)
+    first = line.removeprefix(codecs.BOM_UTF8).strip()
+    if first.startswith(b"{"):
+        if first == b"{" and line.endswith(b"\n"):
+            return partial(_spread, what)
+        of_nuggets = nugget_reader(first, name) if what == "topic" else None
+        return of_nuggets or raw_lines
+    if first.startswith(b"["):
+        return array_records
+    heading = heading_of(first, closed=what != "row", columns=columns, likely=what == "topic")
+    if heading is not None:
+        _check_columns(name, what, columns, heading[1])
+        return lambda lines, name: csv_records(lines, name, heading, closed=what == "row")
+    sample = line + stream.peek()  # only now: a pipe may have no second line yet
+    if what == "topic" and (of_nuggets := nugget_reader(first, name, sample)) is not None:
+        return of_nuggets
+    if is_cover_table(sample):
+        return lambda lines, _: _cover_table(lines, path)
+    if decode(first, name).error is None or b"\n{" in sample:
+        return raw_lines
+    if what == _SUMMARY and path != "-" and not _RECORDS.search(str(path)):
+        return partial(_summaries, Path(path))
+    named = "id, documents and references" if what == "topic" else "topic_id, system and summary"
+    raise InputError(
+        f"{name} is of no format that optsum reads: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
+        f"columns {named}, a table of alternatives, or a folder of CoNLL-U files"
+    )
+
+
+def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
+    """Yield the summaries of plain text, one a line for each topic in turn, by the system that the file is called."""
+    system, last = path.name.partition(".")[0], 0
+    for number, raw in lines:
+        for blank in range(last + 1, number):  # above the first line that is not blank
+            yield Line(f"{name}:{blank}", {"place": blank - 1, "system": system, "summary": ""})
+        source, last = f"{name}:{number}", number
+        try:
+            text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError:
+            yield Line(source, None, "this is not UTF-8; save the file as UTF-8")
+            continue
+        yield Line(source, {"place": number - 1, "system": system, "summary": text})
+
+
+def _whole(lines: NumberedLines, source: str) -> bytes:
+    """Return all that a file holds, which is one record."""
+    text = bytearray(b"\n" * lines.passed)
+    for block in lines.blocks():
+        text += block
+        if len(text) > _LARGEST:
+            raise InputError(f"the record {source} is longer than {_LARGEST >> 20} MiB; give one topic a file")
+    return bytes(text)
+
+
+def _spread(what: str, lines: NumberedLines, name: str) -> Iterator[Line]:
+    """Yield the one object of a file, which is spread over several lines; several raise at once."""
+    found = decode(_whole(lines, name), name)
+    if found.error is not None:
+        raise InputError(f"{name} holds JSON spread over several lines; put each {what} on one line (JSON Lines)")
+    yield found
+
+
+def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:
+    """Yield the one topic of a table; a file that is none raises at once."""
+    source = name_of(path)
+    text = _whole(lines, source)
+    try:
+        decoded = text.decode().replace("\ufeff", "")
+    except UnicodeDecodeError as error:
+        raise InputError(f"the table {source} is not UTF-8 ({error.reason}); save it as UTF-8") from error
+    topic_id = "stdin" if path == "-" else Path(path).stem
+    yield Line(source, parse_cover_table(decoded, topic_id=topic_id, source=source))
+
+
+_DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz|zst|bz2|xz))?", re.IGNORECASE)
+"""Names of files of records."""
+
+
+def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLine]:
+    """Open whatever a path leads to.
+
+    `path`: ``-`` is the standard input. `reading`: how texts are read that are no records; its columns are those that a
+    table must have, so that its heading is recognised, and only records have some. The result: Lines hold the JSON form
+    of topics, or records of another data set; those of JSON Lines are not decoded.
+    """
+    columns = () if reading.columns is None else reading.columns.names
+    if (found := _of_many(path, "topic", columns, reading.notes)) is not None:
+        return found
+    if path == "-" or (made := _of_files(Path(path), reading)) is None:
+        return raw_records(path, what="topic", columns=columns)
+    if columns:
+        raise InputError(f"{path} has no columns, so there is nothing to map; leave --map out")
+    return made
+
+
+def open_records(path: PathLike, *, what: str) -> Iterator[Line | RawLine]:
+    """Open a file of records, a folder of them, or a dataset, as for `raw_records`."""
+    found = _of_many(path, what, (), None)
+    return raw_records(path, what=what) if found is None else found
+
+
+def _of_many(
+    path: PathLike, what: str, columns: Collection[str], notes: Notes | None
+) -> Iterator[Line | RawLine] | None:
+    """Return the records of a dataset, or those of the files in a folder; None for anything else."""
+    if str(path).startswith(PREFIX):
+        return hub_records(str(path))
+    folder = Path(path)
+    if path == "-" or not folder.is_dir():
+        return None
+    if is_dataset_folder(folder):
+        return folder_records(folder)
+    files, deeper = _files_in(folder)
+    if not files:
+        return None
+    objects = all(map(_is_object, files))
+    if not objects and len({re.sub(r"\d+", "#", file.name) for file in files}) > 1:
+        names = ", ".join(file.name for file in files[:5])
+        raise InputError(f"the folder {folder} holds the files {names}; give one of them, such as {files[0]}")
+    if notes is not None:
+        number = re.search(r"-of-0*([1-9]\d*)\.", files[0].name)
+        if number is not None and len(files) < int(number[1]):
+            notes("parts", f"the folder has {len(files)} of {number[1]} parts; the topics of the others are left out")
+        if (left := next((each for each in deeper if any(_files_in(each)[0])), None)) is not None:
+            notes("deeper", f"the files of records in {left} are left out; give that folder too, by itself")
+    return map(_named_object, files) if objects else _of_parts(files, what, columns)
+
+
+def _files_in(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files of records in a folder, and the folders in it."""
+    try:
+        entries = sorted(each for each in folder.iterdir() if is_meant(each.name))
+    except OSError as error:
+        raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
+    files = [each for each in entries if _DATA.fullmatch(each.name) and each.is_file()]
+    return files, [each for each in entries if each.is_dir()]
+
+
+def _is_object(file: Path) -> bool:
+    if ".json" not in file.suffixes or not (begin_of(file, 64) or b"").lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        return False
+    return _named_object(file).error is None
+
+
+def _named_object(file: Path) -> Line:
+    """Return the topic that a file of JSON is; one without an id is called after the file."""
+    source = well_formed(str(file))
+    try:
+        line = decode(read_text(file, "").encode("utf-8", "surrogatepass"), source)
+    except InputError as error:
+        return Line(source, None, str(error))
+    named = line.value is None or not line.value.keys().isdisjoint(IDS)
+    return line if named else line._replace(value={"id": file.stem, **line.value})
+
+
+def _of_parts(files: list[Path], what: str, columns: Collection[str]) -> Iterator[Line | RawLine]:
+    """Yield the records of all files, of which some may be empty."""
+    for file in files:
+        try:
+            yield from raw_records(file, what=what, empty=True, columns=columns)
+        except InputError as error:
+            yield Line(well_formed(str(file)), None, str(error))
+
+
+def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
+    """Return topics of what has no records; None for a file of records, and for what is not there."""
+    if (pair := line_pair(path)) is not None:
+        return pair_topics(pair, reading)
+    if path.is_file():
+        if path.suffix == ".story":
+            return story_topics([path], reading)
+        return duc_topics([path], reading) if is_duc_file(path) else None
+    return _of_folder(path, reading) if path.is_dir() else None
+
+
+def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
+    try:
+        if treebank := conllu_files(folder):
+            return conllu_topics(treebank, reading)
+        if stories := stories_in(folder):
+            return story_topics(stories, reading)
+        if files := duc_files(folder):  # by content: its folders may be called as those of raw text are
+            return duc_topics(files, reading)
+        if (folders := parallel_folders(folder)) is not None:
+            return parallel_topics(folders, reading)
+    except OSError as error:
+        raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
+    raise InputError(
+        f"{folder} cannot be read: it is a folder; give a file, or a folder of files named *.conllu or *.story, of a "
+        "saved dataset, of the parts of one file (*.jsonl, *.csv, *.parquet), of JSON files with a topic each, of "
+        "documents and summaries in SGML, or with folders documents/ and references/"
+    )

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, Self
 
-from optsum.corpus.formats.columns import parse_columns
+from optsum.corpus.topic import parse_columns
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.experiments.inputs import absolute
 from optsum.options.of_strategies import own_of_solver, solving

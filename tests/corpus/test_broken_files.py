@@ -61,6 +61,22 @@ def test_files_that_are_not_what_they_seem(name: str, tmp_path: Path) -> None:
         read_topics(tmp_path / "a.jsonl", bad="keep")
 
 
+def test_records_under_one_key_of_a_file_that_is_indented(tmp_path: Path) -> None:
+    """github.com/simonw/datasette-lite/issues/54: the records are the items of a list."""
+    rows = [{"text": "A cat.", "summary": "cat"}, {"text": "It sat.", "summary": "sat"}]
+    (tmp_path / "a.json").write_text(json.dumps({"data": rows}, indent=1))
+    topics = list(read_topics(tmp_path / "a.json", columns="documents=data[].text,references=data[].summary"))
+    assert [topic.sentences for topic in topics] == [("A cat.",), ("It sat.",)]
+
+
+def test_a_part_that_cannot_be_read_costs_itself(tmp_path: Path) -> None:
+    """Parts without rows, and one that is of another encoding."""
+    for number, content in enumerate((ROW.encode(), b"", "x".encode("utf-16"), ROW.replace("1", "2").encode())):
+        (tmp_path / f"part-{number}.jsonl").write_bytes(content)
+    found = list(read_topics(tmp_path, bad="keep"))
+    assert [topic.id for topic in found] == ["1", None, "2"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_wide_texts_through_every_reader(encoding: str, tmp_path: Path) -> None:
     """PowerShell/PowerShell/issues/9268, genspark-ai/genoffice/pull/438: NUL between all letters, and nothing said."""

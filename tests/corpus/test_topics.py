@@ -22,9 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.corpus.formats.lines import decoded
-from optsum.corpus.formats.records import raw_records
 from optsum.corpus.topic import BadTopic, Topic
-from optsum.corpus.topics import read_topics
+from optsum.corpus.topics import raw_records, read_topics
 from optsum.errors import InputError, OptionError
 
 
@@ -127,7 +126,11 @@ def test_byte_order_mark(path: Path) -> None:
 
 
 def test_many_line_json(path: Path) -> None:
-    path.write_text(json.dumps(json.loads(line()), indent=2), encoding="utf-8")
+    whole = json.dumps(json.loads(line()), indent=2)
+    path.write_text(whole, encoding="utf-8")
+    (topic,) = read_topics(path, bad="keep")
+    assert topic.id == json.loads(line())["id"]
+    path.write_text(f"{whole}\n{whole}\n", encoding="utf-8")
     with pytest.raises(InputError, match="JSON spread over several lines; put each topic on one line"):
         read_topics(path, bad="keep")
 

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from optsum.corpus.topic import BadTopic, Notes, Topic, reading_of
-from optsum.corpus.topics import Unread, read_topics, unread_topics
-from optsum.corpus.unique import SeenNames
+from optsum.corpus.topics import SeenNames, Unread, read_topics, unread_topics
 from optsum.errors import InputError
 
 TEXT = {"documents": [["A b .", "c d"]], "references": [["A c ."]]}

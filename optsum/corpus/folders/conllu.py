@@ -10,17 +10,22 @@ from typing import Any
 from optsum.chunks.conllu_text import Block, conllu_blocks
 from optsum.corpus.formats.lines import Line, bad_topic
 from optsum.corpus.sentences import well_formed
-from optsum.corpus.topic import AS_IS, Reading, as_id
+from optsum.corpus.topic import Reading, as_id
 from optsum.errors import InputError
-from optsum.system.files import PathLike, describe_os_error, is_meant, read_text
+from optsum.system.files import is_meant, read_text
 
-CONLLU_ENDINGS = (".conllu", ".conllu.gz")
 _REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
 _AUTHOR = re.compile(r"\(([^()]*)\)\s*")
 
 
-def read_conllu_folder(folder: PathLike, *, reading: Reading = AS_IS) -> Iterator[Line]:
-    """Iterate over the topics of a folder of CoNLL-U files, in the order of their names.
+def conllu_files(folder: Path) -> list[Path]:
+    """Return the CoNLL-U files of a folder, by name."""
+    files = (*folder.glob("*.conllu"), *folder.glob("*.conllu.gz"))
+    return sorted(file for file in files if is_meant(file.name) and file.is_file())
+
+
+def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
+    """Iterate over the topics of CoNLL-U files, each a topic.
 
     A topic has the name of its file. Its references are comments ``# summary1 = ...``, ``# reference = ...`` (or
     ``# meta::summary1 = ...``, as the treebank GUM has them), raw text. A text may begin with who wrote it, in
@@ -29,16 +34,6 @@ def read_conllu_folder(folder: PathLike, *, reading: Reading = AS_IS) -> Iterato
     `reading`: by whose rules references are split into sentences. The result: the JSON form of each topic; a file that
     cannot be used, or has no reference, says so. One file is in memory at a time.
     """
-    try:
-        files = sorted(
-            file
-            for file in Path(folder).iterdir()
-            if file.name.endswith(CONLLU_ENDINGS) and is_meant(file.name) and file.is_file()
-        )
-    except OSError as error:
-        raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
-    if not files:
-        raise InputError(f"{folder} cannot be read: it is a folder; give a file, or a folder of files named *.conllu")
     return (_topic(file, reading) for file in files)
 
 

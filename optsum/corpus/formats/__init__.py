@@ -1,1 +1,1 @@
-"""The formats in which topics, systems and rows come; `records` recognises a file by its content."""
+"""The formats in which topics, systems and rows come; `optsum.corpus.topics` recognises a file by its content."""

@@ -95,9 +95,37 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
 _BLOCK: Final = 1 << 16
 
 
+class Cells(dict[str, Any]):
+    """A row of a table, in which a text is JSON if it begins as a list or an object of JSON does."""
+
+    typed = True  # Whether cells have kinds, or are text, all of them.
+
+    def record(self) -> dict[str, Any]:
+        """Return the row without the cells that are empty and that a topic or a summary need not have."""
+        found = {name: value if name in _NAMES else unpacked(value, f"the cell {name}") for name, value in self.items()}
+        return {name: value for name, value in found.items() if name not in _OPTIONAL or value not in (None, "")}
+
+
+class TextCells(Cells):
+    """A row of a table of text."""
+
+    typed = False
+
+
+_NAMES: Final = {"id", "topic_id", "system"}
+_OPTIONAL: Final = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
+
+
 def decoded(line: Line | RawLine) -> Line:
-    """Return a line decoded, if it is not yet."""
-    return decode(line.raw, line.source) if isinstance(line, RawLine) else line
+    """Return a line decoded, if it is not yet, with a record for the row of a table."""
+    if isinstance(line, RawLine):
+        return decode(line.raw, line.source)
+    if not isinstance(line.value, Cells):
+        return line
+    try:
+        return line._replace(value=line.value.record())
+    except InputError as error:
+        return Line(line.source, None, str(error))
 
 
 def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:

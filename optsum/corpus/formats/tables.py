@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader
 from typing import Any, Final, TypeAlias
 
-from optsum.corpus.formats.columns import likely_columns, recognised
-from optsum.corpus.formats.lines import LONGEST, Line, NumberedLines, broken_off, decode, unpacked
+from optsum.corpus.formats.lines import LONGEST, Cells, Line, NumberedLines, TextCells, broken_off, decode
+from optsum.corpus.topic import likely_columns, recognised
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS
 
@@ -28,8 +28,6 @@ _KNOWN: Final = {
 }
 _DELIMITERS: Final = ",\t;"
 _ROWS: Final = 64  # Of a Parquet file in memory at a time.
-
-OfCells: TypeAlias = Callable[[dict[str, Any], int, bool], dict[str, Any]]
 
 
 def heading_of(
@@ -56,7 +54,6 @@ def csv_records(
     lines: NumberedLines,
     name: str,
     heading: tuple[str, list[str]],
-    of_cells: OfCells,
     *,
     closed: bool = False,
 ) -> Iterator[Line]:
@@ -71,7 +68,7 @@ def csv_records(
     check_names(names, name)
     next(lines)
     rows = _bare_rows(lines) if delimiter == "\t" and not closed else _quoted_rows(lines, heading, closed=closed)
-    number = at = 0
+    at = 0
     while True:
         try:
             at, cells, fault, torn = next(rows)
@@ -87,8 +84,7 @@ def csv_records(
             yield Line(source, None, "the row was not written to its end", ended=False)
             return
         else:
-            yield _record(dict(zip(names, cells, strict=False)), len(cells) - len(names), number, source, of_cells)
-        number += 1
+            yield _row(names, cells, source)
 
 
 def check_names(names: Iterable[str], table: str) -> None:
@@ -192,21 +188,15 @@ def _holds_rows(cells: list[str], width: int, delimiter: str) -> bool:
     return width > 1 and any(len(between.findall(line)) == width - 1 for line in lines)
 
 
-def _record(cells: dict[str, str], surplus: int, number: int, source: str, of_cells: OfCells) -> Line:
-    if surplus:
-        width = len(cells) + max(0, surplus)
-        return Line(source, None, f"the row has {width} cells and the heading {width - surplus} names")
-    if any(map(_is_torn, cells.values())):
+def _row(names: list[str], cells: list[str], source: str) -> Line:
+    if len(cells) != len(names):
+        return Line(source, None, f"the row has {len(cells)} cells and the heading {len(names)} names")
+    if any(map(_is_torn, cells)):
         return Line(source, None, "this is not UTF-8; save the file as UTF-8")
-    try:
-        return Line(source, of_cells(dict(cells), number, False))
-    except InputError as error:
-        return Line(source, None, str(error))
+    return Line(source, TextCells(zip(names, cells, strict=True)))
 
 
-def parquet_records(
-    stream: BufferedReader, name: str, of_cells: OfCells, check: Callable[[list[str]], None]
-) -> Iterator[Line]:
+def parquet_records(stream: BufferedReader, name: str, check: Callable[[list[str]], None]) -> Iterator[Line]:
     """Return the records of a Parquet file, once `check` has nothing against its columns."""
     try:
         import pyarrow as pa
@@ -220,10 +210,10 @@ def parquet_records(
         raise InputError(f"{name} is Parquet and cannot be read: {' '.join(str(error).split()):.200}") from error
     check_names(file.schema_arrow.names, name)
     check(file.schema_arrow.names)
-    return _parquet_rows(file, name, json_columns, of_cells)
+    return _parquet_rows(file, name, json_columns)
 
 
-def _parquet_rows(file: Any, name: str, json_columns: set[str], of_cells: OfCells) -> Iterator[Line]:
+def _parquet_rows(file: Any, name: str, json_columns: set[str]) -> Iterator[Line]:
     number = 0
     try:
         for batch in file.iter_batches(batch_size=_ROWS):
@@ -232,7 +222,7 @@ def _parquet_rows(file: Any, name: str, json_columns: set[str], of_cells: OfCell
                 try:
                     for column in json_columns & cells.keys():
                         cells[column] = None if cells[column] is None else json.loads(cells[column])
-                    yield Line(source, of_cells(cells, number, True))
+                    yield Line(source, Cells(cells))
                 except (ValueError, RecursionError) as error:
                     yield Line(source, None, str(error))
                 number += 1
@@ -240,8 +230,6 @@ def _parquet_rows(file: Any, name: str, json_columns: set[str], of_cells: OfCell
         yield broken_off(error, name, number + 1)
 
 
-_NAMES = {"id", "topic_id", "system"}
-_OPTIONAL = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
 _WORDS = {
     *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
     *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
@@ -249,27 +237,14 @@ _WORDS = {
 """Columns of rows that hold words, whatever these look like."""
 
 
-def topic_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any]:
-    """Return a topic or a system's summary.
-
-    A text is JSON if it begins as a list or an object of JSON does. What is not said is left out where a topic or a
-    summary need not have it.
-    """
-    del number, typed  # a column of text may hold JSON in a typed table too
-    found = {name: value if name in _NAMES else unpacked(value, f"the cell {name}") for name, value in cells.items()}
-    return {
-        name: value for name, value in found.items() if name not in _OPTIONAL or (value is not None and value != "")
-    }
-
-
-def row_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any]:
-    """Return a row as it was written, without its empty cells."""
-    del number
-    if not typed:
+def row_of(cells: Cells) -> dict[str, Any]:
+    """Return a row of results as it was written, without its empty cells."""
+    found: dict[str, Any] = cells
+    if not cells.typed:
         if cells.pop(CSV_SAFE, None) == "true":
-            cells = {_unquoted(name): _unquoted(value) for name, value in cells.items()}
-        cells = {name: value if name in _WORDS else _any_json(value) for name, value in cells.items()}
-    return {name: value for name, value in cells.items() if value is not None and (typed or value != "")}
+            found = {_unquoted(name): _unquoted(value) for name, value in cells.items()}
+        found = {name: value if name in _WORDS else _any_json(value) for name, value in found.items()}
+    return {name: value for name, value in found.items() if value is not None and (cells.typed or value != "")}
 
 
 _RUN: Final = re.compile(r"[=+\-@\t\r]")  # How a cell begins that spreadsheets run as a formula (OWASP, CSV injection).

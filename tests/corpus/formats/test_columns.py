@@ -11,14 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.formats.columns import (
+from optsum.corpus.sentences import between_marks, documents_between_marks
+from optsum.corpus.topic import (
+    Topic,
+    as_topic,
     parse_columns,
     parse_path,
+    reading_of,
     recognised,
+    topics_of_record,
     value_at,
 )
-from optsum.corpus.sentences import between_marks, documents_between_marks
-from optsum.corpus.topic import Topic, as_topic, reading_of, topics_of_record
 from optsum.errors import InputError, OptionError, UnknownNameError
 
 

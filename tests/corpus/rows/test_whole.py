@@ -63,6 +63,7 @@ def fails(path: Path, error: type[BaseException], **how: Any) -> None:
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # half a file of it would stay
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
 from optsum.cli import main
 sys.exit(main(sys.argv[2:]))

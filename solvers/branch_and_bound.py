@@ -46,7 +46,7 @@ from .objectives.whole_text import is_whole_text, solve_whole_text
 if TYPE_CHECKING:
     from optsum.problem.extracts import Extracts, Proven
 
-_MOMENTS_S: Final = 0.02  # Seconds without a proof after which a greedy selection is worth its time.
+_FEW: Final = 400  # Evaluations without a proof after which a greedy selection is worth its time.
 
 _ROUNDED: Final = 1e-9  # Relative error of a bound in floating point that does not refute it.
 
@@ -59,7 +59,7 @@ def search_by_own_bound(run: Run) -> None:
         return run.evaluation is not None and not better(bound, run.evaluation.key)
 
     for _ in visit(run, is_hopeless):
-        if run.elapsed > _MOMENTS_S:
+        if run.evaluations > _FEW:  # not after some time: a repeated search visits the same
             run.begin()
     run.prove()
 

@@ -18,7 +18,7 @@ from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.system.clock import clock
-from optsum.system.deadline import Deadline
+from optsum.system.deadline import Deadline, TimeOver, of_search
 from optsum.whole import LARGEST, whole
 
 CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has used up its limit.
@@ -230,7 +230,7 @@ class Run:
         units: Selection = tuple(sorted({int(unit) for unit in selection}))
         if units and not 0 <= units[0] <= units[-1] < self.problem.size:
             raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
-        evaluation = self.problem.evaluate(units)
+        evaluation = self._timed(self.problem.evaluate, units)
         if not isinstance(evaluation, Evaluation):
             raise InputError(
                 f"The selection {units} is worth {evaluation!r:.40}: let evaluate of {type(self.problem).__name__} "
@@ -253,6 +253,24 @@ class Run:
             self.trace.append(TracePoint(self.elapsed, self.evaluations, float(evaluation.value)))
             self._stop_if_good_enough()
         return evaluation
+
+    def be_searched(self, search: Callable[[Run], object]) -> None:
+        """Search by a strategy; evaluations that the time is over for end it as a limit does.
+
+        Raises
+        ------
+        Stopped
+        """
+        self._timed(search, self)
+
+    def _timed(self, work: Callable[[Any], Any], given: Any) -> Any:
+        before = of_search.set(self.deadline)
+        try:
+            return work(given)
+        except TimeOver:
+            raise Stopped(Termination(self.deadline.reason or "time_limit")) from None
+        finally:
+            of_search.reset(before)
 
     def tell(self, sentence: str) -> None:
         """Log a message about the progress of the search, to the logger "optsum"."""

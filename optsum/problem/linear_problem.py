@@ -20,7 +20,7 @@ from optsum.program.dual_bound import model_bound
 from optsum.program.highs import load, new_highs, pass_model, run
 from optsum.program.model import LinearModel
 from optsum.program.rows import LinearRows
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.deadline import NEVER, Deadline, TimeOver, of_search
 from optsum.whole import LARGEST
 
 _OPEN: Final = LARGEST  # Side of a row that is open, where sums fit into 64 bits.
@@ -39,7 +39,9 @@ _SERVED: Final = {
 }
 """Components of a Pyomo model that are read, or say nothing of the program."""
 
-_SMALL: Final = 1_000  # Entries of a program whose other columns are soon found.
+_QUICK_S: Final = 0.1  # Seconds that HiGHS may take for the other columns without hearing Ctrl-C, which takes a thread.
+
+_LATE_S: Final = 0.3  # Seconds that the same may take after the limit of a search.
 
 _KNOWN: Final = 10_000  # Selections of which the value is remembered.
 
@@ -180,9 +182,36 @@ class LinearProblem(Problem):
         return sum(outside[outside > 0].tolist())
 
     def _others(self, selection: Selection) -> IntArray | None:
-        """Return the best values of the columns that are no units; None if there are none that keep the rows."""
-        import highspy
+        """Return the best values of the columns that are no units; None if there are none that keep the rows.
 
+        Raises
+        ------
+        TimeOver
+            Where the search comes to its limit before.
+        """
+        held = of_search.get()
+        # What a solver held at the limit is evaluated after it.
+        deadline = Deadline(_LATE_S) if held.passed else held.later(_LATE_S)
+        highs = self._with_units(selection)
+        run(highs, deadline.within(_QUICK_S), apart=False)
+        unended = {"kTimeLimit", "kInterrupt", "kHighsInterrupt"}
+        if highs.getModelStatus().name in unended:
+            highs = self._with_units(selection)  # one that was interrupted would end at once
+            if not run(highs, deadline) or highs.getModelStatus().name in unended:
+                raise TimeOver
+        status = highs.getModelStatus()
+        if status.name in {"kInfeasible", "kUnboundedOrInfeasible"}:
+            return None
+        if status.name != "kOptimal":
+            raise BackendError(
+                f"HiGHS finds no values of the other columns for the selection {list(selection)}: it ends with "
+                f"{highs.modelStatusToString(status)!r}."
+            )
+        others: IntArray = np.rint(np.array(highs.getSolution().col_value)[self.program.units :]).astype(np.int64)
+        return others
+
+    def _with_units(self, selection: Selection) -> Any:
+        """Return HiGHS with the program, in which these units are chosen and no others."""
         program, highs = self.program, new_highs()
         highs.setOptionValue("output_flag", False)
         highs.setOptionValue("mip_rel_gap", 0.0)
@@ -190,11 +219,7 @@ class LinearProblem(Problem):
         chosen = np.zeros(program.units)
         chosen[list(selection)] = 1.0
         highs.changeColsBounds(program.units, np.arange(program.units, dtype=np.int32), chosen, chosen)
-        run(highs, apart=len(program.row_column) > _SMALL)  # where it may take long, Ctrl-C is heard
-        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            return None
-        others: IntArray = np.rint(np.array(highs.getSolution().col_value)[program.units :]).astype(np.int64)
-        return others
+        return highs
 
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
         """Return the bound of the linear relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`)."""

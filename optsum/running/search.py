@@ -143,7 +143,7 @@ def searched(
         if start is not None:
             _hold(run, start)
         run.check()
-        chosen.search(run)
+        run.be_searched(chosen.search)
     except Stopped as stop:
         termination, detail = stop.termination, stop.detail
     except KeyboardInterrupt:
@@ -203,7 +203,7 @@ def _start_greedily(run: Run, deadline: Deadline) -> None:
     )
     started = Run(run.problem.lighter, limits, None, run.seed, lambda _: deadline.reason != "interrupted")
     try:
-        greedy.search(started)
+        started.be_searched(greedy.search)
     except Stopped:
         pass
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from itertools import chain, islice
 from math import inf
 from typing import Final, Literal, TypeVar
@@ -115,3 +116,6 @@ class _Never(Deadline):
 
 
 NEVER: Final[Deadline] = _Never()  # For work that may take as long as it takes.
+
+of_search: Final[ContextVar[Deadline]] = ContextVar("of_search", default=NEVER)
+"""That of the search under way, for evaluations that take a solver; they are called without one."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import tempfile
+import threading
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -214,3 +217,50 @@ def test_a_file_that_is_no_program_is_refused(tmp_path: Path, content: str | Non
         path.write_text(content)
     with pytest.raises(optsum.InputError, match=r"one\.mps"):
         optsum.Problem.from_mps(path)
+
+
+def _hard() -> optsum.PyomoProblem:
+    """Return a problem whose other columns split markets (Cornuejols and Dawande 1998), which takes a solver years."""
+    rng = np.random.default_rng(0)
+    model = pyo.ConcreteModel("hard")
+    model.x = pyo.Var(range(3), domain=pyo.Binary)
+    model.y = pyo.Var(range(50), domain=pyo.Binary)
+    model.off = pyo.Var(range(12), bounds=(0, 5000), domain=pyo.Integers)
+    model.rows = pyo.ConstraintList()
+    for row in range(6):
+        shares = rng.integers(100, size=50).tolist()
+        split = sum(share * model.y[place] for place, share in enumerate(shares))
+        model.rows.add(split + model.off[2 * row] - model.off[2 * row + 1] == sum(shares) // 2)
+    model.aim = pyo.Objective(expr=sum(model.off[each] for each in range(12)) + sum(model.x[each] for each in range(3)))
+    return optsum.PyomoProblem(model, units=model.x)
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "milp", "auto", "vns", "exhaustive", "genetic"])
+def test_an_evaluation_that_never_ends_ends_with_the_limit(strategy: str) -> None:
+    result = optsum.search(_hard(), strategy, limits=optsum.Limits(time_s=0.05, grace_s=0.05))
+    assert result.termination is optsum.Termination.TIME_LIMIT
+    assert result.status is not optsum.Status.OPTIMAL
+    assert result.bound is None or result.bound <= 3
+
+
+def test_enumeration_ends_with_the_limit_too() -> None:
+    found = optsum.enumerate_optima(_hard(), strategy="exhaustive", time_limit=0.05)
+    assert (found.complete, found.result.termination) == (False, optsum.Termination.TIME_LIMIT)
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "milp"])
+def test_an_evaluation_that_never_ends_hears_ctrl_c(strategy: str) -> None:
+    timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        result = optsum.search(_hard(), strategy)
+    finally:
+        timer.join()
+    assert result.termination is optsum.Termination.INTERRUPTED
+
+
+def test_a_selection_is_not_infeasible_because_the_solver_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = _hard()
+    monkeypatch.setattr("optsum.problem.linear_problem.run", lambda *_, **__: True)
+    with pytest.raises(optsum.BackendError, match="finds no values"):
+        problem.evaluate((0,))

@@ -283,7 +283,6 @@ def test_how_often_limits_are_looked_at_counts_for_nothing(stride: int, monkeypa
     for walker in (Pairs, Flips):
         monkeypatch.setattr(walker, "stride", stride)
     monkeypatch.setattr(walkers, "_SLICE_S", 0.0)  # every slice is half as long as the one before
-    monkeypatch.setattr(strategy, "_MOMENTS_S", 1e9)  # no greedy selection is looked for, however busy the machine is
     for kind in ("recall", "joined"):
         problem = CoverageProblem.of(random_coverage(rng, kind=kind))
         result = search(problem, "exhaustive")

@@ -200,7 +200,7 @@ def test_errors_are_shown_beside_the_table(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_compiling_is_announced_and_no_part_of_the_first_time(tmp_path: Path) -> None:
-    arguments = ["solve", NEWS, "--max-length", "50", "--strategy", "exhaustive"]
+    arguments = ["solve", NEWS, "--max-length", "50", "--strategy", "milp"]
     status, out, shown = on_terminal(arguments, "err", NUMBA_CACHE_DIR=str(tmp_path))
     rows = [json.loads(line) for line in out.splitlines()]
     assert status == 0

@@ -86,8 +86,9 @@ wheel: $(TEST)/.created
 	@rm -rf build dist
 	$(TEST)/bin/pip wheel --quiet --no-deps --wheel-dir dist .
 
+# Most modules of those packages are never imported here: byte code of all of them would take half a minute.
 $(TEST)/.installed: $(TEST)/.created | wheel
-	$(TEST)/bin/pip install --quiet "$$(echo dist/optsum-*.whl)[cluster,dev,docs,hf,plots,report,solvers]"
+	$(TEST)/bin/pip install --quiet --no-compile "$$(echo dist/optsum-*.whl)[cluster,dev,docs,hf,plots,report,solvers]"
 	@touch $@
 
 # The packages around optsum are installed afresh when pyproject.toml changes, optsum itself every time.
@@ -110,9 +111,10 @@ test-oldest: wheel
 	$(call new_venv,$(OLDEST))
 	@mkdir -p build
 	"$(PYTHON)" tests/support/oldest.py > build/oldest.txt
-	$(OLDEST)/bin/pip install --quiet --constraint build/oldest.txt "$$(echo dist/optsum-*.whl)[cluster,hf,plots,pyomo,report]" \
+	$(OLDEST)/bin/pip install --quiet --no-compile --constraint build/oldest.txt "$$(echo dist/optsum-*.whl)[cluster,hf,plots,pyomo,report]" \
 		ortools pyscipopt python-sat scipy hypothesis pytest pytest-xdist 'pyparsing<3.3'
-	$(OLDEST)/bin/pytest -n auto -m "not slow"
+	$(OLDEST)/bin/optsum warm-up --all
+	$(OLDEST)/bin/pytest -n auto --dist worksteal -m "not slow"
 
 # Compiled kernels are not seen, only what tests run of them as plain Python: hence twice.
 coverage: $(DEV)/.developer

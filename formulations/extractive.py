@@ -115,7 +115,7 @@ _SERVES: Final = Serves(
             when={"boundaries": ("joined",), "counts": ("set",)},
         ),
         Rule(
-            "Common subsequences have clipped counts: leave --counts, or choose another metric than {metric}.",
+            "Common subsequences have clipped counts: leave out --counts, or choose another metric than {metric}.",
             only={"counts": ("clipped",)},
             when={"part": _LONGEST},
         ),

@@ -51,7 +51,7 @@ class GivenProblem(Formulation):
                 "minimize apart."
             )
         if spec.min_length:
-            raise InputError("A problem has a minimum length of its own: leave --min-length.")
+            raise InputError("A problem has a minimum length of its own: leave out --min-length.")
         if spec.max_length != NO_LIMIT:
             problem = problem.within(spec.max_length)
         return GivenTask.of(topic, spec, problem, range(problem.size))  # type: ignore[return-value]

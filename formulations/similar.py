@@ -39,7 +39,7 @@ OF_SIMILARITY: Final = (
         when={"part": ("similarity",), "measure": ("f1",)},
     ),
     Rule(
-        "Similarity knows no n-grams: leave --counts, --boundaries and --model-units.",
+        "Similarity knows no n-grams: leave out --counts, --boundaries and --model-units.",
         only={"counts": ("clipped",), "boundaries": ("sentence",), "model_units": ("whole",)},
         when={"part": ("similarity",)},
     ),

@@ -360,7 +360,9 @@ class BranchAndBound(Strategy):
             return evaluated_near(problem, nearness, limits, should_stop, visit)
         coverage = problem.coverage
         if self.bound == "knapsack" and not is_cover(coverage):
-            raise UnsupportedError("--bound knapsack enumerates optima, nothing near them: use --bound lagrangian.")
+            raise UnsupportedError(
+                "--bound knapsack enumerates only optima, not nearly optimal selections: use --bound lagrangian."
+            )
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, lambda part, *rest: self.near(part, nearness, *rest))
         coverage = with_minimum_row(coverage.merged)

@@ -55,7 +55,7 @@ class Block:
             spans += _share(members, form, start, at)
         if text[at:].strip():
             raise InputError(
-                f"{self.source}: the comment # text ends in {text[at:].strip()!r:.40}, which no word is; "
+                f"{self.source}: the comment # text ends in {text[at:].strip()!r:.40}, which is in no word; "
                 "make them agree"
             )
         return Parse(

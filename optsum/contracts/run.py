@@ -83,7 +83,7 @@ class Limits:
     ) -> None:
         """Refuse limits that no search could keep."""
         if time_limit is not None and time_s is not None:
-            raise OptionError("The seconds of search are given as time_s= or as time_limit=: leave one of the two.")
+            raise OptionError("The seconds of search are given as time_s= or as time_limit=: leave out one of the two.")
         seconds = time_limit if time_s is None else time_s
         given = (seconds, evaluations, nodes, gap, target, memory, grace_s)
         for name, value in zip(self.__slots__, given, strict=True):

@@ -47,7 +47,9 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     except NPZ_ERRORS as error:
         raise InputError(f"{file} cannot be read as numpy.savez writes it: {error}") from None
     if not found:
-        raise InputError(f"{file} has none of topic {topic.id!r}; call them {prefix}sentences, {prefix}references")
+        raise InputError(
+            f"{file} has no vectors of topic {topic.id!r}; call them {prefix}sentences, {prefix}references"
+        )
     try:
         return replace(topic, vectors=vectors_of(found, len(topic.sentences), topic.references))
     except InputError as error:

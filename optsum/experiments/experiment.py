@@ -169,7 +169,7 @@ def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
     if not solved:
         raise OptionError(f"Backends are those of the strategy {solving()}: name it as strategy.")
     if any("backend" in cell.model_fields_set for cell in solved):
-        raise OptionError("One solver is named by backend, and several by backends: leave one of the two.")
+        raise OptionError("One solver is named by backend, and several by backends: leave out one of the two.")
     solvers = solvers_of(backends, solved[0])
     for cell in cells:
         takes = "backend" in STRATEGIES.load(cell.strategy).flags

@@ -411,7 +411,9 @@ def _check_sense(options: Options) -> None:
         neither = "no --min-length without a --max-length" if budget else "no --max-length and no --min-length"
         raise OptionError(f"A {formulation.name} is as short as it can be, so it takes {neither}.")
     if not formulation.has_metric and options.references in {"each", "best", "agreed"}:
-        raise OptionError(f"A {formulation.name} is not measured against references one by one: leave --references.")
+        raise OptionError(
+            f"A {formulation.name} is not measured against references one by one: leave out --references."
+        )
     if options.max_length == "reference" and not (formulation.reads_topics and options.length_unit != "given"):
         what = "lengths are given of sentences" if formulation.reads_topics else "a problem has no reference"
         raise OptionError(f"No summary can be as long as the reference where {what}: give --max-length N.")

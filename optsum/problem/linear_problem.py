@@ -477,7 +477,7 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[str, 
     highs.setOptionValue("output_flag", False)
     if highs.readModel(str(path)) != highspy.HighsStatus.kOk:
         raise InputError(
-            f"HiGHS cannot read '{path}' as a program: its name ends in .mps or .lp, and it holds what that says."
+            f"HiGHS cannot read '{path}': give a file in MPS format whose name ends in .mps, or in LP format (.lp)."
         )
     given = highs.getModel()
     held = given.lp_

@@ -103,7 +103,9 @@ class Plan:
         options["time_limit"], limits = time_limits_of(file.get("time_limit") if limits is None else limits)
         if options.get("backend") is not None:
             if backends is not None:
-                raise OptionError("One solver is named by --backend, and several by --backends: leave one of the two.")
+                raise OptionError(
+                    "One solver is named by --backend, and several by --backends: leave out one of the two."
+                )
         elif backends is None:
             backends = file.get("backends")
         default = (solving(),) if backends is not None else BASELINES
@@ -238,7 +240,7 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
     if given is None:
         return ()
     if seed is not None:
-        raise OptionError("One seed is named by --seed, and several by --seeds: leave one of the two.")
+        raise OptionError("One seed is named by --seed, and several by --seeds: leave out one of the two.")
     wrong = OptionError(f"The seeds {given!r:.80} are no list of whole numbers from 0: give them as 0:10, or as 1,2,3.")
     if isinstance(given, str):
         first, colon, last = given.partition(":")

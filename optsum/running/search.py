@@ -113,7 +113,9 @@ def searched(
     """
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
-        raise OptionError(f"Limits are given as limits= or by their names ({', '.join(named)}): leave one of the two.")
+        raise OptionError(
+            f"Limits are given as limits= or by their names ({', '.join(named)}): leave out one of the two."
+        )
     seed = whole(seed, "The seed", least=0, most=10**400, error=OptionError)
     if bound not in CERTIFIED:
         options["bound"] = bound
@@ -133,7 +135,7 @@ def searched(
     bounded = problem.can(Capability.BOUND) and bound != "none"
     certify = _certify(problem, chosen, bounded=bounded and root_bound is None, asked=bound != "none")
     if bound == "none" and limits.gap is not None and not chosen.exact:
-        raise OptionError("A gap is measured by a bound: leave --gap, or --bound none.")
+        raise OptionError("A gap is measured by a bound: leave out --gap, or --bound none.")
     seen = problem if chosen.exact else problem.lighter
     run = Run(seen, limits, None, seed, on_progress, root_bound, certify, _start_greedily if chosen.exact else None)
     termination, detail = Termination.COMPLETED, None

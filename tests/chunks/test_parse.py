@@ -103,7 +103,7 @@ def test_files_compressed_or_with_other_line_ends_are_the_same(tmp_path: Path) -
         ("a word", "a line is no CoNLL-U"),
         ("_\ta\ta", "a line has no number"),
         ("# text = b\n" + lines("a 0 root"), "has 'b' where the word 'a' should be"),
-        ("# text = a b\n" + lines("a 0 root"), "ends in 'b', which no word is"),
+        ("# text = a b\n" + lines("a 0 root"), "ends in 'b', which is in no word"),
         ("1-2\tab\n" + lines("a 0 root"), "the multi-word token 1-2 ends behind the last word"),
         ("1-2\tab\n2-3\tbc\n" + lines("a 0 root", "b 1 dep", "c 1 dep"), "begins at word 2 overlaps another"),
         ("1-2\tab", "there is no word"),

@@ -58,7 +58,7 @@ def test_solvers_stand_side_by_side() -> None:
         ({"backends": "highs", "backend_options": {"a": 1}}, "Options of one solver cannot be those of several"),
         ({"backends": "highs", "strategies": "greedy", "exact": "none"}, "Backends are those of the strategy milp"),
         ({"backends": "highs,hihgs"}, "there is no backend 'hihgs'; did you mean highs"),
-        ({"backends": "highs,glpk", "backend": "cbc"}, "and several by backends: leave one of the two"),
+        ({"backends": "highs,glpk", "backend": "cbc"}, "and several by backends: leave out one of the two"),
         ({"backends": [{"name": "highs"}, "highs"]}, "The backend highs is named twice"),
         ({"backends": [{"options": {"presolve": "off"}}]}, "names no backend"),
         ({"backends": [{"name": "highs", "presolve": "off"}]}, r"no key of \[\[backends\]\] 'presolve'"),

@@ -77,7 +77,10 @@ def test_each_of_several_solvers_has_its_own_options() -> None:
     }  # fmt: skip
     for wrong, match in (
         ({"backends": ["highs"], "strategy": "lead"}, "Backends are those of the strategy milp"),
-        ({"backends": ["highs"], "backend": "cbc", "strategy": "milp"}, "several by backends: leave one of the two"),
+        (
+            {"backends": ["highs"], "backend": "cbc", "strategy": "milp"},
+            "several by backends: leave out one of the two",
+        ),
         ({"backends": [{"nam": "highs"}], "strategy": "milp"}, "key of"),
         ({"backend_options": ["cbc.ratio=1"], "strategy": "milp"}, "no solver in this run 'cbc'"),
     ):

@@ -67,7 +67,7 @@ def test_what_are_no_seeds_is_refused(given: Any) -> None:
     [
         ({"seeds": "1,1"}, "each is given once"),
         ({"seeds": "0:99999999999"}, "at most 10000"),
-        ({"seeds": "0:2", "seed": 3}, "leave one of the two"),
+        ({"seeds": "0:2", "seed": 3}, "leave out one of the two"),
         ({"exact_time_limit": 3, "exact": "none"}, "name it by exact"),
         ({"exact_time_limit": -1}, "a number of at least 0"),
     ],

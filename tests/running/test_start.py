@@ -66,7 +66,7 @@ def test_a_start_that_cannot_be_is_refused() -> None:
 def test_a_limit_has_one_name_at_a_time() -> None:
     assert optsum.Limits(time_limit=2).time_s == optsum.Limits(time_s=2).time_limit == 2
     assert optsum.Limits(time_limit=2).after(0.5) == optsum.Limits(time_s=1.5)
-    with pytest.raises(optsum.OptionError, match="leave one of the two"):
+    with pytest.raises(optsum.OptionError, match="leave out one of the two"):
         optsum.Limits(time_limit=2, time_s=2)
 
 

@@ -156,7 +156,7 @@ def test_unknown_names_and_options_are_refused() -> None:
         ),
         (["lin-hovy", TABLE, "--exact-time-limit", "3"], "here the time limit is of every search"),
         (["tsc3", TABLE, "--plot", "x.html"], "of no format that optsum draws"),
-        (["akhmetov", TABLE, "--seeds", "0:3", "--seed", "1"], "leave one of the two"),
+        (["akhmetov", TABLE, "--seeds", "0:3", "--seed", "1"], "leave out one of the two"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(run: Any, arguments: list[str], reason: str) -> None:

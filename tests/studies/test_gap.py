@@ -170,7 +170,7 @@ def test_with_several_seeds_it_is_the_mean_of_single_runs(tmp_path: Path) -> Non
     file.write_text("seeds = [0, 1]\nexact-time-limit = 9.0\n")
     assert optsum.study("gap", given, config=file, **options).seeding == "2 seeds"
     assert optsum.study("gap", given, config=file, seed=3, **options).seeding == "seed 3"
-    with pytest.raises(optsum.OptionError, match="leave one of the two"):
+    with pytest.raises(optsum.OptionError, match="leave out one of the two"):
         optsum.study("gap", given, seeds="0:3", seed=1, **options)
     with pytest.raises(optsum.OptionError, match="give them as 0:10"):
         optsum.study("gap", given, seeds="0-3", **options)

@@ -101,7 +101,7 @@ def run_warm_up(
     from optsum.system.two_at_once import compile_parts
 
     if strategy is not None and all_:
-        raise OptionError("Either --strategy names those that are warmed up, or --all does: leave one of the two.")
+        raise OptionError("Either --strategy names those that are warmed up, or --all does: leave out one of the two.")
     names = list(STRATEGIES.builtin) if all_ else (strategy or CHOOSER).split(",")
     compile_at_once()
     parts = kernels_of(names)

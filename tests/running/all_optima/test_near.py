@@ -234,7 +234,7 @@ def test_what_is_no_threshold_is_refused(given: dict[str, Any], message: str) ->
 
 
 def test_strategies_that_do_not_serve_say_so() -> None:
-    with pytest.raises(optsum.UnsupportedError, match="nothing near them"):
+    with pytest.raises(optsum.UnsupportedError, match="only optima, not nearly optimal"):
         optsum.enumerate_optima(TOPIC, max_length=5, within=0.1, bound="knapsack")
     with pytest.raises(optsum.UnsupportedError, match="no integer steps"):
         optsum.enumerate_optima(TOPIC, max_length=5, within_steps=1, measure="f1")

@@ -21,6 +21,8 @@ _hearing: list[Callable[[], None]] = []  # What is called when something has to 
 
 _run: Final[dict[Part, set[Any]]] = {}  # The parts that were run, and the kernels that each had interpreted.
 
+_waiting: Final[dict[Part, None]] = {}  # Parts that are run when kept kernels are loaded.
+
 _SEVERAL: Final = 2  # Kernels of a part that make it worth to be compiled as a whole, which another process can do.
 
 
@@ -43,6 +45,14 @@ def parts_with(kernels: set[Any]) -> list[Part]:
 patience.compiling.append(_hear)
 
 
+def _go_on() -> None:
+    while _waiting:
+        _waiting.popitem()[0]()
+
+
+patience.loading.append(_go_on)
+
+
 def compile_at_once() -> None:
     """Let kernels be compiled when they are first called, for work that is going to last."""
     patience.end()
@@ -58,6 +68,8 @@ def compiles(prepare: Part) -> Callable[[], None]:
     def part() -> None:
         if _collecting:
             _collecting[-1].append(part)
+        elif not patience.loads:
+            _waiting[part] = None
         elif prepare not in _run:
             own = patience.thread
             others, own.interpreted = own.interpreted, set()

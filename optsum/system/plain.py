@@ -9,14 +9,13 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from inspect import getsource
+from linecache import getlines
 from math import inf
 from threading import local
 from time import perf_counter, thread_time
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from numba.core.registry import CPUDispatcher
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -24,7 +23,8 @@ _LOOK: Final = ast.parse("if _optsum_now() > _optsum_patience.until: _optsum_pat
 """What every turn of a loop begins with."""
 
 _stand_ins: Final[dict[int, Function]] = {}
-_modules: Final[dict[str, dict[str, Any] | None]] = {}
+_plain: Final[dict[Function, Function | None]] = {}
+_modules: Final[dict[str, dict[str, Any]]] = {}  # The names of each module as its kernels see them.
 
 
 class TooLongError(Exception):
@@ -51,11 +51,11 @@ class _Patience(local):
 _patience: Final = _Patience()
 
 
-def stands_for(intrinsic: object) -> Callable[[Function], Function]:
-    """Let a function do in Python what an intrinsic of numba's does in kernels."""
+def stands_for(kernel: object) -> Callable[[Function], Function]:
+    """Let a function do in Python what a kernel does."""
 
     def register(function: Function) -> Function:
-        _stand_ins[id(intrinsic)] = function
+        _stand_ins[id(kernel)] = function
         return function
 
     return register
@@ -63,36 +63,56 @@ def stands_for(intrinsic: object) -> Callable[[Function], Function]:
 
 def plain_of(kernel: Any) -> Function | None:
     """Return a kernel as plain Python; None if its source is not at hand."""
-    module = kernel.py_func.__module__
-    if module not in _modules:
-        _modules[module] = _read(module)
-    names = _modules[module]
-    return None if names is None else names.get(kernel.py_func.__name__)
+    function = kernel.py_func
+    if function not in _plain:
+        _plain[function] = _stand_ins.get(id(kernel)) or _made(function)
+    return _plain[function]
 
 
-def _read(name: str) -> dict[str, Any] | None:
-    """Return the names of a module as its kernels see them, all that they call being plain."""
-    module = sys.modules[name]
-    names = dict(vars(module))
-    own = set()
-    for each, value in vars(module).items():
-        if id(value) in _stand_ins:
-            names[each] = _stand_ins[id(value)]
-        elif isinstance(value, CPUDispatcher) and value.py_func.__module__ == name:
-            own.add(each)
-        elif isinstance(value, CPUDispatcher) and value.py_func.__module__.startswith("optsum."):
-            names[each] = plain_of(value)
-            if names[each] is None:
-                return None
+def _made(function: Function) -> Function | None:
+    """Return a function of a module, of which all that it calls is plain."""
+    lines = getlines(function.__code__.co_filename)
+    first = last = function.__code__.co_firstlineno - 1
+    while last < len(lines) and not lines[last].startswith("def "):
+        last += 1
+    last += 1
+    while last < len(lines) and lines[last][:1] in _WITHIN:
+        last += 1
     try:
-        tree = ast.parse(getsource(module))
-    except (OSError, TypeError, SyntaxError):
+        tree = ast.parse("".join(lines[first:last]))
+    except SyntaxError:
         return None
-    kernels = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in own]
-    tree.body = [_Looking().visit(kernel) for kernel in kernels]
-    names |= {"_optsum_now": perf_counter, "_optsum_patience": _patience}
-    exec(compile(ast.fix_missing_locations(tree), module.__file__ or name, "exec"), names)  # noqa: S102 - our own source
-    return names if own <= {kernel.name for kernel in kernels} else None
+    if [getattr(node, "name", None) for node in tree.body] != [function.__qualname__]:
+        return None
+    names = _names_of(function.__module__)
+    tree = ast.increment_lineno(_Looking().visit(tree), first)
+    exec(compile(ast.fix_missing_locations(tree), function.__code__.co_filename, "exec"), names)  # noqa: S102 - our own
+    made: Function = names[function.__name__]
+    return made
+
+
+_WITHIN: Final = {" ", "\t", "\n", "\r", ")", "#"}  # What lines of a function begin with.
+
+
+def _names_of(module: str) -> dict[str, Any]:
+    if module not in _modules:
+        names = dict(vars(sys.modules[module]))
+        names |= {name: _at_first(names, name, each) for name, each in names.items() if hasattr(each, "py_func")}
+        _modules[module] = names | {"_optsum_now": perf_counter, "_optsum_patience": _patience}
+    return _modules[module]
+
+
+def _at_first(names: dict[str, Any], name: str, kernel: Any) -> Function:
+    """Return what stands for a kernel until it is called: few of a module's are."""
+
+    def call(*given: Any, **named: Any) -> Any:
+        function = plain_of(kernel)
+        if function is None:
+            raise TooLongError
+        names[name] = function
+        return function(*given, **named)
+
+    return call
 
 
 class _Looking(ast.NodeTransformer):

@@ -25,13 +25,11 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.coverage.state import kernel_array
-from optsum.system.compiled import njit
+from optsum.system.compiled import Instruction, njit
 from optsum.system.plain import stands_for
 
 MOST_SHORT: Final = 62  # Units of the short half, whose sets are bits of one integer.
@@ -83,21 +81,8 @@ _ALL = 2**64 - 1
 _ONES_OF_16: Final = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
 
 
-@intrinsic
-def ones(typing_context: Any, word: Any) -> Any:
-    """Return how many bits are set."""
-    del typing_context, word
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        del context, signature
-        return builder.ctpop(arguments[0])
-
-    return types.int64(types.int64), generate
-
-
-@stands_for(ones)
-def _ones(word: int) -> int:
-    return (int(word) & _ALL).bit_count()
+ones: Final = Instruction("ctpop", lambda word: (int(word) & _ALL).bit_count())
+"""How many bits of a word are set."""
 
 
 def many_ones(words: IntArray) -> IntArray:

@@ -49,8 +49,8 @@ if __name__ == "__main__":
     compiled.patience.left_s = float(sys.argv[1]) or -inf
     compiled._SHORT_S = 0.0  # type: ignore[misc]
     compiled._LONGEST_CALL_S = inf  # type: ignore[misc]
-    compiled._Kernel._is_kept = False
+    compiled.Kernel.may_be_kept = False
     answers = [said(strategy, options) for strategy, options in json.loads(sys.argv[2])]
     kernels = sorted(kernel.py_func.__name__ for kernel in compiled.patience.thread.interpreted)
-    ready = sorted(kernel.py_func.__name__ for kernel in compiled.patience.thread.interpreted if kernel.overloads)
+    ready = sorted(kernel.py_func.__name__ for kernel in compiled.patience.thread.interpreted if kernel.compiled)
     print(json.dumps({"answers": answers, "interpreted": kernels, "compiled": ready}, default=str))

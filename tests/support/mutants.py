@@ -38,7 +38,6 @@ os.environ.setdefault("OPTSUM_PATIENCE", "0")
 
 import pytest
 from _pytest.runner import runtestprotocol
-from numba.core.registry import CPUDispatcher
 
 from optsum.system import compiled
 from optsum.system.plain import call_plainly, plain_of
@@ -163,7 +162,7 @@ class Module:
         if name not in self._reaches:
             self._reaches[name] = Path(sys.modules[name].__file__ or "").resolve() == self.path
             known = vars(sys.modules[name]).values()
-            called = {one.py_func.__module__ for one in known if isinstance(one, CPUDispatcher)}
+            called = {one.py_func.__module__ for one in known if isinstance(one, compiled.Kernel)}
             self._reaches[name] |= any(map(self.is_reached, called - {name}))
         return self._reaches[name]
 

@@ -1,0 +1,209 @@
+"""numba's part of a kernel (`optsum.system.compiled`): imported when one is worth to be loaded or compiled.
+
+numba keeps kernels beside their sources and notices changes of a kernel's own file only. After an upgrade it would run
+kernels whose callees have changed, or fail to read those whose types have moved. So kernels of this package are kept in
+a folder for its version, in the place that numba would take: ``NUMBA_CACHE_DIR``, beside the sources, or the user's.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, lru_cache
+from hashlib import blake2b
+from logging import getLogger
+from multiprocessing import parent_process
+from pathlib import Path
+from threading import get_ident
+from typing import Any, Final
+
+from numba import njit, types
+from numba.core import caching, event, serialize
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime.nrt import rtsys
+from numba.extending import intrinsic
+
+from optsum._version import __version__
+from optsum.system.compiled import patience
+
+# A kernel asks Python for the class of each array and tuple that it returns; Ctrl-C raised there becomes another
+# error, or a crash. A cache in C answers without running Python, where no signal is heard, but for the first time.
+if hasattr(serialize, "_numba_unpickle"):
+    serialize._numba_unpickle = lru_cache(maxsize=None)(serialize._numba_unpickle)  # noqa: SLF001 - no other way
+
+
+class _NotKeptError(Exception):
+    """There is no compiled kernel on disk."""
+
+
+class _Refusal(event.Listener):  # type: ignore[misc]
+    """Refuses to compile a kernel: numba says that it begins only where it has found nothing on disk."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel, self._thread = kernel, get_ident()
+
+    def on_start(self, event: Any) -> None:
+        if event.data["dispatcher"] is self._kernel and get_ident() == self._thread:
+            raise _NotKeptError
+
+    def on_end(self, event: Any) -> None:
+        del event
+
+
+class _Herald(event.Listener):  # type: ignore[misc]
+    """Tells whoever wants to know that something is compiled: not where numba finds it on disk."""
+
+    def on_start(self, event: Any) -> None:
+        del event
+        for call in patience.compiling:
+            call()
+
+    def on_end(self, event: Any) -> None:
+        del event
+
+
+_SEAL: Final = b"optsum checksum "
+
+
+def _sealed(held: bytes) -> bytes:
+    return held + _SEAL + blake2b(held, digest_size=16).digest()
+
+
+def _check_seal(held: bytes) -> bytes:
+    content, seal, digest = held[:-32], held[-32:-16], held[-16:]
+    if seal == _SEAL and blake2b(content, digest_size=16).digest() != digest:
+        raise ValueError("the checksum is another")
+    return held  # a pickle ends before its seal; files of numba's own have none
+
+
+class _Sealed(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """The files of a kernel, with checksums; pipes and folders in their place are no files."""
+
+    def _load_index(self) -> Any:
+        index = Path(self._index_path)
+        if not index.is_file():
+            return {}
+        _check_seal(index.read_bytes())
+        return super()._load_index()
+
+    def _save_index(self, overloads: Any) -> None:
+        held = pickle.dumps(self._version, -1) + self._dump((self._source_stamp, overloads))
+        with self._open_for_write(self._index_path) as file:
+            file.write(_sealed(held))
+
+    def _load_data(self, name: str) -> Any:
+        path = Path(self._data_path(name))
+        if not path.is_file():
+            raise FileNotFoundError(path)
+        return pickle.loads(_check_seal(path.read_bytes()))  # noqa: S301 - numba keeps it so
+
+    def _save_data(self, name: str, data: Any) -> None:
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(_sealed(self._dump(data)))
+
+
+class _Kept(caching.FunctionCache):  # type: ignore[misc]
+    """The cached code of a kernel, loaded without all that numba can compile: machine code needs none of it.
+
+    numba itself imports those modules (scipy's among them, where it is installed) before it looks for a file: half a
+    second of each process, whether or not something is kept. Whatever is wrong with the files, the kernel is compiled.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        if not Path(self._cache_file._index_path).is_file():  # noqa: SLF001
+            return None
+        rtsys.initialize(target_context)  # what arrays are allocated by
+        try:
+            return self._load_overload(sig, target_context)
+        except Exception as error:  # noqa: BLE001 - damaged pickles raise whatever they like
+            _warn_of_cache(self.cache_path, error)
+            self._remove_index()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            self._save_overload(sig, data)
+        except Exception as error:  # noqa: BLE001
+            _warn_of_cache(self.cache_path, error)
+            if not isinstance(error, OSError):  # next time there is nothing that could be wrong
+                self._remove_index()
+
+    def _remove_index(self) -> None:
+        with suppress(OSError):
+            Path(self._cache_file._index_path).unlink()  # noqa: SLF001
+
+
+def _warn_of_cache(place: object, error: Exception) -> None:
+    """Warn, once a process, and not where a copy of it works."""
+    if not patience.warned and parent_process() is None:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        getLogger("optsum").warning(
+            "Compiled kernels cannot be kept or read in %s (%.200s): they are compiled again, which takes time and "
+            "changes no result. Remove that folder, or name another: NUMBA_CACHE_DIR.", place, reason,
+        )  # fmt: skip
+    patience.warned = True
+
+
+def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return numba's dispatcher of a function; the function itself where numba is switched off."""
+    try:
+        made = njit(**options)(function)
+    except RuntimeError as error:  # neither beside the sources nor at home may anything be written
+        _warn_of_cache("any folder", error)
+        made = njit(**{**options, "cache": False})(function)
+    if isinstance(made, CPUDispatcher) and isinstance(made._cache, caching.FunctionCache):  # noqa: SLF001
+        made._cache.__class__ = _Kept  # noqa: SLF001
+        made._cache._cache_file.__class__ = _Sealed  # noqa: SLF001
+    return made
+
+
+def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], *, at_all_costs: bool) -> bool:
+    """Load the code of a dispatcher for some arguments, or compile it, if that is said; whether it is there."""
+    if not isinstance(dispatcher, CPUDispatcher):
+        return True
+    try:
+        with event.install_listener("numba:compile", _Herald() if at_all_costs else _Refusal(dispatcher)):
+            dispatcher.compile(tuple(map(dispatcher.typeof_pyval, arguments)))
+    except _NotKeptError:
+        return False
+    return True
+
+
+@cache
+def instruction(name: str) -> Any:
+    """Return the type of an instruction of the processor that takes a word and returns one."""
+
+    def define(typing_context: Any, word: Any) -> Any:
+        del typing_context, word
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            del context, signature
+            return getattr(builder, name)(arguments[0])
+
+        return types.int64(types.int64), generate
+
+    made = intrinsic(define)
+    cpu_target.typing_context.refresh()
+    return cpu_target.typing_context.resolve_value_type(made)
+
+
+def _of_version(place: type) -> type:
+    """Return a locator of numba's that serves the kernels of this package only, in a folder for the version."""
+
+    class Place(place):  # type: ignore[misc]
+        @classmethod
+        def from_function(cls, py_func: Callable[..., object], py_file: str) -> Any:
+            ours = py_func.__module__.partition(".")[0] == "optsum"
+            return super().from_function(py_func, py_file) if ours else None
+
+        def get_cache_path(self) -> str:
+            return str(Path(super().get_cache_path()) / f"optsum-{__version__}")
+
+    return Place
+
+
+_PLACES = [caching.UserProvidedCacheLocator, caching.InTreeCacheLocator, caching.UserWideCacheLocator]
+# A setting would be for all packages. Before numba 0.61 the class has another name.
+_IMPLEMENTATION: Any = getattr(caching, "CacheImpl", None) or caching._CacheImpl  # noqa: SLF001
+_IMPLEMENTATION._locator_classes[:0] = map(_of_version, _PLACES)  # noqa: SLF001

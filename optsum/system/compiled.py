@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cached_property, update_wrapper
+from functools import cached_property
 from math import inf
 from threading import RLock, local
 from time import thread_time
@@ -57,7 +57,6 @@ class Patience:
     `left_s`: seconds of the processor; 0 to compile kernels that have taken long, less to compile all when they are
     called. `over`: called with the kernels that have taken long, once, when the patience is over. `loading`: called,
     once, when kept kernels are loaded from now on. `thread`: what is not the process's, but each thread's own.
-    `warned`: whether it was said that kernels cannot be kept.
     """
 
     def __init__(self) -> None:
@@ -68,7 +67,6 @@ class Patience:
         self.loading: list[Callable[[], object]] = []
         self.compiling: list[Callable[[], object]] = []
         self.thread = _OfThread()
-        self.warned = False
 
     @property
     def is_over(self) -> bool:
@@ -114,6 +112,11 @@ class Patience:
         while self.loading:
             self.loading.pop()()
 
+    def tell(self) -> None:
+        """Call who wants to know that something is compiled."""
+        for call in self.compiling:
+            call()
+
     def lost(self) -> None:
         """Call who waits for the end of the patience."""
         while self.over and self.left_s <= 0.0 and self.taken:
@@ -153,7 +156,7 @@ class Kernel:
     may_be_kept = True
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        update_wrapper(self, function)
+        self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
         self.py_func, self.targetoptions = function, options
         self.compiled: Callable[..., Any] | None = None
 
@@ -167,7 +170,7 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """What numba makes of it, with or without code."""
+        """The dispatcher that numba makes of it, with or without code."""
         with _making, postponing():  # half an import cannot be made good
             from optsum.system.dispatchers import dispatcher_of
 
@@ -182,25 +185,26 @@ class Kernel:
 _making: Final = RLock()
 
 
-class Instruction:
-    """An instruction of the processor on one word, for kernels to call.
+def instruction(name: str, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return an instruction of the processor on one word, for kernels to call.
 
     `name` is that of the method of llvmlite's builder, `plain` does the same in Python.
     """
+    return _Instruction(name, plain)
 
+
+class _Instruction:
     def __init__(self, name: str, plain: Callable[[Any], Any]) -> None:
         self.name, self.plain = name, plain
 
     def __call__(self, word: Any) -> Any:
-        """Do it in Python."""
         return self.plain(word)
 
     @property
     def _numba_type_(self) -> Any:
-        """Its type in kernels that call it, which are being compiled."""
-        from optsum.system.dispatchers import instruction
+        from optsum.system.dispatchers import type_of_instruction  # it is there where kernels are compiled
 
-        return instruction(self.name)
+        return type_of_instruction(self.name)
 
 
 def _first_call(kernel: Kernel, *arguments: Any) -> Any:
@@ -225,7 +229,7 @@ def _first_call(kernel: Kernel, *arguments: Any) -> Any:
             return _first_call(kernel, *arguments)
     with standing():
         patience.lost()
-        _compile(kernel, arguments, at_all_costs=True)
+        _compile(kernel, arguments, patience.tell)
     return kernel(*arguments)
 
 
@@ -234,17 +238,17 @@ def is_loaded(kernel: Kernel, *arguments: Any) -> bool:
     if kernel.compiled is None and kernel.may_be_kept and patience.loads:
         with standing():
             patience.begin_to_load()
-            _compile(kernel, arguments, at_all_costs=False)
+            _compile(kernel, arguments)
         kernel.may_be_kept = kernel.compiled is not None
     return kernel.compiled is not None
 
 
-def _compile(kernel: Kernel, arguments: tuple[Any, ...], *, at_all_costs: bool) -> None:
-    """Load a kernel, or compile it if it is not on disk and has to be there."""
+def _compile(kernel: Kernel, arguments: tuple[Any, ...], tell: Callable[[], object] | None = None) -> None:
+    """Load a kernel; compile it if it is not on disk, and somebody is told so."""
     dispatcher = kernel.dispatcher
     from optsum.system.dispatchers import compiled_for  # which that has imported
 
-    if compiled_for(dispatcher, arguments, at_all_costs=at_all_costs):
+    if compiled_for(dispatcher, arguments, tell):
         kernel.compiled = dispatcher
 
 

@@ -25,7 +25,6 @@ from numba.core.runtime.nrt import rtsys
 from numba.extending import intrinsic
 
 from optsum._version import __version__
-from optsum.system.compiled import patience
 
 # A kernel asks Python for the class of each array and tuple that it returns; Ctrl-C raised there becomes another
 # error, or a crash. A cache in C answers without running Python, where no signal is heard, but for the first time.
@@ -54,10 +53,12 @@ class _Refusal(event.Listener):  # type: ignore[misc]
 class _Herald(event.Listener):  # type: ignore[misc]
     """Tells whoever wants to know that something is compiled: not where numba finds it on disk."""
 
+    def __init__(self, tell: Callable[[], object]) -> None:
+        self._tell = tell
+
     def on_start(self, event: Any) -> None:
         del event
-        for call in patience.compiling:
-            call()
+        self._tell()
 
     def on_end(self, event: Any) -> None:
         del event
@@ -136,13 +137,16 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
 
 def _warn_of_cache(place: object, error: Exception) -> None:
     """Warn, once a process, and not where a copy of it works."""
-    if not patience.warned and parent_process() is None:
+    if not _warned and parent_process() is None:
         reason = " ".join(str(error).split()) or type(error).__name__
         getLogger("optsum").warning(
             "Compiled kernels cannot be kept or read in %s (%.200s): they are compiled again, which takes time and "
             "changes no result. Remove that folder, or name another: NUMBA_CACHE_DIR.", place, reason,
         )  # fmt: skip
-    patience.warned = True
+    _warned.append(str(place))
+
+
+_warned: Final[list[str]] = []  # A fact of the process.
 
 
 def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
@@ -158,12 +162,12 @@ def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     return made
 
 
-def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], *, at_all_costs: bool) -> bool:
-    """Load the code of a dispatcher for some arguments, or compile it, if that is said; whether it is there."""
+def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], tell: Callable[[], object] | None) -> bool:
+    """Load the code of a dispatcher for some arguments; or tell that it is compiled, and do so. Whether it is there."""
     if not isinstance(dispatcher, CPUDispatcher):
         return True
     try:
-        with event.install_listener("numba:compile", _Herald() if at_all_costs else _Refusal(dispatcher)):
+        with event.install_listener("numba:compile", _Refusal(dispatcher) if tell is None else _Herald(tell)):
             dispatcher.compile(tuple(map(dispatcher.typeof_pyval, arguments)))
     except _NotKeptError:
         return False
@@ -171,7 +175,7 @@ def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], *, at_all_costs: b
 
 
 @cache
-def instruction(name: str) -> Any:
+def type_of_instruction(name: str) -> Any:
     """Return the type of an instruction of the processor that takes a word and returns one."""
 
     def define(typing_context: Any, word: Any) -> Any:

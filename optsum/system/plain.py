@@ -79,14 +79,14 @@ def _made(function: Function) -> Function | None:
     while last < len(lines) and lines[last][:1] in _WITHIN:
         last += 1
     try:
-        tree = ast.parse("".join(lines[first:last]))
+        tree = ast.parse("\n" * first + "".join(lines[first:last]))
     except SyntaxError:
         return None
     if [getattr(node, "name", None) for node in tree.body] != [function.__qualname__]:
         return None
     names = _names_of(function.__module__)
-    tree = ast.increment_lineno(_Looking().visit(tree), first)
-    exec(compile(ast.fix_missing_locations(tree), function.__code__.co_filename, "exec"), names)  # noqa: S102 - our own
+    _look(tree.body)
+    exec(compile(tree, function.__code__.co_filename, "exec"), names)  # noqa: S102 - our own source
     made: Function = names[function.__name__]
     return made
 
@@ -115,23 +115,17 @@ def _at_first(names: dict[str, Any], name: str, kernel: Any) -> Function:
     return call
 
 
-class _Looking(ast.NodeTransformer):
-    """Lets loops look at the clock, and leaves decorators and annotations out."""
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        self.generic_visit(node)
-        node.decorator_list, node.returns = [], None
-        for argument in node.args.args:
-            argument.annotation = None
-        return node
-
-    def visit_For(self, node: ast.For | ast.While) -> ast.AST:
-        self.generic_visit(node)
-        node.body = [*_LOOK, *node.body]
-        return node
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        return self.visit_For(node)
+def _look(statements: list[ast.stmt]) -> None:
+    """Let loops look at the clock, and leave decorators and annotations out."""
+    for node in statements:
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list, node.returns = [], None
+            for argument in node.args.args:
+                argument.annotation = None
+        for name in ("body", "orelse"):
+            _look(getattr(node, name, []))
+        if isinstance(node, ast.For | ast.While):
+            node.body[:0] = _LOOK
 
 
 def call_plainly(function: Function, arguments: tuple[Any, ...], seconds: float) -> Any:

@@ -22,6 +22,7 @@ copy by copy.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.coverage.state import kernel_array
-from optsum.system.compiled import Instruction, njit
+from optsum.system.compiled import instruction, njit
 from optsum.system.plain import stands_for
 
 MOST_SHORT: Final = 62  # Units of the short half, whose sets are bits of one integer.
@@ -78,10 +79,9 @@ def cut_of(lengths: Any, max_length: int) -> Any:
 
 _LOWEST, _FIRST, _WIDTH, _BITS = 1, 2, 3, 4
 _ALL = 2**64 - 1
-_ONES_OF_16: Final = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
 
 
-ones: Final = Instruction("ctpop", lambda word: (int(word) & _ALL).bit_count())
+ones: Final = instruction("ctpop", lambda word: (int(word) & _ALL).bit_count())
 """How many bits of a word are set."""
 
 
@@ -89,7 +89,12 @@ def many_ones(words: IntArray) -> IntArray:
     """Return how many bits are set in each word."""
     if hasattr(np, "bitwise_count"):  # since numpy 2.0; of signed integers it would count those of their magnitude
         return np.asarray(np.bitwise_count(words.view(np.uint64)), np.int64)
-    return np.asarray(_ONES_OF_16[words.view(np.uint16)].reshape(-1, 4).sum(axis=1), np.int64)
+    return np.asarray(_ones_of_16()[words.view(np.uint16)].reshape(-1, 4).sum(axis=1), np.int64)
+
+
+@cache
+def _ones_of_16() -> NDArray[np.uint8]:
+    return np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
 
 
 @njit(cache=True)

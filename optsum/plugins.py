@@ -12,14 +12,28 @@ from functools import cache, cached_property, lru_cache, partial
 from hashlib import sha256
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import spec_from_file_location
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Final, Generic, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from optsum.errors import OptionError, UnsupportedError, unknown_name
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -51,6 +65,8 @@ class Registry(Generic[T]):
 
     @cached_property
     def _plugins(self) -> dict[str, EntryPoint]:
+        from importlib.metadata import entry_points  # the parser of mail, and metadata of every package
+
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
             if entry.name in self.builtin or entry.name in found:
@@ -69,7 +85,8 @@ class Registry(Generic[T]):
         return [*self.builtin, *self._plugins]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names())
+        yield from self.builtin
+        yield from self._plugins
 
     def load(self, name: str) -> type[T]:
         """Return the class of a name."""

@@ -69,8 +69,10 @@ class Auto(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Prepare what is tried first; kernels of other choices are loaded when a topic needs them, or compiled now."""
-        self._milp().prepare(problem)
-        if problem is not None and problem.can(Capability.COVERAGE) and not patience.is_over:
+        soon = problem is not None and problem.can(Capability.COVERAGE) and not patience.is_over
+        if not soon or self.backend != Auto.backend:
+            self._milp().prepare(problem)
+        if soon:
             BranchAndBound.prepare_few_units()
         else:
             self._prepare_choices(problem)

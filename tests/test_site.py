@@ -70,8 +70,6 @@ def test_a_formula_that_cannot_be_typeset_is_refused(monkeypatch: pytest.MonkeyP
 
 
 def test_the_reference_is_whole(site: Path) -> None:
-    from typer.main import get_command
-
     from optsum.cli.app import _COMMANDS, _app
     from optsum.options.options import Options
     from optsum.options.presets import PRESETS
@@ -84,7 +82,7 @@ def test_the_reference_is_whole(site: Path) -> None:
     assert "optsum study hirao" in lines
     assert [name for name in Options.model_fields if f"<code>{name}</code>" not in options] == []
     assert [name for name in PRESETS if f"<code>{name}</code>" not in presets] == []
-    main = get_command(_app())
+    main = _app()
     context = main.make_context("optsum", [], resilient_parsing=True)
     for name in _COMMANDS:
         command = main.load(name)

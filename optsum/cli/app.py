@@ -215,7 +215,7 @@ def _top(
     _show_help(ctx)
 
 
-def _app() -> typer.Typer:
+def _app() -> Any:
     app = _typer(
         completion=True,
         cls=_Group,
@@ -225,9 +225,10 @@ def _app() -> typer.Typer:
         "130 after Ctrl-C, 143 after SIGTERM.",
     )
     app.callback()(_top)
+    group = typer.main.get_command(app)
     for name, (_, about) in _COMMANDS.items():
-        app.command(name, help=about)(_stub)
-    return app
+        group.add_command(TyperCommand(name, help=about))
+    return group
 
 
 def _show_help(ctx: typer.Context) -> None:
@@ -267,8 +268,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
-            app = typer.main.get_command(_app())
-            status = app.main(None if arguments is None else list(arguments), "optsum", standalone_mode=False)
+            status = _app().main(None if arguments is None else list(arguments), "optsum", standalone_mode=False)
     except Exception as error:  # noqa: BLE001 - typer's own, about arguments, have no class that all versions share
         if hasattr(error, "format_message"):
             path = getattr(getattr(error, "ctx", None), "command_path", "optsum")

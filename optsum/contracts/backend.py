@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from math import isfinite
 from re import fullmatch, search
@@ -67,6 +66,8 @@ def _probe(module: str, program: str, distribution: str, arguments: tuple[str, .
 @lru_cache(maxsize=32)
 def _version_of_package(distribution: str) -> str:
     """Return a package's version, "" if it has none; kept, because metadata are slow to read and rows are many."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(distribution)
     except PackageNotFoundError:

@@ -160,8 +160,7 @@ class CoverageProblem(Problem):
         return Evaluation(key, violation, value_of(self.instance, key))
 
     def prepare(self) -> None:
-        """Load the solver of the root relaxation, and compile the kernel that a bound of ratios starts with."""
-        highs.load()
+        """Compile the kernel that a bound of ratios starts with."""
         if not self.can(Capability.LINEAR):
             from optsum.coverage import climb
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Sense
 from optsum.program.model import LinearModel
+from optsum.system.clock import standing
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.processes.in_thread import run_in_thread
 
@@ -35,12 +36,14 @@ _EARLY_S: Final = 0.5
 
 
 def load() -> None:
-    """Import the solver, which takes too long to be part of a time limit."""
-    import highspy  # noqa: F401
+    """Import the solver, which no time limit is charged for."""
+    with standing():
+        import highspy  # noqa: F401
 
 
 @cache
 def _quiet() -> Any:
+    load()
     import highspy
 
     class Quiet(highspy.Highs):  # type: ignore[misc]
@@ -171,6 +174,7 @@ def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
     The result: none where HiGHS proves it infeasible or finds no optimum, or has no multipliers when the deadline
     comes.
     """
+    load()
     import highspy
 
     if deadline.passed:

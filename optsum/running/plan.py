@@ -22,7 +22,6 @@ from optsum.options.values import OwnOptions, own_options
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import BACKENDS, BASELINES, STRATEGIES
-from optsum.running.all_optima.detailed import detailed
 from optsum.running.best_reference import best_of_references, shares
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import build, run_task
@@ -30,6 +29,7 @@ from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, unusable
 from optsum.system.clock import clock
+from optsum.system.compiled import patience
 from optsum.system.deadline import TimeOver
 
 _LOG = getLogger("optsum")
@@ -305,6 +305,9 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
     strategy needs for its answer is always its own work, so that times can be compared. With `details` the first
     result of each problem carries them (`optsum.running.all_optima.oracles`).
     """
+    from optsum.running.all_optima.detailed import detailed
+
+    patience.load()
     setups = [setup_of(options) for options in plan.variants]
     said = [plan.said_of(options) for options in plan.variants]
     return each_topic(topics, setups, detailed(partial(_solve_part, setups=setups, said=said), setups, details))

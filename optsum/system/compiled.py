@@ -78,6 +78,10 @@ class Patience:
         """Whether kernels are looked for on disk."""
         return _NUMBA in sys.modules or self.left_s <= 0.0 or self.spent_s >= _LOADING_S
 
+    def load(self) -> None:
+        """Look for kernels on disk, from now on."""
+        self.spent_s = max(self.spent_s, _LOADING_S)
+
     def end(self) -> None:
         """Compile all kernels when they are called, from now on."""
         self.left_s = -inf
@@ -259,7 +263,7 @@ def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
     this time.
     """
     if lost_s * _SLOWER > _LOADING_S:
-        patience.spent_s = max(patience.spent_s, _LOADING_S)
+        patience.load()
     if is_loaded(kernel, *arguments) or patience.taken.get(kernel, 0.0) >= _PATIENCE_S:
         return True
     patience.take(kernel, lost_s)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 import optsum
 from optsum.cli import main
@@ -41,7 +40,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]
 
 def flags_with_numbers() -> Iterator[tuple[str, str]]:
     """Yield command and flag; those that all searches share once."""
-    group: Any = typer.main.get_command(_app())
+    group = _app()
     for name in group.list_commands(None):
         command = group.load(name)
         for param in getattr(command, "params", ()):

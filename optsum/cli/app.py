@@ -225,7 +225,7 @@ def _app() -> Any:
         "130 after Ctrl-C, 143 after SIGTERM.",
     )
     app.callback()(_top)
-    group = typer.main.get_command(app)
+    group: Any = typer.main.get_command(app)
     for name, (_, about) in _COMMANDS.items():
         group.add_command(TyperCommand(name, help=about))
     return group

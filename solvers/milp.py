@@ -752,7 +752,7 @@ class Milp(Strategy):
             maximize(run, solver, self.backend)
             return
         limited = bool(solver.options) or (limits.time_s, limits.nodes, limits.gap) != (None, None, None)
-        if limited:
+        if limited and problem.can(Capability.COVERAGE):  # where others evaluate, the solver needs the time itself
             see_greedy(run)  # what is held if the solver has nothing when the limit is reached
         # The solver starts from what is held, if it can and if that is more than nothing.
         start = run.selection if solver.declaration.warm_start and run.selection else None

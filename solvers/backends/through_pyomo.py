@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from math import ceil
 from re import findall
@@ -140,9 +140,10 @@ class Scip(PyomoBackend):
     declaration = SCIP
 
     def factory(self) -> Any:
-        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop."""
+        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop, and which starts from units alone."""
         solver = super().factory()
         make_stoppable(solver, lambda model: model.optimizeNogil(), _interrupt)
+        solver._mipstart = partial(_start_from_units, solver)  # noqa: SLF001 - Pyomo's own takes no column without value
         return solver
 
     def check_options(self) -> None:
@@ -171,6 +172,15 @@ class Scip(PyomoBackend):
     def native_statuses(self) -> tuple[str, ...]:
         """Return the statuses that Pyomo knows of SCIP."""
         return tuple(self.factory()._get_tc_map())  # noqa: SLF001
+
+
+def _start_from_units(solver: Any) -> None:
+    model = solver._solver_model  # noqa: SLF001
+    start = model.createPartialSol()
+    for variable, native in solver._pyomo_var_to_solver_var_map.items():  # noqa: SLF001
+        if variable.value is not None:
+            start[native] = variable.value
+    model.addSol(start)
 
 
 def _interrupt(model: Any) -> None:

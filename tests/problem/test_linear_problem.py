@@ -92,8 +92,23 @@ def test_every_backend_has_the_same_optimum(backend: str) -> None:
     for seed in range(8):
         model = random_model(seed)
         problem = optsum.PyomoProblem(model, units=model.x)
-        result = optsum.search(problem, "milp", backend=backend)
-        assert (result.key if result.selection is not None else None) == best_of(model)
+        best = best_of(model)
+        # From nothing, and from a selection, which leaves the other columns without a value.
+        starts = [None, *(each for each in [(0,), tuple(range(problem.size))] if problem.evaluate(each).feasible)]
+        for start in starts:
+            result = optsum.search(problem, "milp", backend=backend, start=start)
+            assert (result.key if result.selection is not None else None) == best, (seed, start)
+
+
+def test_the_time_is_the_solver_s() -> None:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(20), domain=pyo.Binary)
+    model.y = pyo.Var(domain=pyo.Binary)
+    model.room = pyo.Constraint(expr=pyo.quicksum((3 + each) * model.x[each] for each in range(20)) + model.y <= 90)
+    model.aim = pyo.Objective(expr=pyo.quicksum((5 + each) * model.x[each] for each in range(20)) + model.y, sense=-1)
+    found = optsum.search(optsum.PyomoProblem(model, units=model.x), "milp", limits=optsum.Limits(time_s=600.0))
+    assert found.status is optsum.Status.OPTIMAL
+    assert found.evaluations < 20, "a greedy search would evaluate hundreds of selections, each by HiGHS"
 
 
 @settings(max_examples=40)

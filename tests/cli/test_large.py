@@ -1,4 +1,4 @@
-"""A topic that is large in any way is solved, or refused by one sentence, in bounded memory (docs/reference/limits.md).
+"""A topic that is large in any way is solved, or refused by one sentence, in bounded memory (docs/speed.md).
 
 At a tenth of the sizes there, so that each takes seconds; memory is the most that the process held.
 """

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from optsum.corpus.alternatives import texts_of
-from optsum.corpus.given import AnyTopics, checked_topics
+from optsum.corpus.given import AnyTopics, checked_texts
 from optsum.corpus.topic import BadTopic, Flat, Topic, reading_of
 from optsum.corpus.topics import unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError
@@ -134,7 +134,7 @@ def align(
     reading = reading._replace(summary_lines="broken")
     each = (
         aligned
-        for topic in checked_topics(topics, reading)
+        for topic in checked_texts(topics, "align", reading)
         for aligned in _aligned(
             topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
         )

@@ -27,7 +27,7 @@ from optsum.corpus.topic import (
 )
 from optsum.corpus.topics import id_of_record, topics_read
 from optsum.corpus.vectors import Embed, embedded
-from optsum.errors import InputError, describe
+from optsum.errors import InputError, UnsupportedError, describe
 
 T = TypeVar("T")
 
@@ -175,6 +175,25 @@ def _usable(topics: Iterator[AnyTopic]) -> Iterator[AnyTopic]:
 def checked_topics(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
     """Iterate over topics as a reader yields them; what is none at all is refused at once."""
     return _checked(topics_of(given, reading), reading)
+
+
+def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
+    """Iterate as `checked_topics`; problems, which have no text that `verb` could take, are refused.
+
+    If the first is one, then all at once.
+    """
+    return _texts(checked_topics(given, reading), verb)
+
+
+def _texts(topics: Iterator[Topic | BadTopic], verb: str) -> Iterator[Topic | BadTopic]:
+    for number, topic in enumerate(topics):
+        if isinstance(topic, Topic) and topic.problem is not None:
+            why = f"{topic.id!r} is a problem, and {verb} takes texts with references: solve and compare take problems."
+            if not number:
+                raise UnsupportedError(why)
+            yield BadTopic(topic.id, "", why)
+        else:
+            yield topic
 
 
 def _checked(topics: Iterator[AnyTopic], reading: Reading) -> Iterator[Topic | BadTopic]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -95,6 +96,11 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
         for name in table:
             if name not in {*_OWN, *Options.model_fields}:
                 raise unknown_name("option", name, [*_OWN, *Options.model_fields])
+    elif not isinstance(given, str | os.PathLike):
+        raise OptionError(
+            "An experiment is a file of options, or a mapping of the same names: topics are a file of them, and "
+            "problems the function that makes them, as in module.py:FUNCTION."
+        )
     else:
         table = read_table(Path(given), [*_OWN, *Options.model_fields])
         check_kinds(Options, table, Path(given))

@@ -269,10 +269,10 @@ class Formulation(ABC):
         """Return a task with the side constraints as rows of its instance."""
         problem, sides = task.problem, spec.sides
         if not isinstance(problem, CoverageProblem):
-            raise UnsupportedError(
-                f"Side constraints are for problems in the normal form, which {self.name} {spec.metric} is not: "
-                "choose n-grams with --metric."
-            )
+            what, do = f"{self.name} {spec.metric}", "choose n-grams with --metric"
+            if not self.reads_topics:
+                what, do = f"{task.id!r} ({type(problem).__name__})", "let the problem itself keep them"
+            raise UnsupportedError(f"Side constraints are for problems in the normal form, which {what} is not: {do}.")
         alike = sides.exclusive is not None and not isinstance(sides.exclusive, Mapping)
         tokens = list(map(spec.analyzer.tokens, topic.sentences)) if alike else None
         rows = list(rows_of(sides.linear(topic, tokens, spec.deadline), task.heads()))

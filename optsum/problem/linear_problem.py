@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import BackendError, InputError
@@ -137,10 +138,14 @@ class LinearProblem(Problem):
     @cached_property
     def _spread(self) -> tuple[Any, Any]:
         """The least and the most that the other columns add to each row."""
+        return self._added_by(np.arange(self.program.columns) >= self.program.units)
+
+    def _added_by(self, columns: NDArray[np.bool_]) -> tuple[Any, Any]:
+        """Return the least and the most that columns add to each row."""
         program = self.program
         value: Any = program.row_value.astype(self._dtype)
         upper: Any = program.upper[program.row_column].astype(self._dtype)
-        most = np.where(program.row_column < program.units, 0, value * upper)
+        most = np.where(columns[program.row_column], value * upper, 0)
         return self._summed(np.minimum(most, 0)), self._summed(np.maximum(most, 0))
 
     def _summed(self, terms: Any) -> Any:
@@ -154,6 +159,12 @@ class LinearProblem(Problem):
                 self._evaluations.clear()
             known = self._evaluations[selection] = self._evaluate(selection)
         return known
+
+    def fits(self, selection: Collection[int]) -> bool:
+        """Whether the length does, and no row stays broken whatever is chosen beside."""
+        values: Any = np.zeros(self.program.columns, self._dtype)
+        values[list(selection)] = 1
+        return super().fits(selection) and not self._broken(values, *self._added_by(values == 0))
 
     def _evaluate(self, selection: Selection) -> Evaluation:
         program = self.program
@@ -391,7 +402,7 @@ def _check_size(values: Iterable[Fraction], scale: int, name: str) -> None:
 
 def _too_long(name: str) -> InputError:
     return InputError(
-        f"The numbers of {name} have too many digits to be whole numbers of 62 bits with one common factor: round them."
+        f"{name} has numbers of too many digits to be whole numbers of 62 bits with one common factor: round them."
     )
 
 
@@ -424,7 +435,10 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[str, ...]]:
         return number[id(variable)]
 
     def terms(expression: Any, what: str) -> tuple[dict[int, Fraction], Fraction]:
-        found = generate_standard_repn(expression, compute_values=True)
+        try:
+            found = generate_standard_repn(expression, compute_values=True)
+        except ValueError as error:  # such as a parameter without a value
+            raise InputError(f"Pyomo has no value of {what}: {' '.join(str(error).split())}") from error
         if not found.is_linear():
             raise InputError(f"{what} of this Pyomo model is not linear: only linear models are served.")
         summed: dict[int, Fraction] = {}
@@ -438,6 +452,8 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[str, ...]]:
             raise InputError(
                 f"The unit {unit} is no binary variable of Pyomo: give variables of the domain pyo.Binary."
             )
+        if unit.model() is not model.model():
+            raise InputError(f"The unit {unit} belongs to another Pyomo model: give variables of this one.")
         column(unit)
     if len(held) != len(chosen):
         raise InputError("A variable is given twice among the units: give each once.")

@@ -12,7 +12,7 @@ from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Status, Termination
 from optsum.corpus.alternatives import alternatives_of, check_extract, text_of, texts_of
-from optsum.corpus.given import AnyColumns, AnyTopics, checked_systems, checked_topics, with_columns
+from optsum.corpus.given import AnyColumns, AnyTopics, checked_systems, checked_texts, with_columns
 from optsum.corpus.systems import BadSystem, System, extract_of
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, describe, spoken
@@ -484,7 +484,7 @@ def score_rows(
     lines = 1 + max((place for place in of_topic if isinstance(place, int)), default=-1)
     warned = Warned()
     place, without = -1, []
-    for place, topic in enumerate(checked_topics(topics, options.reading)):
+    for place, topic in enumerate(checked_texts(topics, "score", options.reading)):
         own = of_topic.pop(place, [])
         if limit is not None and place >= limit:
             of_topic.pop(topic.id or "", None)

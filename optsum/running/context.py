@@ -100,7 +100,7 @@ def context(
     >>> found.greedy["numerator"], found.greedy["selection"]
     (3, [2])
     """
-    lengths = topic.lengths if isinstance(topic, Topic) else topic.get("lengths")
+    lengths = topic.get("lengths") if isinstance(topic, Mapping) else getattr(topic, "lengths", None)
     resolved = resolve_context(options, lengths_given=lengths is not None, config=config)
     setup = setup_of(resolved)
     ready, began = warm_up(setup), clock()

@@ -265,6 +265,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
     if bound is not None:
         shown = float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
     return _EMPTY.changed(
+        id=run.problem.name or None,
         strategy=strategy.name,
         backend=run.backend or strategy.backend_name,
         status=status,

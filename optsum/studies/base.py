@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAli
 from pydantic import BeforeValidator, Field
 
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.given import AnyTopics, checked_topics
+from optsum.corpus.given import AnyTopics, checked_texts
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options
@@ -181,7 +181,7 @@ class Study(Tabular):
 
     def _pending(self, topics: AnyTopics, used: set[str]) -> Iterator[Topic | BadTopic]:
         """Yield the topics that are still to be done, each with what systems made of it."""
-        for topic in checked_topics(topics):
+        for topic in checked_texts(topics, "study"):
             if isinstance(topic, BadTopic):
                 used.add(topic.id or "")
                 yield topic

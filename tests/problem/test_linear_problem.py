@@ -216,8 +216,26 @@ def test_what_is_not_served_is_refused_in_a_sentence(part: str, said: str) -> No
         optsum.PyomoProblem(model, units=model.x)
 
 
+def test_a_baseline_stops_at_what_breaks_a_row_for_good() -> None:
+    model = _with("")
+    model.most = pyo.Constraint(expr=model.x[0] + model.x[1] <= 1)
+    for strategy in ("lead", "random"):
+        found = optsum.solve(optsum.PyomoProblem(model, units=model.x), strategy=strategy)
+        assert (found.status, found.objective) == (optsum.Status.FEASIBLE, 1)
+
+
+def test_a_parameter_without_a_value_is_said() -> None:
+    model = _with("")
+    model.p = pyo.Param(mutable=True)
+    model.row = pyo.Constraint(expr=model.p * model.x[0] <= 1)
+    with pytest.raises(optsum.InputError, match="no value of The constraint row"):
+        optsum.PyomoProblem(model, units=model.x)
+
+
 def test_units_that_are_none_are_refused() -> None:
     model = _with("")
+    with pytest.raises(optsum.InputError, match="another Pyomo model"):
+        optsum.PyomoProblem(model, units=_with("").x)
     for units in ([model.z], [model.x[0], model.x[0]], ["x[0]"], model.aim, 3):
         with pytest.raises(optsum.InputError):
             optsum.PyomoProblem(model, units=units)

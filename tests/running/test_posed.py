@@ -311,6 +311,23 @@ def test_what_does_not_go_together_is_said() -> None:
     assert "minimize" in str(mixed[2].error)
     other = list(optsum.solve_all([topic, knapsack(1)], max_length=3))
     assert "no text" in str(other[1].error)
+    for verb in (
+        lambda problem: optsum.study("gap", [problem]),
+        lambda problem: optsum.score([problem], [{"topic_id": "problem", "system": "s", "summary": "a"}]),
+        lambda problem: list(optsum.align([problem])),
+        lambda problem: optsum.context(problem, max_length=3),
+        lambda problem: optsum.run([problem], "nowhere"),
+        lambda problem: list(optsum.labels([problem])),
+    ):
+        with pytest.raises(optsum.OptsumError, match="problem"):
+            verb(knapsack(1))
+    (row,) = [found for found in optsum.align([topic, knapsack(1)]) if getattr(found, "error", None)]
+    assert "is a problem, and align takes texts" in row.error
+    with pytest.raises(optsum.UnsupportedError, match="let the problem itself keep them"):
+        optsum.solve(PROBLEMS["evaluates"](), requires=[[0, 1]])
+    with pytest.raises(optsum.UnsupportedError, match="define its bound, or use auto or exhaustive"):
+        optsum.solve(PROBLEMS["evaluates"](), strategy="branch-and-bound")
+    assert optsum.search(knapsack(1, name="own"), "greedy").id == "own"
     with pytest.raises(optsum.UnsupportedError, match="linear model"):
         optsum.solve(PROBLEMS["evaluates"](), strategy="milp")
     assert optsum.solve(knapsack(1), max_length=5).length <= 5  # type: ignore[operator]

@@ -291,7 +291,8 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
     found: dict[int, Key] = {}
     if not problem.can(Capability.BOUND):
         return found
-    linear = problem.can(Capability.LINEAR)
+    # A program that is exact may be far larger than one that bounds it, or too large to be made.
+    linear = problem.can(Capability.LINEAR) and not (problem.can(Capability.COVERAGE) and problem.coverage.ceilings)
     for length in spread(lengths):
         if deadline.passed:
             return found

@@ -105,6 +105,14 @@ def test_bounds_of_many_lengths_hold_at_each(kind: str) -> None:
     assert bounded > 6
 
 
+def test_bands_need_no_exact_program_of_common_subsequences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optsum.program.ceiling_columns._PIECES", 0)  # none is small enough
+    found = optsum.frontier(large(), lengths="5:40:5", metric="rougeL", time_limit=0.0).frontier
+    assert found is not None
+    assert not found.complete
+    assert all(step.bound is not None and step.bound >= (step.objective or 0.0) for step in found.steps)
+
+
 @pytest.mark.parametrize("options", [{"metric": "rouge-1"}, {"measure": "f1"}], ids=str)
 def test_a_limit_leaves_a_band_that_holds_the_truth(options: dict[str, Any]) -> None:
     whole = optsum.frontier(large(), lengths="5:40:5", **options).frontier

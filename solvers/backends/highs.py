@@ -13,6 +13,7 @@ from optsum.contracts.backend import Backend, RawOutcome, stated
 from optsum.contracts.declaration import Declaration, Ending, OptionNames
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
+from optsum.coverage.instance import Sense
 from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.highs import new_highs, pass_model, run
@@ -23,6 +24,11 @@ from optsum.system.deadline import Deadline
 _SMALL = 400  # Columns of a model that is solved within milliseconds.
 
 _RELATIVE: Final = 1e-8  # Largest relative difference between bound and objective that counts as rounding.
+
+_NEEDLESS: Final = ("mip_heuristic_run_feasibility_jump", "mip_allow_restart")
+"""Options that are off where only units are integral and the most is wanted: something feasible is found anyway, and a
+few cuts at the root leave little to begin again for. Such programs take a third less time without (squality, ROUGE-L)
+to half as much (realsumm, F1)."""
 
 _GAP: Final = 0.999  # The objective is an integer: a bound less than 1 away proves it.
 
@@ -78,6 +84,9 @@ class Highs(Backend):
         began, deadline = clock(), Deadline(self.kept(limits).time_s)
         model = problem.linear_model
         highs = new_highs()
+        if model.sense is Sense.MAXIMIZE and not model.integral[model.units :].any():
+            for option in _NEEDLESS:
+                highs.setOptionValue(option, False)
         set_options(highs, self.settings(limits, seed), self.name)
         built = clock()
         pass_model(highs, model)

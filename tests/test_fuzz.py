@@ -5,6 +5,7 @@ About 10,000 answers with the slow ones; `python tests/support/fuzz.py` goes on 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from fuzz import Fuzz, main
 from plain_oracle import Plain
 
 import optsum
+from optsum.running.setup import setup_of
 
 BLOCK = 10
 QUICK, ALL = 20, 60
@@ -28,10 +30,14 @@ def seeds(block: int, most: int = BLOCK) -> range:
 
 
 @pytest.fixture(autouse=True)
-def _half_of_the_work_is_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _half_of_the_work_is_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nearly every case has options of its own; only quick ones search the tiny topic that makes options ready."""
-    if request.node.get_closest_marker("slow"):
+    left_out = request.node.get_closest_marker("slow") is not None
+    if left_out:
         monkeypatch.setattr("optsum.running.warm._made_ready", lambda *_: 0.0)
+    yield
+    if left_out:
+        setup_of.cache_clear()  # other tests may not take these options for ready
 
 
 @pytest.mark.parametrize("block", blocks)

@@ -75,7 +75,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), OPTIONS, st.sampled_from(["auto", "branch-and-bound", "milp", "exhaustive"]))
 def test_optimum_is_the_best_official_score(seed: int, options: dict[str, Any], strategy: str) -> None:
     topic = topic_of(seed, 5)
@@ -107,7 +107,7 @@ def test_all_optima_and_what_is_near_them(seed: int, options: dict[str, Any], ev
     }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), st.sampled_from(MEASURES), st.integers(1, 20))
 def test_the_table_of_whole_texts(seed: int, measure: str, most: int) -> None:
     topic = topic_of(seed, 6)
@@ -119,7 +119,7 @@ def test_the_table_of_whole_texts(seed: int, measure: str, most: int) -> None:
     assert result.key == worth[result.selection]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 10**9), st.sampled_from(MEASURES), st.integers(2, 24), st.sampled_from([None, "10%", "50%", "0.1"])
 )
@@ -267,7 +267,7 @@ def allowed(topic: dict[str, Any], units: tuple[int, ...], sides: dict[str, Any]
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 10**9),
     OPTIONS.filter(lambda each: each["references"] != "best"),

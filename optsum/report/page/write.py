@@ -1052,7 +1052,10 @@ def _sentence(gathered: Gathered, setting: Setting) -> str:
     by = f" by {' and '.join(filter(None, (', '.join(names[:-1]), names[-1])))}" if names else ""
     count = "all" if known == len(problems) > 1 else str(known)
     errors = f"; {counted(failed, 'error')}" if failed else ""
-    return f"{counted(len(problems), 'topic')}; {setting.sentence}; optimum proven{by} for {count}{errors}."
+    frontiers = [each.result.frontier for problem in problems for each in problem.found.values()]
+    longest = max((step.last for each in frontiers if each is not None for step in each.steps), default=_FAR)
+    size = f"; maximum lengths up to {longest:,}" if longest < _FAR else ""
+    return f"{counted(len(problems), 'topic')}; {setting.sentence}{size}; optimum proven{by} for {count}{errors}."
 
 
 def tiles_of(gathered: Gathered) -> list[Tile]:

@@ -12,7 +12,7 @@ from page_rows import TOPICS, rows_of
 
 from optsum.corpus.topics import read_topics
 from optsum.optima.nearness import Nearness
-from optsum.report.page.write import charts_of, gather, tiles_of, write_page
+from optsum.report.page.write import charts_of, gather, sentences_of, tiles_of, write_page
 from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples/data"
@@ -172,6 +172,7 @@ def test_a_frontier_is_drawn_with_greedy_beside_it() -> None:
         (0, [(2.0, 0.4), (4.0, 0.8)]),
         (1, [(2.0, 0.4), (4.0, 0.4)]),
     ]
+    assert "; maximum lengths up to 9; " in sentences_of(gather(frontier()))[0]
 
 
 def test_a_frontier_stands_first_and_wide(chromium: Any, tmp_path: Path) -> None:
@@ -211,3 +212,4 @@ FAR = {
 def test_a_frontier_that_is_none_is_not_drawn(strange: object) -> None:
     row = json.loads(json.dumps({**frontier()[0], "frontier": strange}))
     assert "Value against length" not in [chart.title for chart in charts_of(gather([row]))]
+    assert "maximum lengths" not in sentences_of(gather([row]))[0]

@@ -18,9 +18,11 @@ import numpy as np
 
 from optsum.coverage.cell import DenominatorBox
 from optsum.coverage.instance import Combination, Coverage, IntArray, pack
+from optsum.errors import UnsupportedError
 from optsum.program.ceiling_columns import CeilingColumns
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.surrogate import reaches
+from optsum.whole import LARGEST
 
 _FINE: Final = 1_024
 """Slopes of cells are multiples of its reciprocal in rows, which a solver keeps if their numbers are small."""
@@ -106,6 +108,16 @@ class RatioRows:
         above = sum(a * t for a, t in zip(tops, totals[0::2], strict=True))
         return above - sum(b * d for b, d in zip(bottoms, totals[1::2], strict=True))
 
+    def _weighted(self, weights: Mapping[int, int]) -> IntArray:
+        """Return a weighted sum of the totals' rows, which 64 bits must hold."""
+        rows = [(weight, self._held[total]) for total, weight in weights.items() if weight and self._held[total].any()]
+        if sum(abs(weight) * int(np.abs(row).max()) for weight, row in rows) > LARGEST:
+            raise UnsupportedError(
+                "The strategy milp cannot search this problem: its totals, weighted, are beyond 2^62. Divide its "
+                "numbers by a common factor, or use branch-and-bound or exhaustive."
+            )
+        return sum((weight * row for weight, row in rows), np.zeros(self._model.columns, np.int64))
+
     def program(
         self,
         tops: Sequence[int],
@@ -118,15 +130,14 @@ class RatioRows:
         `tops`, `bottoms`: one integer >= 0 a ratio. `surpassed`: every selection has a larger numerator than each of
         these, or a smaller denominator. The result: none where no selection can surpass one of them.
         """
-        factor = np.array([weight for a, b in zip(tops, bottoms, strict=True) for weight in (a, -b)], np.int64)
-        model = replace(
-            self._model, objective=factor @ self._held, offset=self.worth(tops, bottoms, self.constants), denominator=1
-        )
+        weights = dict(enumerate(weight for a, b in zip(tops, bottoms, strict=True) for weight in (a, -b)))
+        offset = self.worth(tops, bottoms, self.constants)
+        model = replace(self._model, objective=self._weighted(weights), offset=offset, denominator=1)
         rows: list[tuple[IntArray, float, float]] = []
         for side in sides:
-            row = sum(times * self._held[2 * h + 1] for h, times in side.times.items())
+            row = self._weighted({2 * h + 1: times for h, times in side.times.items()})
             low, high = side.low, side.high
-            rows.append((np.asarray(row), -np.inf if low is None else low, np.inf if high is None else high))
+            rows.append((row, -np.inf if low is None else low, np.inf if high is None else high))
         if rows:  # a denominator may not count what no unit has, to reach a row's least
             for column, units in self._counted:
                 row = np.zeros(model.columns, np.int64)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import exp, lcm, log, prod
+from typing import Final
 
 import numpy as np
 
@@ -113,10 +114,14 @@ def mean_of_ratios(totals: Sequence[int], weights: Sequence[int]) -> Fraction:
     return Fraction(weighted, common * sum(weights))
 
 
+_BITS: Final = 1_000  # Beyond 2^1000 and below its reciprocal floats lose digits, or overflow.
+
+
 def value_of(instance: Coverage, key: Fraction) -> float:
     """Return the objective for people: the root of the power where the key is one."""
-    if instance.goal is Sense.MAXIMIZE and instance.combination is Combination.PRODUCT:
-        if key and not float(key):  # too small for a float, its root is not
+    if key and instance.goal is Sense.MAXIMIZE and instance.combination is Combination.PRODUCT:
+        digits = abs(key.numerator.bit_length() - key.denominator.bit_length())
+        if digits > _BITS:  # too small or too large for a float, its root is not
             return exp((log(key.numerator) - log(key.denominator)) / sum(instance.weights))
         return float(float(key) ** (1 / sum(instance.weights)))
     return float(key)

@@ -46,6 +46,10 @@ from optsum.whole import LARGEST, whole, whole_array, whole_numbers
 
 IntArray: TypeAlias = NDArray[np.int64]
 
+_BITS: Final = 14_000  # Bits of the longest number that Python writes out, 4,300 digits.
+
+_FLOAT_BITS: Final = 1_000  # Bits of the largest floating-point number, about.
+
 _MERGED: Final = 2**52  # Largest total of ratios that are merged.
 
 NO_LIMIT: Final = 2**40  # A length that no instance reaches: stands for "no maximum".
@@ -187,8 +191,8 @@ class Coverage:
         for name, said in _ARRAYS.items():
             array = whole_array(getattr(self, name), said, ndim=2 if name == "mass" else 1)
             object.__setattr__(self, name, array)
-        # Sums of ratios are compared in Python's integers where 64 bits are too few; a power of one could not be held.
-        heaviest = LARGEST if self.combination is Combination.PRODUCT else 10**100
+        # Sums of ratios are compared in Python's integers where 64 bits are too few; powers would fill the memory.
+        heaviest = 1_000 if self.combination is Combination.PRODUCT else 10**100
         weights = whole_numbers(self.weights, "The weight of ratio {}", most=heaviest)
         longest = whole(self.max_length, "The maximum length", most=10**400)
         object.__setattr__(self, "weights", weights)
@@ -270,6 +274,13 @@ class Coverage:
         gained = np.abs(self.constants).astype(np.float64) + self.mass.sum(axis=1, dtype=np.float64)
         np.add.at(gained, self.slot, self.level[self.level_start[1:] - 1])
         yield "the gains together are beyond 2^62, so divide them by a common factor", bool((gained > LARGEST).any())
+        if self.combination is Combination.PRODUCT:
+            weights, (tops, bottoms) = np.array(self.weights, float), (gained[0::2], gained[1::2])
+            digits = max(weights @ np.log2(1 + tops), weights @ np.log2(1 + bottoms))
+            yield "the product of its ratios has thousands of digits: give smaller weights", bool(digits > _BITS)
+            least = np.maximum(1, self.constants[1::2] + self.mass[1::2].min(axis=1, initial=0))
+            large = weights @ np.log2(np.maximum(1, tops / least)) > _FLOAT_BITS
+            yield "the product of its ratios is beyond floating point: give smaller weights", bool(large)
 
     def _rows_are_outside(self) -> bool:
         return _outside(np.fromiter(chain.from_iterable(row.units for row in self.rows), np.int64), self.size)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from math import ceil, floor, prod, sqrt
+from operator import mul
 
 import numpy as np
 
@@ -135,7 +136,7 @@ def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Dead
     if any(constant == 0 for h, constant in enumerate(instance.constants[1::2].tolist()) if h != which):
         return trivial  # nothing is a share of nothing
     if which is None:
-        return min(trivial, _tangent_bound(instance, alone, None, deadline))
+        return min(trivial, _tangent_bound(instance, alone, None, trivial, deadline))
     most = most_of(instance, which)
     windows = [(trivial, least_of(instance, which), most)]
     for _ in range(_WINDOWS):
@@ -146,22 +147,40 @@ def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Dead
         for first, last in ((low, (low + high) // 2), ((low + high) // 2 + 1, high)):
             share = sqrt(last / most)  # constant denominators: such ratios grow about as the root of a selection
             anchor = [ratio if h == which else ratio * Fraction(share) for h, ratio in enumerate(alone)]
-            found = _tangent_bound(instance, anchor, (which, first, last), deadline)
+            found = _tangent_bound(instance, anchor, (which, first, last), bound, deadline)
             windows.append((min(bound, found), first, last))
         windows.sort()
     return windows[-1][0]
 
 
 def _tangent_bound(
-    instance: Coverage, anchor: Sequence[Fraction], window: tuple[int, int, int] | None, deadline: Deadline
+    instance: Coverage,
+    anchor: Sequence[Fraction],
+    window: tuple[int, int, int] | None,
+    known: Fraction,
+    deadline: Deadline,
 ) -> Fraction:
     """Return a bound of the tangent at an anchor, in a window or everywhere."""
     wish = anchored(instance, Fraction(1), [float(ratio) for ratio in anchor])
     within = instance if window is None else restricted(instance, *window)
     cell = cell_of(instance, wish) if window is None else window_cell(instance, *window)
-    found = Fraction(0)
-    for tops, bottoms in programs(within, cell, wish, largest=_REACH):
-        found = max(found, single_bound(collapsed(within, tops, bottoms), deadline=deadline))
+    return _cell_bound(within, cell, wish, Fraction(0), known, deadline)
+
+
+def _cell_bound(
+    instance: Coverage, cell: DenominatorBox, wish: Weighted, start: Fraction, known: Fraction, deadline: Deadline
+) -> Fraction:
+    """Return the largest bound of the programs of a cell, `start` at least.
+
+    It is `known`, a bound of all selections, where the programs say nothing: with totals as large as 64 bits hold, all
+    multipliers of denominators may be rounded to 0, or sums of totals may be too large.
+    """
+    most, found = reaches(instance), start
+    for tops, bottoms in programs(instance, cell, wish, largest=_REACH, check=deadline.check):
+        top, bottom = (sum(map(mul, *pair)) for pair in ((tops, most[0::2]), (bottoms, most[1::2])))
+        if not any(bottoms) or max(top, bottom) >= _INT64_SAFE:
+            return max(start, known)
+        found = max(found, single_bound(collapsed(instance, tops, bottoms), found, deadline))
     return found
 
 
@@ -263,16 +282,10 @@ def _sum_bound(
     whole = cell_of(instance, Weighted(every, tuple(weights), Fraction(0), typical))
     wish = Weighted(every, tuple(weights), Fraction(1), typical)
     start = _rounded(weighted_sum(weights, _greedy(instance, deadline)))
-
-    def bound(cell: DenominatorBox) -> Fraction:
-        found = start
-        for tops, bottoms in programs(instance, cell, wish, largest=_REACH, check=deadline.check):
-            found = max(found, single_bound(collapsed(instance, tops, bottoms), found, deadline))
-        return found
-
-    cells = [(weighted_sum(weights, alone), whole)]
+    known = weighted_sum(weights, alone)
+    cells = [(known, whole)]
     with suppress(TimeOver):
-        cells = [(bound(whole), whole)]
+        cells = [(_cell_bound(instance, whole, wish, start, known, deadline), whole)]
         for _ in range(_SPLITS):
             cells.sort(key=lambda pair: pair[0])
             largest, cell = cells[-1]
@@ -280,7 +293,9 @@ def _sum_bound(
             halves = None if narrow else cell.halves()
             if halves is None or deadline.passed:
                 break
-            cells[-1:] = [(min(largest, bound(half)), half) for half in halves]
+            cells[-1:] = [
+                (min(largest, _cell_bound(instance, half, wish, start, largest, deadline)), half) for half in halves
+            ]
     return max(largest for largest, _ in cells)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from optsum.coverage.evaluate import key_of, score, value_of
 from optsum.coverage.instance import Combination, Coverage, Joint, Sense
+from optsum.errors import InputError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage
 from optsum.testing.enumeration import selections
@@ -95,7 +96,7 @@ def test_a_ratio_over_nothing_is_zero() -> None:
     assert CoverageProblem.of(below).evaluate((0,)).key == 0
 
 
-def test_a_mean_of_tiny_powers_is_not_zero() -> None:
+def test_a_mean_of_tiny_or_large_powers_has_a_value() -> None:
     instance = Coverage.of([], [], [], constants=(1, 1000), weights=(200,), combination=Combination.PRODUCT)
     instance = Coverage.of(
         [], [], [], constants=(1, 1000, 1, 1000), weights=(200, 200), combination=Combination.PRODUCT
@@ -103,7 +104,18 @@ def test_a_mean_of_tiny_powers_is_not_zero() -> None:
     key = key_of(instance, (1, 1000, 1, 1000), 0)
     assert key == Fraction(1, 1000) ** 400
     assert value_of(instance, key) == pytest.approx(0.001)
-    assert value_of(instance, Fraction(0)) == 0.0
+    large = key_of(instance, (1000, 1, 1000, 1), 0)
+    assert value_of(instance, large) == pytest.approx(1000)
+    assert [value_of(instance, Fraction(key)) for key in (0, 1)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("constants", "weight", "said"),
+    [((1, 1000), 1001, "weight of ratio 0"), ((1, 2**40), 400, "digits"), ((2**40, 1), 40, "floating point")],
+)
+def test_powers_of_any_size_are_refused(constants: tuple[int, int], weight: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Coverage.of([], [], [], constants=constants, weights=(weight,), combination=Combination.PRODUCT)
 
 
 def test_a_count_beyond_64_bits_is_exact() -> None:

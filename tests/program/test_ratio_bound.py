@@ -89,3 +89,28 @@ def test_what_a_program_leaves_out_of_a_denominator_must_not_leave_nothing() -> 
     bound = problem.root_bound()
     assert bound is not None
     assert bound >= Fraction(1, 2)
+
+
+@pytest.mark.parametrize("combination", [Combination.SUM, Combination.HARMONIC])
+def test_totals_near_the_range_of_integers(combination: Combination) -> None:
+    """Multipliers of denominators are rounded to 0 there, and sums of totals may pass 64 bits."""
+    rng, tried = np.random.default_rng(7), 0
+    for number in range(60):
+        ratios = int(rng.integers(2, 4))
+        large = [[int(2 ** rng.uniform(0, 59)) * int(rng.integers(2)) for _ in range(5)] for _ in range(2 * ratios)]
+        instance = Coverage.of(
+            rng.integers(1, 9, 5).tolist(),
+            [{int(rng.integers(3)): 1} for _ in range(5)],
+            [[int(2 ** rng.uniform(0, 59))] for _ in range(3)],
+            slots=rng.integers(0, 2 * ratios, 3).tolist(),
+            constants=[int(2 ** rng.uniform(0, 59)) for _ in range(2 * ratios)],
+            mass=large,
+            weights=[int(10 ** rng.uniform(0, 20)) for _ in range(ratios)],
+            combination=combination,
+            max_length=15,
+        )
+        best = brute_force(CoverageProblem.of(instance)).best
+        assert best is not None
+        assert module.value_bound(instance) >= best, number
+        tried += best > 0
+    assert tried > 50

@@ -23,9 +23,8 @@ from optsum.corpus.topic import (
     as_topic,
     parse_columns,
     topic_of,
-    topics_of_record,
 )
-from optsum.corpus.topics import id_of_record, topics_read
+from optsum.corpus.topics import topics_of_value, topics_read
 from optsum.corpus.vectors import Embed, embedded
 from optsum.errors import InputError, UnsupportedError, describe
 
@@ -107,7 +106,7 @@ def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
 
 def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
     """Return topics with the vectors that a model gives them, one after another; a failure is told of its topic."""
-    return (_embedded(topic, embed) for topic in checked_topics(topics_of(given, reading), reading))
+    return (_embedded(topic, embed) for topic in topics_of(given, reading))
 
 
 def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
@@ -123,11 +122,11 @@ def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> An
     """Return topics whose columns somebody named, checked one after another; others as they are."""
     if columns is None:
         return given
-    return checked_topics(given, reading._replace(columns=parse_columns(columns)))
+    return topics_of(given, reading._replace(columns=parse_columns(columns)))
 
 
-def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[AnyTopic]:
-    """Iterate over topics, whatever they are in.
+def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
+    """Iterate over topics, whatever they are in; what holds none at all is refused at once.
 
     `given`: a path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any
     iterable of objects, whose columns are named as the keys of a topic, or as those of a well-known data set (article
@@ -140,23 +139,21 @@ def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[AnyTopic]:
     return _usable(_topics(_items(given, "topics", alone), reading))
 
 
-def _topics(items: Iterator[Any], reading: Reading) -> Iterator[AnyTopic]:
+def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic]:
     """Yield topics as they are, and make topics of records; cells of data frames may hold JSON."""
     for number, item in enumerate(items):
         if isinstance(item, Topic | BadTopic):
             yield item
             continue
-        try:
-            yield from topics_of_record(item.record() if isinstance(item, Cells) else item, number, reading, "")
-        except InputError as error:
-            yield _Unusable(id_of_record(item, number, reading), f"row {number}", str(error))
+        for topic in topics_of_value(item, number, reading, ""):
+            yield topic if isinstance(topic, Topic) else _Unusable(topic.id, f"row {number}", topic.error)
 
 
 class _Unusable(BadTopic):
     """A record that could not be made a topic."""
 
 
-def _usable(topics: Iterator[AnyTopic]) -> Iterator[AnyTopic]:
+def _usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
     """Pass topics on; if all are records that cannot be used, say why once instead of for each."""
     held: list[_Unusable] = []
     for topic in topics:
@@ -172,17 +169,12 @@ def _usable(topics: Iterator[AnyTopic]) -> Iterator[AnyTopic]:
         raise InputError(first if len(held) == 1 else f"none of the {len(held)} topics can be used; the first, {first}")
 
 
-def checked_topics(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Iterate over topics as a reader yields them; what is none at all is refused at once."""
-    return _checked(topics_of(given, reading), reading)
-
-
 def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Iterate as `checked_topics`; problems, which have no text that `verb` could take, are refused.
+    """Iterate as `topics_of`; problems, which have no text that `verb` could take, are refused.
 
     If the first is one, then all at once.
     """
-    return _texts(checked_topics(given, reading), verb)
+    return _texts(topics_of(given, reading), verb)
 
 
 def _texts(topics: Iterator[Topic | BadTopic], verb: str) -> Iterator[Topic | BadTopic]:
@@ -196,15 +188,6 @@ def _texts(topics: Iterator[Topic | BadTopic], verb: str) -> Iterator[Topic | Ba
             yield topic
 
 
-def _checked(topics: Iterator[AnyTopic], reading: Reading) -> Iterator[Topic | BadTopic]:
-    for topic in topics:
-        try:
-            yield topic if isinstance(topic, BadTopic) else topic_of(topic, reading)
-        except InputError as error:
-            name = topic.get("id") if isinstance(topic, Mapping) else None
-            yield BadTopic(name if isinstance(name, str) else None, "", str(error))
-
-
 def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | BadSystem]:
     """Iterate over systems' summaries as a reader yields them."""
     if isinstance(given, str | os.PathLike):
@@ -215,7 +198,7 @@ def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | B
             if isinstance(item, BadSystem):
                 yield item
             else:
-                yield system_of(item.record() if isinstance(item, Cells) else item, reading)
+                yield system_of(item, reading)
         except InputError as error:
             yield BadSystem(f"summary {number + 1}", str(error))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from optsum.corpus.formats.lines import Line, decoded
+from optsum.corpus.formats.lines import Cells, Line, decoded
 from optsum.corpus.sentences import json_type, well_formed
 from optsum.corpus.topic import AS_IS, Reading, Text, Topic, as_id, reading_of
 from optsum.corpus.topics import open_records, unique
@@ -73,6 +73,7 @@ def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System
     """Do what `as_system` does, by what was resolved before."""
     if isinstance(obj, System):
         return obj
+    obj = obj.record() if isinstance(obj, Cells) else obj
     if not isinstance(obj, Mapping):
         raise InputError(f'a system summary is an object with "topic_id", "system" and "summary", not {json_type(obj)}')
     if "topic_id" not in obj and "strategy" in obj:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
-from optsum.corpus.formats.lines import unpacked
+from optsum.corpus.formats.lines import Cells, unpacked
 from optsum.corpus.formats.nuggets import NOTE, topic_of_nuggets
 from optsum.corpus.sentences import (
     ENGLISH,
@@ -298,6 +298,7 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
     if isinstance(value, Topic):
         yield value
         return
+    value = value.record() if isinstance(value, Cells) else value
     if (posed := getattr(value, "as_topic", None)) is not None:  # a problem
         yield posed()
         return
@@ -941,29 +942,29 @@ def _meta(value: object) -> Mapping[str, Any]:
 def _parses(value: object, sentences: int) -> tuple[str, ...] | None:
     if value is None:
         return None
-    if not isinstance(value, list | tuple):
-        raise InputError(f'"parses" is {json_type(value)}; give a list, the CoNLL-U text of each sentence')
-    for number, text in enumerate(value):
+    texts = _for_each(value, "parses", sentences, "give a list, the CoNLL-U text of each sentence")
+    for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"parses[{number}] is {json_type(text)}; give CoNLL-U text")
-    if len(value) != sentences:
-        raise InputError(f"the number of parses is {len(value)}, but that of sentences {sentences}; give one for each")
-    return tuple(value)
+    return tuple(texts)
 
 
 def _lengths(value: object, sentences: int | None) -> tuple[int, ...] | None:
     if value is None:
         return None
-    if not isinstance(value, list | tuple):
-        raise InputError(f'"lengths" is {json_type(value)}; give a list, one whole number a sentence')
-    if sentences is not None and len(value) != sentences:
-        raise InputError(f"the number of lengths is {len(value)}, but that of sentences {sentences}; give one for each")
+    numbers = _for_each(value, "lengths", sentences, "give a list, one whole number a sentence")
     return tuple(
-        [
-            whole(length, f"lengths[{number}]", least=0, most=_LONGEST_GIVEN, error=InputError)
-            for number, length in enumerate(value)
-        ]
+        whole(length, f"lengths[{place}]", least=0, most=_LONGEST_GIVEN, error=InputError)
+        for place, length in enumerate(numbers)
     )
+
+
+def _for_each(value: object, name: str, sentences: int | None, about: str) -> list[Any] | tuple[Any, ...]:
+    """Return a list with an item for each sentence."""
+    items = _list(value, f'"{name}"', about)
+    if sentences is not None and len(items) != sentences:
+        raise InputError(f"the number of {name} is {len(items)}, but that of sentences {sentences}; give one for each")
+    return items
 
 
 def _vectors(value: object, sentences: int, references: tuple[Text, ...]) -> Vectors | None:

@@ -45,6 +45,7 @@ from optsum.corpus.formats.lines import (
     decoded,
     ends_by_returns,
     raw_lines,
+    text_of,
 )
 from optsum.corpus.formats.nuggets import nugget_reader
 from optsum.corpus.formats.tables import csv_records, heading_of, parquet_records
@@ -270,11 +271,11 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
                 raise InputError(f"{place} makes no problems: {error!r}.") from error
             yield BadTopic(str(number), place, f"{place} ended after {number} problems: {error!r}")
             return
-        try:
-            for topic in [each] if isinstance(each, Topic) else topics_of_record(each, number, reading, ""):
+        for topic in topics_of_value(each, number, reading, ""):
+            if isinstance(topic, BadTopic):
+                yield BadTopic(str(number), place, topic.error)
+            else:
                 yield topic if topic.id else replace(topic, id=str(number))
-        except InputError as error:
-            yield BadTopic(str(number), place, str(error))
 
 
 def _topics_of_source(
@@ -296,27 +297,31 @@ def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic 
     value = line.value
     if line.error is not None:
         yield BadTopic(None, line.source, line.error)
-        return
-    if isinstance(value, dict) and value.get("status") == "error":  # what could not be used before
-        yield BadTopic(id_of_record(value, None, AS_IS), line.source, str(value.get("error")))
-        return
+    elif isinstance(value, dict) and value.get("status") == "error":  # what could not be used before
+        yield BadTopic(_id_of(value, None, AS_IS), line.source, str(value.get("error")))
+    else:
+        yield from topics_of_value(value, number, reading, line.source)
+
+
+def topics_of_value(value: object, number: int, reading: Reading, source: str) -> Iterator[Topic | BadTopic]:
+    """Yield the topics of a record, as `topics_of_record` does; one that cannot be used ends it."""
     try:
-        yield from topics_of_record(value, number, reading, line.source)
+        yield from topics_of_record(value, number, reading, source)
     except InputError as error:
-        yield BadTopic(id_of_record(value, number, reading), line.source, str(error))
+        yield BadTopic(_id_of(value, number, reading), source, str(error))
 
 
-def id_of_record(value: object, number: int | None, reading: Reading) -> str | None:
+def _id_of(value: object, number: int | None, reading: Reading) -> str | None:
     """Return the id of a topic that is wrong elsewhere, if it can be told."""
     if not isinstance(value, Mapping):
         return None
     columns = reading.columns or recognised(value)
     place = "id" if columns is None else columns.paths["id"][0]
-    if place not in value:
+    if (held := value.get(place)) is None or (isinstance(held, str) and not held):
         known = columns is not None or not OWN.isdisjoint(value)
         return str(number) if known and number is not None else None
     try:
-        return as_id(value[place], "")
+        return as_id(held, "")
     except InputError:
         return None
 
@@ -627,11 +632,9 @@ def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
             yield Line(f"{name}:{blank}", {"place": blank - 1, "system": system, "summary": ""})
         source, last = f"{name}:{number}", number
         try:
-            text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-        except UnicodeDecodeError:
-            yield Line(source, None, "this is not UTF-8; save the file as UTF-8")
-            continue
-        yield Line(source, {"place": number - 1, "system": system, "summary": text})
+            yield Line(source, {"place": number - 1, "system": system, "summary": text_of(raw).strip()})
+        except InputError as error:
+            yield Line(source, None, str(error))
 
 
 def _whole(lines: NumberedLines, source: str) -> bytes:
@@ -655,13 +658,12 @@ def _spread(what: str, lines: NumberedLines, name: str) -> Iterator[Line]:
 def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:
     """Yield the one topic of a table; a file that is none raises at once."""
     source = name_of(path)
-    text = _whole(lines, source)
     try:
-        decoded = text.decode().replace("\ufeff", "")
-    except UnicodeDecodeError as error:
-        raise InputError(f"the table {source} is not UTF-8 ({error.reason}); save it as UTF-8") from error
+        text = text_of(_whole(lines, source)).replace("\ufeff", "")
+    except InputError as error:
+        raise InputError(f"the table {source}: {error}") from error
     topic_id = "stdin" if path == "-" else Path(path).stem
-    yield Line(source, parse_cover_table(decoded, topic_id=topic_id, source=source))
+    yield Line(source, parse_cover_table(text, topic_id=topic_id, source=source))
 
 
 _DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz|zst|bz2|xz))?", re.IGNORECASE)

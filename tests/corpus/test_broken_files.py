@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from optsum import BadTopic, InputError, Topic, as_topic, read_topics
-from optsum.corpus.given import checked_topics
+from optsum.corpus.given import topics_of
 
 ROW = '{"id": "1", "text": "A cat.", "summary": "cat"}\n'
 HEAD = "id,text,summary"
@@ -156,7 +156,7 @@ def test_rounded_ids_are_refused() -> None:
     pandas = pytest.importorskip("pandas")
     ids = [4873214862074861312, None, 4873214862074860545, 7]
     frame = pandas.DataFrame({"id": ids, "text": ["A cat."] * 4, "summary": ["cat"] * 4})
-    found = list(checked_topics(frame))
+    found = list(topics_of(frame))
     assert [topic.id for topic in found if isinstance(topic, Topic)] == ["1", "7"]
     assert ["rounded" in topic.error for topic in found if isinstance(topic, BadTopic)] == [True, True]
     assert as_topic({"id": ids[0], "text": "A cat.", "summary": "cat"}).id == str(ids[0])
@@ -180,14 +180,14 @@ def test_two_columns_of_one_name_are_refused_everywhere(kind: str, tmp_path: Pat
     else:
         given = frames()[kind]()
     with pytest.raises(InputError, match="two columns 'text'"):
-        list(checked_topics(given))
+        list(topics_of(given))
 
 
 def test_an_id_within_an_index_of_several_levels() -> None:
     """github.com/pandas-dev/pandas/issues/25513: what is in the index is lost."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"id": ["a"], "part": [1], "text": ["A cat."], "summary": ["cat"]})
-    assert [each.id for each in checked_topics(frame.set_index(["part", "id"]))] == ["a"]
+    assert [each.id for each in topics_of(frame.set_index(["part", "id"]))] == ["a"]
 
 
 def test_columns_that_differ_in_case_are_said(caplog: pytest.LogCaptureFixture) -> None:

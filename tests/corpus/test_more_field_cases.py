@@ -16,7 +16,7 @@ import pytest
 import optsum
 from optsum import BadTopic, InputError, Topic, as_topic, read_topics
 from optsum.cli import main
-from optsum.corpus.given import checked_topics
+from optsum.corpus.given import topics_of
 
 Shown = tuple[str, tuple[Any, ...]]
 
@@ -287,7 +287,7 @@ FRAMES: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_frames(name: str) -> None:
-    assert shown(checked_topics(FRAMES[name]())) == RIGHT
+    assert shown(topics_of(FRAMES[name]())) == RIGHT
 
 
 def test_arrays_of_arrays() -> None:
@@ -299,17 +299,17 @@ def test_arrays_of_arrays() -> None:
     assert as_topic(record).documents == (("A cat.", "It sat."), ("Rain.",))
     frame = pandas.DataFrame([{**record, "documents": list(outer)}])
     for given in ([record], frame, frame.to_dict("records")):
-        assert shown(checked_topics(given)) == [("a", ("A cat.", "It sat.", "Rain."))]
+        assert shown(topics_of(given)) == [("a", ("A cat.", "It sat.", "Rain."))]
     formatted = pytest.importorskip("datasets").Dataset.from_dict(
         {"id": ["a"], "article": [["A cat.", "It sat."]], "highlights": [["cat", "sat"]]}
     )
-    assert shown(checked_topics(formatted.with_format("numpy"))) == [("a", ("A cat.", "It sat."))]
+    assert shown(topics_of(formatted.with_format("numpy"))) == [("a", ("A cat.", "It sat."))]
 
 
 def test_missing_summaries_are_named() -> None:
     """github.com/SQLMesh/sqlmesh/pull/4310, autogluon/autogluon/pull/5845: a missing text stops everything."""
     frame = pandas.DataFrame({**COLUMNS, "summary": pandas.array(["cat", None], dtype="string")})
-    first, second = shown(checked_topics(frame))
+    first, second = shown(topics_of(frame))
     assert first == RIGHT[0]
     assert second == ("b", ("topic 'b': there is no \"references\": summary is not there, or null",))
 

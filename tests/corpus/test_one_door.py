@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from optsum import BadTopic, InputError, Topic, as_topic, read_topics
-from optsum.corpus.given import checked_topics
+from optsum.corpus.given import topics_of
 
 Record = dict[str, Any]
 Outcome = tuple[str, Any, Any] | None
@@ -102,35 +102,35 @@ def parquet(path: Path, record: Record) -> Any:
 
 
 def pandas_frame(_: Path, record: Record) -> Any:
-    return checked_topics(pytest.importorskip("pandas").DataFrame([record]))
+    return topics_of(pytest.importorskip("pandas").DataFrame([record]))
 
 
 def polars_frame(_: Path, record: Record) -> Any:
-    return checked_topics(pytest.importorskip("polars").DataFrame([record]))
+    return topics_of(pytest.importorskip("polars").DataFrame([record]))
 
 
 def arrow_table(_: Path, record: Record) -> Any:
-    return checked_topics(pytest.importorskip("pyarrow").Table.from_pylist([record]))
+    return topics_of(pytest.importorskip("pyarrow").Table.from_pylist([record]))
 
 
 def arrow_batches(_: Path, record: Record) -> Any:
-    return checked_topics(pytest.importorskip("pyarrow").Table.from_pylist([record]).to_reader())
+    return topics_of(pytest.importorskip("pyarrow").Table.from_pylist([record]).to_reader())
 
 
 def indexed_frame(_: Path, record: Record) -> Any:
-    return checked_topics(pytest.importorskip("pandas").DataFrame([record]).set_index("id"))
+    return topics_of(pytest.importorskip("pandas").DataFrame([record]).set_index("id"))
 
 
 def dataset(_: Path, record: Record) -> Any:
-    return checked_topics(pytest.importorskip("datasets").Dataset.from_list([record]))
+    return topics_of(pytest.importorskip("datasets").Dataset.from_list([record]))
 
 
 def streamed(_: Path, record: Record) -> Any:
-    return checked_topics(pytest.importorskip("datasets").Dataset.from_list([record]).to_iterable_dataset())
+    return topics_of(pytest.importorskip("datasets").Dataset.from_list([record]).to_iterable_dataset())
 
 
 def arrays(_: Path, record: Record) -> Any:
-    return checked_topics(pytest.importorskip("datasets").Dataset.from_list([record]).with_format("numpy"))
+    return topics_of(pytest.importorskip("datasets").Dataset.from_list([record]).with_format("numpy"))
 
 
 def zstandard(path: Path, record: Record) -> Any:
@@ -156,8 +156,8 @@ def shards(path: Path, record: Record) -> Any:
 
 
 RECORDS: dict[str, Callable[[Path, Record], Any]] = {
-    "dict": lambda _, record: checked_topics([record]),
-    "generator": lambda _, record: checked_topics(each for each in [record]),
+    "dict": lambda _, record: topics_of([record]),
+    "generator": lambda _, record: topics_of(each for each in [record]),
     "jsonl": lambda path, record: read(path, line(record), "t.jsonl"),
     "json": lambda path, record: read(path, json.dumps([record], indent=1).encode(), "t.json"),
     "gzip": lambda path, record: read(path, gzip.compress(line(record)), "t.jsonl.gz"),

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
-from optsum.corpus.formats.lines import BY_RETURNS, Line, bad_topic, broken_off, ends_by_returns
+from optsum.corpus.formats.lines import BY_RETURNS, Line, bad_topic, broken_off, ends_by_returns, text_of
 from optsum.corpus.sentences import well_formed
 from optsum.corpus.topic import AS_IS, Reading, Text
 from optsum.errors import InputError
@@ -41,11 +41,11 @@ def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
         try:
             text = _text(file)
         except InputError as error:
-            yield _bad(file, str(error))
+            yield bad_topic(file, _name(file), str(error))
             continue
         document, *highlights = _HIGHLIGHT.split(text)
         if not highlights:
-            yield _bad(file, "there is no reference; write one below a line @highlight")
+            yield bad_topic(file, _name(file), "there is no reference; write one below a line @highlight")
             continue
         reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
         yield _line(file, reading.documents(document, "the story"), [tuple(reference)])
@@ -123,9 +123,9 @@ def _topic(
             texts += reading.documents(_text(file), "the documents")
         found = [reading.summary(_text(file)) for file in summaries]
     except InputError as error:
-        return bad_topic(well_formed(str(entry)), name, str(error))
+        return bad_topic(entry, name, str(error))
     if not found:
-        return bad_topic(well_formed(str(entry)), name, f"there is no reference in {references} that is called {name}")
+        return bad_topic(entry, name, f"there is no reference in {references} that is called {name}")
     return _line(entry, texts, found, name)
 
 
@@ -161,7 +161,7 @@ def _line(file: Path, documents: Sequence[Text], references: Sequence[Text], nam
     for what, texts in (("document", documents), ("reference", references)):
         if not any(texts):
             return bad_topic(
-                well_formed(str(file)),
+                file,
                 name or _name(file),
                 f"the {what} is empty; give it a text, or leave the topic out",
             )
@@ -169,10 +169,6 @@ def _line(file: Path, documents: Sequence[Text], references: Sequence[Text], nam
         well_formed(str(file)),
         {"id": name or _name(file), "documents": list(map(list, documents)), "references": list(map(list, references))},
     )
-
-
-def _bad(file: Path, error: str) -> Line:
-    return bad_topic(well_formed(str(file)), _name(file), error)
 
 
 _COUNTERPARTS: Final = {
@@ -255,10 +251,9 @@ def _of_two_lines(
         if number == 0 and ends_by_returns(raw):
             return bad_topic(where, str(number), BY_RETURNS)
         try:
-            texts[name] = raw.decode("utf-8-sig" if number == 0 else "utf-8").strip()
-        except UnicodeDecodeError as error:
-            reason = f"byte {error.start + 1} (0x{raw[error.start]:02x}) is not UTF-8; save the file as UTF-8"
-            return bad_topic(where, str(number), reason)
+            texts[name] = text_of(raw).strip()
+        except InputError as error:
+            return bad_topic(where, str(number), str(error))
         if not texts[name]:
             return bad_topic(where, str(number), "the line is empty; give it a text, or leave it out of both files")
     documents = [list(document) for document in reading.documents(texts["source"], str(pair[0]))]

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, Final, NamedTuple
 
+from optsum.corpus.sentences import well_formed
 from optsum.errors import InputError
-from optsum.system.files import READ_ERRORS, describe_os_error
+from optsum.system.files import READ_ERRORS, PathLike, describe_os_error
 
 
 class Line(NamedTuple):
@@ -117,15 +118,8 @@ _OPTIONAL: Final = {"id", "topic_id", "cover", "parses", "meta", "vectors", "sel
 
 
 def decoded(line: Line | RawLine) -> Line:
-    """Return a line decoded, if it is not yet, with a record for the row of a table."""
-    if isinstance(line, RawLine):
-        return decode(line.raw, line.source)
-    if not isinstance(line.value, Cells):
-        return line
-    try:
-        return line._replace(value=line.value.record())
-    except InputError as error:
-        return Line(line.source, None, str(error))
+    """Return a line decoded, if it is not yet."""
+    return decode(line.raw, line.source) if isinstance(line, RawLine) else line
 
 
 def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:
@@ -154,9 +148,9 @@ def broken_off(error: Exception, name: str, number: int) -> Line:
     return Line(f"{name}:{number}", None, f"the file breaks off here: {describe_os_error(error)}")
 
 
-def bad_topic(source: str, name: str, error: str) -> Line:
+def bad_topic(source: PathLike, name: str, error: str) -> Line:
     """Return the line of a topic that cannot be used, whose name is known."""
-    return Line(source, {"id": name, "status": "error", "error": error})
+    return Line(well_formed(str(source)), {"id": name, "status": "error", "error": error})
 
 
 BY_RETURNS: Final = "its lines end by carriage returns alone, as on old Macs; save it with line feeds"
@@ -205,13 +199,21 @@ DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_finite
 """Of JSON without doubt: no NaN, no number beyond the range of floating point, and no key twice in an object."""
 
 
+def text_of(raw: bytes) -> str:
+    """Return the text of a line; files put together by "cat" have byte order marks inside."""
+    try:
+        return raw.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError as error:
+        place = f"byte {error.start + 1} (0x{error.object[error.start]:02x})"
+        raise InputError(f"{place} is not UTF-8; save the file as UTF-8") from error
+
+
 def decode(raw: bytes, source: str) -> Line:
     """Return a line, or why it cannot be used."""
     try:
-        # Files put together by "cat" have byte order marks inside.
-        value = DECODER.decode(raw.removeprefix(codecs.BOM_UTF8).rstrip(b"\r\n").decode())
-    except UnicodeDecodeError as error:
-        reason = f"byte {error.start + 1} (0x{error.object[error.start]:02x}) is not UTF-8; save the file as UTF-8"
+        value = DECODER.decode(text_of(raw.rstrip(b"\r\n")))
+    except InputError as error:
+        reason = str(error)
     except json.JSONDecodeError as error:
         reason = f"not JSON: {error.msg.lower().removesuffix(' at')} at character {error.pos + 1}"
     except RecursionError:

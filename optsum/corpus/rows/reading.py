@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from optsum.corpus.formats.hf_datasets import folder_records, is_dataset_folder
-from optsum.corpus.formats.lines import Cells, Line, RawLine, decode
+from optsum.corpus.formats.lines import Cells, decoded
 from optsum.corpus.formats.tables import row_of
 from optsum.corpus.rows.store import is_run, stored_rows
 from optsum.corpus.topics import raw_records
@@ -27,14 +27,12 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     if path != "-" and is_dataset_folder(Path(path)):
         records = folder_records(Path(path))
     else:
-        records = map(_row, raw_records(path, what="row", empty=True))
-    return (record.value for record in records if _check(record.value, record.error, record.ended, record.source))
-
-
-def _row(line: Line | RawLine) -> Line:
-    if isinstance(line, RawLine):
-        return decode(line.raw, line.source)
-    return line._replace(value=row_of(line.value)) if isinstance(line.value, Cells) else line
+        records = map(decoded, raw_records(path, what="row", empty=True))
+    return (
+        row_of(record.value) if isinstance(record.value, Cells) else record.value
+        for record in records
+        if _check(record.value, record.error, record.ended, record.source)
+    )
 
 
 def _check(value: object, error: str | None, ended: bool, source: str) -> bool:

@@ -166,8 +166,9 @@ class PyomoBackend(Backend):
             if noise is None:
                 why = "the time limit was over while another thread was using Pyomo"
                 return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=why)
+            alarm = Alarm(deadline)
             try:
-                with Alarm(deadline) as alarm:
+                with alarm:
                     model = build() if build is not None else pyomo_model(problem.linear_model)
                     _let_go_of_named_locks()
                     started = start is not None and build is None and self.declaration.warm_start
@@ -177,7 +178,8 @@ class PyomoBackend(Backend):
                     watch = Watch(self.name, deadline, alarm, settings)
                     outcome, solving = self._outcome(model, limits, watch, started, problem.sense)
             except Exception as error:  # solvers raise their own classes for licences, limits and crashes
-                if (over := Overran.behind(error)) is not None:
+                # Pyomo makes a solver that "is unavailable" of whatever is raised while it makes one.
+                if (over := Overran.behind(error) or alarm.rang) is not None:
                     return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
                 if isinstance(error, RuntimeError) and "KeyboardInterrupt: " in str(error):
                     raise KeyboardInterrupt from error  # as Pyomo words one that comes while it puts away
@@ -635,9 +637,12 @@ class Alarm:
 
     Whatever Python code runs then is left. It takes a signal, which only a main thread can get: elsewhere nothing
     happens before the work is done.
+
+    `rang`: what was raised, which others may have swallowed.
     """
 
     def __init__(self, deadline: Deadline) -> None:
+        self.rang: Overran | None = None
         self._deadline = deadline
         self._armed = False
         self._before: Any = None
@@ -662,7 +667,8 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         else:
             signal.setitimer(signal.ITIMER_REAL, _SWALLOWED_S)
-            raise Overran("the time limit was over before the solver had its program")
+            self.rang = Overran("the time limit was over before the solver had its program")
+            raise self.rang
 
     def silence(self) -> None:
         """Let what follows take its time."""

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 from optsum.solvers.backends.pyomo import Alarm, Overran
+from optsum.solvers.backends.through_pyomo import PyomoHighs
 
+import optsum
 from optsum.system.deadline import Deadline
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
@@ -94,3 +96,17 @@ def test_an_error_that_a_library_makes_of_it_is_known() -> None:
     other.__cause__ = ValueError()
     assert Overran.behind(over) is Overran.behind(said) is Overran.behind(unsaid) is over
     assert Overran.behind(other) is None
+
+
+def test_a_solver_that_was_not_made_in_time_is_not_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    def factory(_: PyomoHighs) -> None:
+        with suppress(Overran):  # as Pyomo swallows whatever is raised while it makes a solver
+            time.sleep(10)
+        raise RuntimeError("Attempting to use an unavailable solver.")
+
+    monkeypatch.setattr(PyomoHighs, "factory", factory)
+    topic = {"id": "t", "documents": [["a b", "b c", "c d"]], "references": [["a b c"]]}
+    options = {"strategy": "milp", "backend": "pyomo:highs", "max_length": 4}
+    found = optsum.solve(topic, time_limit=0.05, **options)
+    assert (found.status, found.termination) == (optsum.Status.FEASIBLE, optsum.Termination.TIME_LIMIT)
+    assert found.selection

@@ -12,7 +12,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /wheels /wheels
 # Bytecode would be a quarter of the image.
-RUN pip install --no-cache-dir --no-compile "$(echo /wheels/optsum-*.whl)[report,hf,tokens,plots,pyomo]" && rm -r /wheels
+RUN pip install --no-cache-dir --no-compile "$(echo /wheels/optsum-*.whl)[report,hf,tokens,plots]" && rm -r /wheels
 # Kernels for any processor of this kind, in a folder that whoever runs the image may write to.
 ENV NUMBA_CACHE_DIR=/opt/optsum-kernels NUMBA_CPU_NAME=generic
 RUN optsum warm-up --all && chmod -R a+rwX /opt/optsum-kernels

@@ -111,7 +111,7 @@ test-oldest: wheel
 	$(call new_venv,$(OLDEST))
 	@mkdir -p build
 	"$(PYTHON)" tests/support/oldest.py > build/oldest.txt
-	$(OLDEST)/bin/pip install --quiet --no-compile --constraint build/oldest.txt "$$(echo dist/optsum-*.whl)[cluster,hf,plots,pyomo,report]" \
+	$(OLDEST)/bin/pip install --quiet --no-compile --constraint build/oldest.txt "$$(echo dist/optsum-*.whl)[cluster,hf,plots,report]" \
 		ortools pyscipopt python-sat scipy hypothesis pytest pytest-xdist 'pyparsing<3.3'
 	$(OLDEST)/bin/optsum warm-up --all
 	$(OLDEST)/bin/pytest -n auto --dist worksteal -m "not slow"

@@ -15,6 +15,8 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
+import pyomo.environ as pyo
+
 import optsum
 from optsum import Coverage, CoverageProblem, Row, Sense
 
@@ -193,8 +195,6 @@ def assignment(seed: int = 0, n: int = 8) -> optsum.Problem:
 
 def max_cut(seed: int = 0, n: int = 16, edges: int = 40) -> optsum.Problem:
     """Part a graph so that most edges go across: a model of Pyomo, whose units are one side."""
-    import pyomo.environ as pyo
-
     model = pyo.ConcreteModel()
     lines = graph(seed, n, edges)
     model.side = pyo.Var(range(n), within=pyo.Binary)
@@ -209,8 +209,6 @@ def max_cut(seed: int = 0, n: int = 16, edges: int = 40) -> optsum.Problem:
 
 def bin_packing(seed: int = 0, items: int = 8, bins: int = 5, room: int = 100) -> optsum.Problem:
     """Pack items into as few bins as can be: a model of Pyomo, whose units are bins; the packing follows from them."""
-    import pyomo.environ as pyo
-
     rng = Random(seed)
     sizes = [rng.randint(20, 60) for _ in range(items)]
     model = pyo.ConcreteModel()
@@ -226,8 +224,6 @@ def bin_packing(seed: int = 0, items: int = 8, bins: int = 5, room: int = 100) -
 
 def graph_colouring(seed: int = 0, n: int = 9, edges: int = 18, colours: int = 5) -> optsum.Problem:
     """Colour a graph by as few colours as can be: units are colours, the colouring follows from them."""
-    import pyomo.environ as pyo
-
     lines = graph(seed, n, edges)
     model = pyo.ConcreteModel()
     model.used = pyo.Var(range(colours), within=pyo.Binary)

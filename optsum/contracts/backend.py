@@ -30,14 +30,11 @@ class Availability:
     reason : str
         Why not; empty where it is usable.
     version : str
-    install : str
-        What installs it, where that is not the solver's own `Declaration.install`.
     """
 
     usable: bool
     reason: str = ""
     version: str = ""
-    install: str = ""
 
     def __bool__(self) -> bool:
         """Return whether it is usable."""
@@ -221,8 +218,7 @@ class Backend(ABC):
                 raise UnsupportedError(f"The backend {self.name} takes no {what}: {instead}.")
         if not (state := self.available()):
             raise BackendError(
-                f"The backend {self.name} cannot be used, because {state.reason}: "
-                f"{state.install or self.declaration.install}."
+                f"The backend {self.name} cannot be used, because {state.reason}: {self.declaration.install}."
             )
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:

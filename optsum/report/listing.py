@@ -105,7 +105,7 @@ def _backends() -> Table:
         backend = BACKENDS.load(name)()
         state = backend.available()
         if not state.usable:
-            about = f"{state.reason}: {state.install or backend.declaration.install}"
+            about = f"{state.reason}: {backend.declaration.install}"
             table.rows.append([name, "no", "no", "", backend.declaration.licence, backend.access, about])
             continue
         reason = _tried(name)
@@ -114,7 +114,7 @@ def _backends() -> Table:
         table.rows.append([name, "yes", works, state.version, licence, backend.access, reason or backend.about])
     table.caption = [
         "pyomo:NAME takes any of them, and any other solver that Pyomo knows ('pyomo help --solvers' names those),",
-        "on papers' equations. pip install 'optsum[solvers]' brings Pyomo, CP-SAT, SCIP, RC2 and Gurobi.",
+        "on the equations as papers print them. pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
     ]
     return table
 

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.util import find_spec
 from io import StringIO, TextIOBase
 from math import isfinite
 from pathlib import Path, PurePath
@@ -87,8 +86,6 @@ OLDER: Final[Mapping[str, Ending]] = {
 }
 """Meaning of each termination condition of the older interface, unless a declaration knows better."""
 
-
-_INSTALL_PYOMO: Final = "pip install 'optsum[pyomo]'"
 
 _SHORTEST = 0.01  # Seconds; some solvers take 0 for no limit.
 
@@ -239,12 +236,6 @@ class PyomoBackend(Backend):
                 f"The backend {self.name} finds no licence ({first.rstrip('.')}): use --backend highs, which is free."
             )
         return BackendError(f"{self.name} failed{f' with the options {given}' if given else ''}: {first}")
-
-    def available(self) -> Availability:
-        """Say whether Pyomo and the solver are installed."""
-        if find_spec("pyomo") is None:
-            return Availability(usable=False, reason="the package pyomo is not installed", install=_INSTALL_PYOMO)
-        return super().available()
 
     def factory(self) -> Any:
         """Return Pyomo's solver object."""
@@ -707,8 +698,6 @@ def load_pyomo() -> Any:
     Pyomo looks for programs and libraries in the current folder before the PATH, and for a version or an ability
     it reads whatever a program says.
     """
-    if find_spec("pyomo") is None:
-        raise BackendError(f"Pyomo drives this solver, and is not installed: {_INSTALL_PYOMO}.")
     import pyomo.environ as pyo
     from pyomo.common import Executable, Library
 

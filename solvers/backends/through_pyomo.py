@@ -306,7 +306,7 @@ class Gurobi(PyomoBackend):
         """Say whether it can be used: Pyomo hands programs to it as matrices of scipy."""
         found = super().available()
         if found and find_spec("scipy") is None:
-            return Availability(usable=False, reason="the package scipy is not installed", install="pip install scipy")
+            return Availability(usable=False, reason="the package scipy is not installed")
         return found
 
     def factory(self) -> Any:

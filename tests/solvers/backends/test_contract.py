@@ -393,10 +393,3 @@ def test_threads_may_change_from_solve_to_solve() -> None:
     found = [search(problem, "milp", backend="highs", threads=threads).key for threads in (1, 2, 1)]
     assert len(set(found)) == 1
     assert search(problem, "milp", Limits(nodes=1), backend="highs").bound is not None, "the root bound works again"
-
-
-def test_without_pyomo_its_solvers_say_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.solvers.backends.pyomo.find_spec", lambda _: None)
-    for name in ("cbc", "pyomo:highs", "scip"):
-        with pytest.raises(BackendError, match=r"package pyomo is not installed: pip install 'optsum\[pyomo\]'"):
-            BACKENDS.load(name)().accept(Limits())

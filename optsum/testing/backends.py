@@ -225,7 +225,7 @@ def _check_time(name: str, problem: Problem) -> None:
 
 def _check_others(name: str, problem: Problem) -> None:
     names = _backend(name).declaration.names
-    timed = 2.0 if names.time is not None else None
+    timed = 30.0 if names.time is not None else None  # so that a busy machine is no time limit
     if names.nodes is not None:
         result = search(problem, "milp", Limits(nodes=1, time_s=timed), backend=name)
         allowed = {Termination.NODE_LIMIT, Termination.COMPLETED}

@@ -23,7 +23,6 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast, overload
 
-from optsum.corpus.folders.conllu import conllu_files, conllu_topics
 from optsum.corpus.folders.duc import duc_files, duc_topics, is_duc_file
 from optsum.corpus.folders.texts import (
     line_pair,
@@ -768,6 +767,8 @@ def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
 
 
 def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
+    from optsum.corpus.folders.conllu import conllu_files, conllu_topics  # which brings all of chunks
+
     try:
         if treebank := conllu_files(folder):
             return conllu_topics(treebank, reading)

@@ -33,6 +33,7 @@ from .exhaustive.strategy import Exhaustive, evaluated_near, worth
 from .exhaustive.walkers import seconds_of
 from .few_units import prove_extracts, search_few_units
 from .levels import Refining, all_by_levels, limits_left, search_by_levels
+from .objectives.apart import solve_by_parts
 from .objectives.guards import servable, with_minimum_row
 from .objectives.lengths import ByLength
 from .objectives.near import near_optima
@@ -330,7 +331,7 @@ class BranchAndBound(Strategy):
             found = solve_knapsack(coverage, limits, run.deadline, every=False)
         else:
             known = None if run.root_bound is None else Fraction(run.root_bound)
-            found = solve_recall(coverage, limits, run.deadline, every=False, at_most=known, start=run.selection)
+            found = solve_by_parts(coverage, limits, run.deadline, every=False, at_most=known, start=run.selection)
         _conclude(run, _compared(found, coverage))
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
@@ -347,7 +348,7 @@ class BranchAndBound(Strategy):
             coverage = with_minimum_row(coverage.merged)
         deadline = Deadline(limits.time_s, should_stop)
         if is_linear(coverage):
-            solve = solve_knapsack if self.bound == "knapsack" else solve_recall
+            solve = solve_knapsack if self.bound == "knapsack" else solve_by_parts
             found = _compared(solve(coverage, limits, deadline, every=True), coverage)
             return _shown(problem, found)
         patient = _patience(problem, limits)

@@ -1,0 +1,89 @@
+"""Instances that fall into parts: their optima are those of brute force, however small the parts are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import chain, combinations
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optsum.solvers.objectives import apart
+
+import optsum
+from optsum.contracts.run import Limits
+from optsum.system.deadline import Deadline
+
+
+def instance(rng: Random, parts: int, units: int) -> optsum.Coverage:
+    """Return an instance of so many parts at least, whose units are shuffled."""
+    size = parts * units
+    order = rng.sample(range(size), size)
+    held: list[dict[int, int]] = [{} for _ in range(size)]
+    gains, rows = [], []
+    for own in (order[part * units : (part + 1) * units] for part in range(parts)):
+        for _ in range(rng.randint(0, 3)):
+            for unit in rng.sample(own, rng.randint(1, units)):
+                held[unit][len(gains)] = rng.randint(1, 2)
+            gains.append(sorted([rng.randint(0, 5) for _ in range(rng.randint(1, 2))], reverse=True))
+        for _ in range(rng.randint(0, 2)):
+            some = tuple(rng.sample(own, rng.randint(1, units)))
+            values = tuple(rng.choice([-2, -1, 1, 1, 2]) for _ in some)
+            low = {} if rng.random() < 0.5 else {"low": rng.randint(-1, 1)}
+            rows.append(optsum.Row(some, values, high=rng.choice([None, 0, 1, 1, 2]), **low))
+    mass = [[rng.choice([0, 0, 1, 2]) for _ in range(size)], [0] * size]
+    constants = (rng.randint(0, 3), rng.randint(1, 4))
+    lengths = [rng.randint(0, 3) for _ in range(size)]
+    return optsum.Coverage.of(lengths, held, gains, mass=mass, constants=constants, rows=tuple(rows))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 4), st.integers(1, 4), st.integers(1, 3))
+def test_optima_are_those_of_brute_force(seed: int, parts: int, units: int, least: int) -> None:
+    made = instance(Random(seed), parts, units)  # noqa: S311 - nothing secret
+    problem = optsum.CoverageProblem.of(made)
+    every = chain.from_iterable(combinations(range(made.size), count) for count in range(made.size + 1))
+    worth = {each: seen.key for each in every if (seen := problem.evaluate(each)).feasible}
+    best = max(worth.values(), default=None)
+    optima = sorted(each for each, key in worth.items() if key == best)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(apart, "_LEAST", least)
+        found, one = (apart.solve_by_parts(made, Limits(), Deadline(), every=every) for every in (True, False))
+    assert found.complete
+    assert sorted(found) == optima
+    assert found.count == len(optima)
+    if best is not None:
+        assert Fraction(found.value) / int(made.constants[1]) == best
+        assert found.bound == found.value == one.value == one.bound
+    assert [each in optima for each in one] == [True] * bool(optima)
+
+
+def test_optima_of_parts_are_counted_as_products() -> None:
+    """Ten paths of eight vertices have 5 independent sets of four vertices each."""
+    rows = tuple(
+        optsum.Row((8 * path + place, 8 * path + place + 1), (1, 1), high=1) for path in range(10) for place in range(7)
+    )
+    made = optsum.Coverage.of([1] * 80, [{unit: 1} for unit in range(80)], [[1]] * 80, rows=rows)
+    assert len(apart.parts_of(made)) == 10
+    optima = optsum.enumerate_optima(optsum.CoverageProblem.of(made), strategy="branch-and-bound")
+    assert (optima.value, optima.count, optima.complete) == (40, 5**10, True)
+    assert apart.parts_of(made.at_most(79)) == []
+    assert len(apart.parts_of(made.with_rows((*rows, optsum.Row(tuple(range(80)), (1,) * 80, high=20))))) == 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+def test_a_limit_claims_nothing(seconds: float) -> None:
+    rng = Random(1)  # noqa: S311 - nothing secret
+    edges = [
+        (16 * part + i, 16 * part + j) for part in range(9) for i, j in rng.sample(list(combinations(range(16), 2)), 30)
+    ]
+    rows = tuple(optsum.Row(edge, (1, 1), high=1) for edge in edges)
+    worth = [[rng.randint(1, 9)] for _ in range(144)]
+    problem = optsum.CoverageProblem.of(optsum.Coverage.of([1] * 144, [{u: 1} for u in range(144)], worth, rows=rows))
+    best = optsum.search(problem, "milp")
+    found = optsum.search(problem, "branch-and-bound", time_limit=seconds)
+    assert best.objective is not None
+    assert found.objective is not None
+    assert found.objective <= best.objective <= (found.bound or best.objective)
+    assert found.status is not optsum.Status.OPTIMAL or found.objective == best.objective

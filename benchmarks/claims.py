@@ -192,14 +192,19 @@ def left_by(
         rows = _lines(out) or _lines(out.with_name("out.jsonl.part"))
     except ValueError:
         return [], "half a row"
-    refused = status == 2
-    if number and status not in {0, 1, 2, -1, 128 + number}:
+    if not number or status == 2:
+        return rows, None
+    if status not in {0, 1, -1, 128 + number}:
         return rows, f"status {status}"
-    if number and not refused and (status := run_command(verb, given, options, out, "--resume")) not in {0, 1}:
-        return rows, f"resumed with status {status}"
-    if number and not refused and len({row["id"] for row in _lines(out)} - {None}) != _TOPICS:
+    again = "--overwrite" if verb == "optsum score" else "--resume"  # the former resumes nothing
+    resumed = run_command(verb, given, options, out, again)
+    if resumed == 2 and run_command(verb, given, options, folder / "other.jsonl") == 2:
+        return rows, None  # it is refused, whatever ends it
+    if resumed not in {0, 1}:
+        return rows, f"resumed with status {resumed}"
+    if len({row["id"] for row in _lines(out)} - {None}) != _TOPICS:
         return rows, "topics are missing after --resume"
-    return rows, "a .part is left" if not refused and number and out.with_name("out.jsonl.part").exists() else None
+    return rows, "a .part is left" if out.with_name("out.jsonl.part").exists() else None
 
 
 def cases(rng: Random) -> Iterator[tuple[str, int, dict[str, Any], str, float]]:

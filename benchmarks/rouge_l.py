@@ -6,9 +6,10 @@
 
 Times are CPU milliseconds a topic, from the topic to the result, kernels compiled, beside those that are asked; a row
 says how many are proven within its limit, and two lines how many selections exhaustive search visits. With
-``--official N`` the package rouge-score, which must be installed, scores the optima of all sets of the folder, and of N random texts, as fractions: the number of differences should be 0. With
-``--perl SCRIPT`` ROUGE-1.5.5 itself, its data beside it, scores optima with and without ``-m``: to the five digits
-that it prints there should be no difference either. It needs Perl with DB_File, but no XML.
+``--official N`` the package rouge-score, which must be installed, scores the optima of all sets of the folder, and of N
+random texts, as fractions: the number of differences should be 0. With ``--perl SCRIPT`` ROUGE-1.5.5 itself, its data
+beside it, scores optima with and without ``-m``: to the five digits that it prints there should be no difference
+either. It needs Perl with DB_File, but no XML.
 """
 
 from __future__ import annotations

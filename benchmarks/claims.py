@@ -202,7 +202,7 @@ def left_by(
         return rows, None  # it is refused, whatever ends it
     if resumed not in {0, 1}:
         return rows, f"resumed with status {resumed}"
-    if len({row["id"] for row in _lines(out)} - {None}) != _TOPICS:
+    if len({row.get("id", row.get("topic_id")) for row in _lines(out)} - {None}) != _TOPICS:
         return rows, "topics are missing after --resume"
     return rows, "a .part is left" if out.with_name("out.jsonl.part").exists() else None
 

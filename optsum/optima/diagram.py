@@ -96,8 +96,12 @@ class Diagram:
                 node = known[key]
             return node
 
+        rows = sorted({tuple(sorted(set(row))) for row in sets})
+        if len(rows) == 1:  # a chain, as every search for one optimum has it
+            nodes += [(unit, 0, number) for number, unit in enumerate(reversed(rows[0]), 1)]
+            return Diagram(np.array(nodes, np.int32), len(nodes) - 1)
         with deep_recursion():
-            root = build(sorted({tuple(sorted(set(row))) for row in sets}), 0)
+            root = build(rows, 0)
         return Diagram(np.array(nodes, np.int32).reshape(-1, 3), root)
 
     @cached_property

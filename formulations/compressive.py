@@ -200,9 +200,9 @@ def sticks_to_left(parse: Parse, place: int) -> bool:
 
 
 def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
-    """Add the marks to the words that are kept.
+    """Return for each token whether it is shown: kept words, and the punctuation marks that belong to them.
 
-    `held`, one truth value a word: whether it is kept; marks are not. The result: whether a word or mark is shown.
+    `held`: for each token, whether it is a kept word (false for punctuation).
     """
     words = parse.tokens
     last = max((place for place, word in enumerate(words) if not is_punctuation(word)), default=-1)
@@ -958,7 +958,10 @@ class Compressive(Formulation):
 def _components(
     counted: Counted, topic: Topic, trimmed: Sequence[TrimmedCounts], unit_of: Mapping[tuple[int, int], int], spec: Spec
 ) -> list[Component]:
-    """Return what units and joints hold of each component of a metric; a unit is a group of a sentence."""
+    """Count, for each component of a metric, what each unit adds, and each occurrence that needs several units.
+
+    A unit is one group of chunks of a sentence.
+    """
     components = []
     for number, part in enumerate(counted.metric.components):
         joints = [

@@ -196,7 +196,11 @@ class BranchAndBound(Strategy):
                 require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The bound knapsack")
             return
         if not problem.can(Capability.COVERAGE):
-            instead = "use auto, milp" if problem.can(Capability.LINEAR) else "define its bound, or use auto"
+            instead = (
+                "use auto, milp (for one optimum)"
+                if problem.can(Capability.LINEAR)
+                else "define its bound, or use auto"
+            )
             raise UnsupportedError(
                 "The strategy branch-and-bound needs a problem in the normal form, or one that bounds its completions, "
                 f"which this one ({type(problem).__name__}) is not: {instead} or exhaustive."

@@ -250,7 +250,7 @@ class Shares:
 
     @cached_property
     def sums(self) -> list[list[int]]:
-        """Summed shares of each alternative of each clause."""
+        """For each alternative of each clause, the parts of its units' lengths that this clause is charged, summed."""
         return [
             [sum([share[unit] for unit in members(alternative)]) for alternative in clause]
             for clause, share in zip(self.clauses, self.share, strict=True)

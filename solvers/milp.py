@@ -645,7 +645,10 @@ def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def _whole(cell: DenominatorBox) -> DenominatorBox | None:
-    """Return a cell whose ends are integers, as denominators are; None if there is none between them."""
+    """Round the ends of a cell of denominators inwards to integers; None if it is empty then.
+
+    A cell of a quotient stays as it is.
+    """
     if cell.quotient:
         return cell
     straight = 1 if cell.outlines else len(cell.low)

@@ -213,7 +213,7 @@ class EachTopic:
         self._inputs = [files.topics, *filter(None, (files.config, ways[0].stopwords))]
         self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit)
         self._statuses: Counter[str] = Counter()
-        self._objective = 0.0
+        self._objective, self._chosen = 0.0, 0
         self._kept = 0
         self._rows: RowWriter | None = None
         self._first_error: str | None = None
@@ -301,6 +301,7 @@ class EachTopic:
     def _note(self, result: Result) -> None:
         self._statuses[result.status.value] += 1
         self._objective += result.objective or 0.0
+        self._chosen += len(result.selection or ())
         if result.status is Status.ERROR:
             self._first_error = self._first_error or result.error
             self._reasons[_reason(result)] += 1
@@ -334,6 +335,9 @@ class EachTopic:
         parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
         if held:
             parts.append(f"mean objective {number(self._objective / held)}")
+            limit, unit = self._ways[0].max_length, self._ways[0].length_unit
+            if not self._chosen and isinstance(limit, int):  # sentences were meant, more often than not
+                parts.append(f"every selection is empty: nothing within {limit} {unit} counts (see --length-unit)")
         if self._kept:
             parts.append(f"{self._kept} kept from before")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""

@@ -246,7 +246,7 @@ def feed(arrays: Any, state: Any, feature: int, added: int) -> None:
 
 @njit(cache=True)
 def _feed_seams(arrays: Any, state: Any, first: int, second: int, sign: int) -> None:
-    """Add the copies that two units have between them, or take them away."""
+    """Add (`sign` 1) or remove (-1) the copies that arise where two chosen units meet (`Joint.seam`)."""
     low, high = arrays.seam_start[first], arrays.seam_start[first + 1]
     end = high
     while low < high:

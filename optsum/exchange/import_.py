@@ -297,7 +297,9 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
     if isinstance(task, str):
         raise InputError(task)
     if place.is_file() and not first:
-        raise InputError(f"{place} is one file, for the first problem: give a folder with a file for each.")
+        raise InputError(
+            f"{place} is one solution file, which can only answer the first problem: give a folder of them."
+        )
     began, path, labels = clock(), _file_of(place, task.id), unit_labels(task)
     found = read_solution(path, labels)
     try:

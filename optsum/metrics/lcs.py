@@ -74,7 +74,7 @@ class WholeSubsequence(LongestSubsequence):
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
     """Count the reference tokens that some summary sentence's common subsequence covers, clipped.
 
-    The result: hits. A token counts as often as it occurs in the whole reference and in the whole summary at most,
+    A token counts at most as often as it occurs in the whole reference, and at most as often as in the whole summary,
     taken in the order of the reference.
     """
     reference = list(reference)

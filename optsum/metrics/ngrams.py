@@ -122,6 +122,6 @@ def skip_bigrams(tokens: Sequence[str], max_skip: int) -> Iterator[tuple[str, st
     `max_skip`: how many tokens may lie between the two; 0 gives the bigrams.
     """
     if max_skip < 0:
-        raise OptionError(f"a pair skips zero tokens or more, so the number must not be {max_skip}")
+        raise OptionError(f"max_skip is {max_skip}: give 0 or more, the tokens that a skip-bigram may leave out")
     furthest = min(max_skip + 1, len(tokens) - 1)
     return chain.from_iterable(zip(tokens, tokens[distance:], strict=False) for distance in range(1, furthest + 1))

@@ -80,7 +80,7 @@ class LinearProblem(Problem):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """A program, and the bound of its relaxation."""
+        """Name what this problem offers: an integer program, and the bound of its relaxation."""
         return frozenset({Capability.LINEAR, Capability.BOUND})
 
     def prepare(self) -> None:

@@ -141,7 +141,7 @@ class Sides:
         for pair in pairs:
             if not isinstance(pair, list | tuple) or len(pair) != 2:
                 raise InputError(
-                    f"The constraints of topic {topic.id!r} have pairs of sentences under requires: [[0, 1]]."
+                    f"In the constraints of topic {topic.id!r}, requires must hold pairs of sentences: [[0, 1]]."
                 )
         numbers = whole_numbers(
             [number for pair in pairs for number in pair], f"In topic {topic.id!r}, a sentence of requires", least=0
@@ -204,22 +204,26 @@ def _is_negative(row: Mapping[str, Any]) -> bool:
 def _own(topic: Topic) -> Mapping[str, Any]:
     own: Any = topic.meta.get("constraints", {})
     if not isinstance(own, Mapping) or not set(own) <= set(_KEYS):
-        raise InputError(f"The constraints of topic {topic.id!r} are an object with {', '.join(_KEYS)}.")
+        raise InputError(f"The constraints of topic {topic.id!r} must be an object with {', '.join(_KEYS)} alone.")
     for key, value in own.items():
         if not isinstance(value, list | tuple):
-            raise InputError(f"The constraints of topic {topic.id!r} have no list under {key!r}.")
+            raise InputError(f"In the constraints of topic {topic.id!r}, {key!r} must be a list.")
     if not all(isinstance(group, list | tuple) for key in ("exclusive", "groups") for group in own.get(key, ())):
-        raise InputError(f"The constraints of topic {topic.id!r} have lists of sentences under exclusive and groups.")
+        raise InputError(
+            f"In the constraints of topic {topic.id!r}, each item of exclusive and groups must be a list of sentences."
+        )
     return own
 
 
 def _row(row: Any) -> Linear:
     if not isinstance(row, Mapping):
-        raise InputError("A row of constraints is an object with sentences, coefficients, low and high.")
+        raise InputError("A row of constraints must be an object with sentences, coefficients, low and high.")
     sentences = row.get("sentences")
     numbers = row.get("coefficients", [1] * len(sentences) if isinstance(sentences, list | tuple) else None)
     if not isinstance(sentences, list | tuple) or not isinstance(numbers, list | tuple):
-        raise InputError("A row of constraints has a list of sentences, and perhaps one of as many coefficients.")
+        raise InputError(
+            "A row of constraints must have a list of sentences, and may have one of as many coefficients."
+        )
     return Linear(tuple(sentences), tuple(numbers), row.get("low"), row.get("high"), str(row.get("name", "")))
 
 

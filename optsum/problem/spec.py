@@ -84,8 +84,7 @@ class Spec:
             )
         if (self.length_tokenizer is not None) != (self.length_unit == "tokens"):
             raise OptionError(
-                "Lengths in tokens have a tokenizer, and no others: give --length-unit=tokens with a "
-                "--length-tokenizer=NAME."
+                "--length-unit=tokens and --length-tokenizer=NAME go together, and only one of them was given."
             )
         if callable(self.length_tokenizer):
             object.__setattr__(self, "length_tokenizer", named_function(self.length_tokenizer))

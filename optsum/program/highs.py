@@ -139,7 +139,7 @@ def _run_here(highs: Any, deadline: Deadline) -> bool:
 
 
 def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) -> bool:
-    """Run it in a thread of its own, with the time limit that is set; see `run`."""
+    """Run HiGHS in a thread of its own, under the time limit that is set, so that Ctrl-C can end it; see `run`."""
     stop = Event()
 
     def hear(asked: Any) -> None:

@@ -502,7 +502,7 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
             f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio is against the best bound, "
             "so it is a guaranteed lower limit."
         )
-    yield "time: from text to answer; a bound that is only a certificate is not counted."
+    yield "time: from text to answer, without the time of bounds that are computed for this table alone."
     if len(plan.seeds) > 1:
         yield OVER_SEEDS.format(len(plan.seeds))
     if plan.backends:

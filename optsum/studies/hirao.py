@@ -54,12 +54,12 @@ from optsum.text.tokenizers import Sentence
 
 @dataclass(kw_only=True)
 class HiraoStudy(Study):
-    """Hold all oracles of ROUGE-1 and ROUGE-2 recall against greedy extracts, systems and human scores.
+    """Compare all oracles of ROUGE-1 and ROUGE-2 recall with greedy extracts, systems and human scores.
 
     Each topic is searched with all its references together ("multi") and with each of them ("single"), with Porter
     stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem whose optimum is proven
-    counts wherever scores do, even if its oracles are not all found within the limits; what needs all of them leaves it
-    out, and says of how many problems it speaks.
+    counts wherever scores do, even if its oracles are not all found within the limits; a table that needs all of them
+    leaves it out, and says how many problems it covers.
     """
 
     name: ClassVar[str] = "hirao"

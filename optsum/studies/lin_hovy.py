@@ -208,7 +208,10 @@ class LinHovyStudy(Study):
         return list(found.values())
 
     def groups(self) -> dict[str, list[Row]]:
-        """Return the documents, all and by the agreement of people; each set also without those that lack a method."""
+        """Return the documents in groups: all, and by ranges of how far people agree.
+
+        Each group has a second one, "NAME, common", of the documents that every method has a score for.
+        """
         documents = self.documents()
         agreed_on = [one for one in documents if one.get("MaxH") is not None]
         sets = {name: [one for one in agreed_on if least <= one["MaxH"] < most] for name, (least, most) in SETS.items()}

@@ -230,7 +230,7 @@ class Tsc3Study(Study):
         return f"minimum covers by {self.strategy}; Coverage and Precision of sentences, answers in texts"
 
     def lacking(self) -> list[str]:
-        """Return how many abstract sentences have no alternative."""
+        """Return a sentence that says how many abstract sentences have no alternative, if any."""
         without = {row["id"]: len(row["uncoverable"]) for row in self.of("score") if "uncoverable" in row}
         if not (count := sum(without.values())):
             return []

@@ -120,7 +120,7 @@ class Answers:
     exact : Fraction
         Share of the questions whose answer is in the summary.
     edit : Fraction
-        Mean over the questions of S_ed.
+        Mean over the questions of S_ed, the score by edit distance (equation 7).
     questions : int
     """
 

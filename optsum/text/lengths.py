@@ -62,7 +62,7 @@ def tiktoken(name: str) -> Callable[[str], Any]:
 
 
 def hugging_face(name: str) -> Callable[[str], Any]:
-    """Return a tokenizer of the package tokenizers: of a model of the hub, or in a file ``tokenizer.json``."""
+    """Return what encodes a text by a tokenizer of Hugging Face: of a model on the hub, or a ``tokenizer.json``."""
     package = _imported("tokenizers")
     try:
         made = package.Tokenizer.from_file(name) if Path(name).exists() else package.Tokenizer.from_pretrained(name)

@@ -103,7 +103,11 @@ def _weights(core):
 
 @njit(cache=True)
 def _trees(weight, parent, ties):
-    """Return the trees' roots and least weights, the groups of trees that share joints, and their sizes and weights."""
+    """Return the trees of units, and the groups of trees that share joints.
+
+    The result: for each unit the root of its tree; for each tree its least weight; for each unit its group; for each
+    group its number of units and its least weight.
+    """
     need_joint, need_unit, veto_joint, veto_unit, joints = ties
     n = len(parent)
     tree = np.empty(n, np.int64)

@@ -85,7 +85,7 @@ def _cost_word(words, g, step, v, left, which):
 
 @njit(cache=True, inline="always")
 def place_of(memo_key, memo_node, a, b):
-    """Return where a memo has a key, or will, and the node that it has there; -1 where it has none."""
+    """Return the slot of a key in a memo, or the one to write it to, and the node stored there; -1 if none."""
     mask = np.uint64(len(memo_node) - 1)
     at = mix(a ^ b) & mask
     place = np.int64(at)

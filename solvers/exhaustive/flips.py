@@ -32,7 +32,7 @@ class FlipWalk(NamedTuple):
 
 
 def start(arrays: Arrays, rows: int = 0) -> FlipWalk:
-    """Return a walk that stands at the empty selection, which is not counted but has to be beaten if it is feasible."""
+    """Return a walk at the empty selection, which is not counted as visited; if feasible, it is the best so far."""
     n = len(arrays.lengths)
     walk = FlipWalk(
         empty_state(arrays),

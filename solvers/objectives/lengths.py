@@ -84,7 +84,7 @@ class ByLength:
         return len(self._searched)
 
     def learn(self, units: Selection) -> None:
-        """Take in a set that may be good."""
+        """Record a selection wherever it beats the best known, at its own length or a longer one."""
         core, held = self._core, np.zeros(self._core.size + 1, bool)
         held[self._place[list(units)]] = True
         held = held[:-1]  # the last place is that of units which no length has room for

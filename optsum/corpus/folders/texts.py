@@ -33,9 +33,9 @@ def stories_in(folder: Path) -> list[Path]:
 
 
 def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield a topic for each file: raw text, and below each line ``@highlight`` a sentence of the one reference.
+    """Yield one topic a file: raw text, then a reference sentence below each line ``@highlight``.
 
-    CNN / Daily Mail was spread so. A topic has the name of its file.
+    CNN / Daily Mail was distributed in this form. A topic has the name of its file.
     """
     for file in files:
         try:

@@ -225,7 +225,7 @@ class Dask:
         self._stack.close()
 
     def close(self) -> None:
-        """Let go."""
+        """Shut the executor down, if it was made here."""
         self.end()
 
 
@@ -469,7 +469,7 @@ class Given:
             self._executor.shutdown(wait=True, cancel_futures=True)
 
     def close(self) -> None:
-        """Let go."""
+        """Shut the executor down, if it was made here."""
         self.end([])
 
 

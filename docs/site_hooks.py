@@ -104,11 +104,9 @@ def _flags(records: list[Any]) -> Iterator[str]:
 
 def _helps() -> Iterator[tuple[str, tuple[str, str, dict[str, Any]]]]:
     """Yield for each command its usage, what it is about, and a record of each flag by its parameter."""
-    import typer
-
     from optsum.cli.app import _COMMANDS, _app
 
-    main = typer.main.get_command(_app())
+    main = _app()
     above = main.make_context("optsum", [], resilient_parsing=True)
     for name in _COMMANDS:
         command = main.load(name)

@@ -49,7 +49,6 @@ def test_statistics_and_extras_are_no_contract() -> None:
     sources = all_sources()
     # Their properties say what the key holds.
     own = {f"optsum/{name}.py" for name in ("optima/optima", "contracts/result", "contracts/shown")}
-    own.add("solvers/objectives/ratio.py")
     assert [fault for path, source in sources.items() if path not in own for fault in key_faults(path, source)] == []
     assert all(key_faults(path, sources[path]) for path in own)
 

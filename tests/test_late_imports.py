@@ -1,7 +1,8 @@
 """An import in a function has a reason: it spares those who do not call it something heavy.
 
 What a module loads anyway is imported where it begins, so that a reader sees there what it stands on. Late is what
-brings a package of others (numba, numpy, a solver), or is for one command of many; the few others say why beside it.
+brings a package of others (numba, numpy, a solver) or kernels, or is for one command of many; the few others say why
+beside it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def late_faults(sources: dict[str, str]) -> list[str]:
     for name in modules:
         parts = name.split(".")
         at_once[name] |= {".".join(parts[:count]) for count in range(1, len(parts))} & modules
+    kernels = {name_of(path) for path, source in sources.items() if "\n@njit" in source}
     found = []
     for path, source in sources.items():
         has, lines = _loaded({name_of(path)}, at_once), source.splitlines()
@@ -35,7 +37,8 @@ def late_faults(sources: dict[str, str]) -> list[str]:
             if "  # " in lines[node.lineno - 1].replace("  # noqa", ""):
                 continue
             for name in sorted(wanted):
-                heavy = _of_others(_loaded({name}, at_once) - has) or path.startswith(COMMANDS)
+                brought = _loaded({name}, at_once) - has
+                heavy = _of_others(brought) or brought & kernels or path.startswith(COMMANDS)
                 if name in has or (name in modules and not heavy):
                     why = "is loaded anyway" if name in has else "brings nothing heavy"
                     found.append(f"{path}:{node.lineno}: {name} {why}: import it where the module begins, or say why")

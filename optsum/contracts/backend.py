@@ -63,7 +63,7 @@ def _probe(module: str, program: str, distribution: str, arguments: tuple[str, .
 @lru_cache(maxsize=32)
 def _version_of_package(distribution: str) -> str:
     """Return a package's version, "" if it has none; kept, because metadata are slow to read and rows are many."""
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import PackageNotFoundError, version  # slow to load
 
     try:
         return version(distribution)

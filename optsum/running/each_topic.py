@@ -141,7 +141,7 @@ def each_topic(
     """
     given = topics_of(topics, setups[0].options.reading)
     if executor is not None:  # its processes find on disk what this one compiles
-        from optsum.system.compiling import compile_at_once
+        from optsum.system.compiling import compile_at_once  # most runs compile nothing
 
         compile_at_once()
     ready = fsum(map(warm_up, setups))

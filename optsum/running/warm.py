@@ -83,10 +83,10 @@ def is_ready(setup: Setup) -> bool:
 def _made_ready(setup: Setup, small: Options) -> float:
     """Return the seconds that it took to make a process ready for the first time."""
     began = perf_counter()
-    from optsum.problem import text_kernels
+    from optsum.problem import text_kernels  # small jobs need none of them
     from optsum.running.one_problem import answer
-    from optsum.system.compiling import collected, compile_at_once
-    from optsum.system.two_at_once import compile_parts
+    from optsum.system.compiling import collected, compile_at_once  # small jobs compile nothing
+    from optsum.system.two_at_once import compile_parts  # small jobs compile nothing
 
     if setup.options.elsewhere:  # those processes find on disk what this one compiles
         compile_at_once()
@@ -152,9 +152,9 @@ def _prepare(setup: Setup) -> None:
 def kernels_of(strategies: Iterable[str]) -> list[Part]:
     """Return what has to be called so that all kernels of some strategies are there, for all kinds of problems."""
     from optsum.coverage import climb
-    from optsum.problem import text_kernels
+    from optsum.problem import text_kernels  # small jobs need none of them
     from optsum.running.all_optima import families
-    from optsum.system.compiling import collected
+    from optsum.system.compiling import collected  # small jobs compile nothing
 
     chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
 

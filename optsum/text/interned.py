@@ -71,7 +71,7 @@ def interned_texts(
     kept = [number for number, text in enumerate(read) if text]
     if not kept:
         return None
-    from optsum.system.compiled import is_worth
+    from optsum.system.compiled import is_worth  # with the kernel
     from optsum.text.word_kernel import number_texts
 
     known = [text for text in read if text]

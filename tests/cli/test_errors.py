@@ -105,7 +105,7 @@ FILES = {
     "empty.jsonl": b"",
     "blank.jsonl": b"\n  \n",
     "utf16.jsonl": line().decode().encode("utf-16"),
-    "pretty.jsonl": json.dumps(GOOD, indent=1).encode(),
+    "half.jsonl": json.dumps(GOOD, indent=1).encode()[:-3],
 }
 
 

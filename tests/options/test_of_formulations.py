@@ -38,7 +38,7 @@ def test_flags_reach_the_formulation_that_takes_them() -> None:
             "a flag of its own: give chunk_rules",
         ),
         ({"formulation": "cover", "min_length": 3}, "no min_length without a max_length"),
-        ({"formulation": "cover", "references": "each"}, "leave references"),
+        ({"formulation": "cover", "references": "each"}, "leave out references"),
         ({"formulation": "covr"}, "did you mean cover"),
     ],
 )

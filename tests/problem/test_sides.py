@@ -39,10 +39,10 @@ def test_what_they_say() -> None:
     ("constraints", "sentence"),
     [
         ({"require": [9]}, "name sentence 9; it has 5, from 0 on"),
-        ({"require": 1}, "no list under 'require'"),
+        ({"require": 1}, "'require' must be a list"),
         ({"wanted": [1]}, "must be an object with require, forbid"),
         ([1], "must be an object with require, forbid"),
-        ({"groups": [1]}, "lists of sentences"),
+        ({"groups": [1]}, "must be a list of sentences"),
         ({"exclusive": [[0, 0]]}, "name a sentence twice: 0, 0"),
         ({"rows": [{"sentences": [0], "coefficients": [0.5], "low": 1}]}, "not whole"),
         ({"rows": [{"sentences": [0], "coefficients": [1, 2]}]}, "too few coefficients"),

@@ -29,7 +29,7 @@ def test_parts_are_found_by_name_and_leave_one_signature_each() -> None:
         assert pkgutil.resolve_name(f"{part.__module__}:{part.__qualname__}") is part
         part()
     for kernel in (number_words, counted, features_of, official_hits):
-        assert len(kernel.signatures) == 1, kernel
+        assert len(kernel.dispatcher.signatures) == 1, kernel
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ def test_the_first_reference_alone() -> None:
     assert (first.id, first.objective_exact) == ("t", alone.objective_exact)
     with pytest.raises(OptionError, match="references"):
         optsum.solve(TOPIC, references="last", max_length=6)
-    with pytest.raises(OptionError, match="leave references"):
+    with pytest.raises(OptionError, match="leave out references"):
         optsum.solve({"id": "t", "cover": [[[0]]]}, formulation="cover", references="best")
 
 

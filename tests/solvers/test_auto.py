@@ -146,7 +146,9 @@ class Weighed(Problem):
 
 
 def test_what_nothing_proves_in_time_is_refused() -> None:
-    with pytest.raises(optsum.UnsupportedError, match=r"in .*: give (--time-limit|time_limit), or .* vns\. .*coverage"):
+    with pytest.raises(
+        optsum.UnsupportedError, match=r"in .*: give (--time-limit|time_limit), or .* vns\. .*normal form"
+    ):
         search(Weighed(lengths=(1,) * 60, max_length=30))
     limited = search(Weighed(lengths=(1,) * 60, max_length=30), time_limit=0.05)
     assert (limited.termination, limited.objective_exact) == (Termination.TIME_LIMIT, "30")

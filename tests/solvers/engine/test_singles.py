@@ -70,7 +70,7 @@ def test_equals_brute_force_when_every_search_is_split(seed: int) -> None:
     effort = Effort(start=2, first=3, longest=0)
     rng = np.random.default_rng(200 + seed)
     splits = 0
-    for number in range(60):
+    for number in range(600):
         instance = random_instance(rng)
         assert_same_as_brute_force(instance, (seed, number), effort)
         splits += solve_recall(instance, effort=effort, every=True).statistics.get("splits", 0)

@@ -241,7 +241,7 @@ def test_exports_hold_the_pairs(tmp_path: Path, form: str) -> None:
         ([[0, -1]], "requires"),
         ([[0, "1"]], "requires"),
         ([3], "pairs of sentences"),
-        ({"0": 1}, "no list"),
+        ({"0": 1}, "must be a list"),
     ],
 )
 def test_what_are_no_pairs_is_refused(pairs: Any, message: str) -> None:

@@ -45,6 +45,8 @@ _TOPICS = 64
 _LETTERS = 300_000
 """Topics, and their letters, that are searched before a signal is heard: a hundredth of a second."""
 
+_LONG = 15_000  # Letters of a topic whose own search takes most of its time: it goes by itself.
+
 
 _IS_PLAIN: Callable[[Any], bool] = str.isascii
 
@@ -339,12 +341,13 @@ def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
         part = topic.with_references(range(1)) if first else topic
         sentences = (*(sentence for reference in part.references for sentence in reference), *part.sentences)
         try:
-            plain = all(map(_IS_PLAIN, sentences))
+            size, plain = sum(map(len, sentences)), all(map(_IS_PLAIN, sentences))
         except TypeError:  # tokens
+            continue
+        if size > _LONG:
             continue
         if not plain and (setup.warning_of(part) is not None or _is_lost(part, setup)):
             continue
-        size = sum(map(len, sentences))
         if parts and (len(parts) == _TOPICS or letters + size > _LETTERS):
             yield parts
             parts, letters = [], 0

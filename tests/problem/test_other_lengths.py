@@ -88,7 +88,7 @@ def test_lengths_that_are_none(lengths: Any, message: str) -> None:
 def test_what_lengths_need_is_said() -> None:
     with pytest.raises(optsum.InputError, match='has no "lengths": give one whole number a sentence'):
         optsum.solve(TOPIC, max_length=3, length_unit="given")
-    with pytest.raises(optsum.OptionError, match='length_unit="tokens" with a length_tokenizer="NAME"'):
+    with pytest.raises(optsum.OptionError, match='length_unit="tokens" and length_tokenizer="NAME" go together'):
         optsum.solve(TOPIC, max_length=3, length_unit="tokens")
     with pytest.raises(optsum.OptionError, match="have a tokenizer, and no others"):
         optsum.solve(TOPIC, max_length=3, length_unit="words", length_tokenizer=letters)

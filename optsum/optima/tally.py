@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +36,11 @@ def _go_on(nodes, way, stage, depth):
 
 
 @njit(cache=True)
-def _walk(arrays, state, nodes, root, longest, found):
-    """Write down the totals and the length of each set."""
-    way = np.empty(longest + 1, np.int64)
-    stage = np.zeros(longest + 1, np.int8)
-    depth = np.int64(0)  # no literal, which would be a type of its own for what is called with it
-    way[0] = root
-    row = 0
-    while depth >= 0:
+def _walk(arrays, state, nodes, way, stage, at, found, rows):
+    """Write down the totals and the length of the next `rows` sets; `at` are the depth and the row where it stands."""
+    depth, row = at[0], at[1]
+    last = row + rows
+    while depth >= 0 and row < last:
         if way[depth] == 1:
             found[row, :-1] = true_totals(arrays, state)
             found[row, -1] = state.scalars[LENGTH]
@@ -49,18 +48,26 @@ def _walk(arrays, state, nodes, root, longest, found):
         depth, unit = _go_on(nodes, way, stage, depth)
         if unit >= 0:
             flip(arrays, state, unit)
-    return row
+    at[0], at[1] = depth, row
 
 
-def _visited(arrays: Arrays, diagram: Diagram) -> IntArray:
+_ROWS: Final = 2_000  # Sets after which somebody is asked whether to go on.
+
+
+def _visited(arrays: Arrays, diagram: Diagram, check: Callable[[], object] | None = None) -> IntArray:
     found = np.empty((diagram.count, len(arrays.constants) + 1), np.int64)
-    _walk(arrays, empty_state(arrays), diagram.nodes, diagram.root, len(diagram.nodes), found)
+    way, stage = np.empty(len(diagram.nodes) + 1, np.int64), np.zeros(len(diagram.nodes) + 1, np.int8)
+    way[0], at, state = diagram.root, np.zeros(2, np.int64), empty_state(arrays)
+    while at[0] >= 0:
+        _walk(arrays, state, diagram.nodes, way, stage, at, found, _ROWS)
+        if check is not None:
+            check()
     return found
 
 
-def totals_of_sets(arrays: Arrays, diagram: Diagram) -> IntArray:
-    """Return the totals of every set, (sets, totals), in the diagram's order."""
-    return _visited(arrays, diagram)[:, :-1]
+def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object] | None = None) -> IntArray:
+    """Return the totals of every set, (sets, totals), in the diagram's order; `check` may raise now and then."""
+    return _visited(arrays, diagram, check)[:, :-1]
 
 
 def chosen_sets(diagram: Diagram, wanted: NDArray[np.bool_]) -> list[tuple[int, ...]]:

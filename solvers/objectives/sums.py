@@ -49,6 +49,7 @@ from optsum.program.tangent import anchored, least_of, most_of, relaxed_anchor, 
 from optsum.system.deadline import Deadline
 
 from ..engine.driver import Driver
+from ..engine.monitor import stop_at
 from ..engine.program import Program, program_of, spread
 from ..ratio_rows import RatioRows, sides_of
 from .guards import guarded, positive_program
@@ -123,6 +124,8 @@ _NEAR: Final = 1e-9  # Relative distance to the largest value below which values
 _REACH: Final = 2.0**46  # Approximate size to which the numbers of programs are scaled.
 
 _LISTED: Final = 2_000_000  # Largest number of sets of one program that are evaluated.
+
+_LARGE: Final = 100_000  # Nodes of a family of which not all is known that take too long to be sampled from.
 
 _SAMPLE: Final = 500  # Number of sets that are evaluated where there are too many, or not all are known yet.
 
@@ -372,7 +375,7 @@ class SumSearch:
         answer = self._leash.hold(frames, engine, lambda: engine.all_of(target))
         node, reason = answer if answer is not None else (EMPTY_FAMILY, Termination.NODE_LIMIT)
         short = reason is not None and self._leash.short
-        if node != EMPTY_FAMILY:
+        if node != EMPTY_FAMILY and (reason is None or node <= _LARGE):
             found = engine.store.diagram(node)
             many = found.count > (_SAMPLE if short else _LISTED)
             if many:
@@ -389,7 +392,7 @@ class SumSearch:
     def _evaluated(self, found: Diagram, *, keep: bool = True) -> bool:
         """Evaluate every set of a diagram; return whether one is better than the incumbent, and keep what ties."""
         assert self._arrays is not None  # noqa: S101 - totals always fit
-        totals = totals_of_sets(self._arrays, found)
+        totals = totals_of_sets(self._arrays, found, lambda: stop_at(self.meter.deadline))
         rough = rough_values(self.instance, totals)
         near = np.flatnonzero(rough >= rough.max() - _NEAR * abs(rough.max()))
         rows, where = np.unique(totals[near], axis=0, return_inverse=True)

@@ -314,5 +314,5 @@ def test_topics_of_one_way_are_prepared_for_once(monkeypatch: pytest.MonkeyPatch
     prepared: list[tuple[int, ...]] = []
     monkeypatch.setattr(running_search, "get_ready", lambda problem, *_: prepared.append(problem.lengths))
     topics = [{"id": f"t{k}", "documents": [["a b", "b"]], "references": [["a b"]]} for k in range(3)]
-    assert [found.objective for found in solve_all(topics, max_length=2)] == [1.0] * 3
+    assert [found.objective for found in solve_all(topics, max_length=2, time_limit=60)] == [1.0] * 3
     assert prepared.count((2, 1)) == 1

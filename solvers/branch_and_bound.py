@@ -435,11 +435,12 @@ def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
     run.statistics.update(found.statistics)
     for selection in found:
         _see(run, selection, Fraction(found.value))
-        if found.bound is not None:
-            run.raise_bound(found.bound)
     if found.complete:
-        run.prove()
-    elif not given_up:
+        run.prove()  # before its bound is told: a limit of the gap would end what is done
+        return
+    if found and found.bound is not None:
+        run.raise_bound(found.bound)
+    if not given_up:
         raise Stopped(Termination(found.termination))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import optsum
+from optsum.contracts.result import Termination
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
@@ -63,6 +64,21 @@ def test_a_sum_that_becomes_one_ratio_keeps_its_values() -> None:
         strategy.near(problem, Nearness(within=Fraction(1, 10)), optsum.Limits()),
     ):
         assert optima.value == optima.bound == best
+
+
+@pytest.mark.parametrize("kind", ["recall", "window", "f1", "set", "sum"])
+def test_what_is_proven_is_completed_under_a_limit_of_the_gap(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optsum.solvers.branch_and_bound.BranchAndBound.search_few_units", lambda *_: False)
+    proven = 0
+    for seed in range(20):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
+        best = brute_force(problem).best
+        result = optsum.search(problem, "branch-and-bound", gap=1e-9)
+        if best is None:
+            continue
+        assert (result.status, result.key) == (optsum.Status.OPTIMAL, best), seed
+        proven += result.termination is Termination.COMPLETED
+    assert proven > 10
 
 
 @pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive"])

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers.backends.highs import Highs, _outcome
+from optsum.solvers.ratio_rows import RatioRows
 
 import optsum
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.declaration import Declaration, OptionNames
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import Limits
-from optsum.coverage.instance import Coverage, Sense
-from optsum.errors import BackendError
+from optsum.coverage.instance import Combination, Coverage, Sense
+from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.running.search import search
@@ -359,3 +360,16 @@ def test_presolve_may_end_with_the_columns_of_the_start() -> None:
     for gap in (None, 0.0):
         result = optsum.solve(topic, **options, strategy="milp", node_limit=9, gap=gap)
         assert (result.status, result.key) == (Status.OPTIMAL, best.key)
+
+
+def test_rows_of_totals_that_64_bits_do_not_hold_are_refused() -> None:
+    constants, mass = (0, 1, 0, 1), [[2**59, 1], [1, 1], [1, 2**59], [1, 1]]
+    instance = Coverage.of(
+        [1, 1], [{}, {}], [], constants=constants, mass=mass, weights=(1, 1), combination=Combination.SUM, max_length=1
+    )
+    rows = RatioRows(instance)
+    held = rows.program((2, 2), (1, 1))
+    assert held is not None
+    assert held.objective[:2].tolist() == [2**60, 2**60]
+    with pytest.raises(UnsupportedError, match="beyond 2\\^62"):
+        rows.program((9, 9), (1, 1))

@@ -1,7 +1,8 @@
-"""Ctrl-C while modules are imported, by the first `optsum.solve` of a process: the process can go on."""
+"""Ctrl-C while the first `optsum.solve` of a process imports modules, or loads kernels: the process can go on."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -33,6 +34,45 @@ print(*(optsum.solve(topic, max_length=3, strategy=name).objective for name in (
 def test_a_process_can_go_on(module: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, module], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["heard", "0.6666666666666666 0.6666666666666666"]
+
+
+LINKING = """
+import os, signal, sys
+import llvmlite.binding
+from llvmlite.binding import ffi
+
+class Library:
+    def __init__(self, library):
+        self.library, self.pressed = library, False
+    def __getattr__(self, name):
+        function = getattr(self.library, name)
+        return self.pressing(function) if name == sys.argv[1] and not self.pressed else function
+    def pressing(self, function):
+        def call(*given):
+            result = function(*given)
+            self.pressed = True
+            os.kill(os.getpid(), signal.SIGINT)
+            return result
+        return call
+
+ffi.lib = Library(ffi.lib)
+"""
+
+
+@pytest.mark.parametrize(
+    "function", ["LLVMPY_AddModule", "LLVMPY_CreateMCJITCompiler", "LLVMPY_LinkModules", "LLVMPY_ParseBitcode"]
+)
+def test_what_was_handed_to_llvm_is_not_freed_twice(function: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LINKING + PROGRAM, function],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=os.environ | {"OPTSUM_PATIENCE": "0"},
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["heard", "0.6666666666666666 0.6666666666666666"]

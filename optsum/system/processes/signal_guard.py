@@ -2,7 +2,8 @@
 
 While Python throws an object away, or runs a function that C code calls through ctypes, an exception is printed and
 forgotten. Where a compiled kernel asks Python for a class of what it returns, or for a named tuple, numba takes no
-exception for an answer: the process crashes. A module whose import is broken off may be half imported for ever: numpy
+exception for an answer: the process crashes. Where llvmlite has handed a module over to LLVM, and not yet noted that it
+has, it would be freed twice. A module of Python's whose import is broken off may be half imported for ever: numpy
 says so, numba does not.
 """
 
@@ -23,15 +24,11 @@ T = TypeVar("T")
 
 _SOON_S: Final = 0.01
 
-_DEAF: Final = {
-    "__del__",
-    "_numba_unpickle",  # called by compiled kernels
-    "_raw_object_cache_getbuffer",  # both called by LLVM, when it links a kernel
-    "_raw_object_cache_notify",
-}
+_DEAF: Final = {"__del__", "_numba_unpickle"}  # The second is called by compiled kernels.
 """Functions in which no exception may be raised, nor in what they call."""
 
-_NAMED_TUPLES: Final = "namedtuple_"  # Prefix of the module name in which constructors of named tuples run.
+_DEAF_MODULES: Final = ("namedtuple_", "llvmlite.")
+"""Prefixes of the names of modules of which the same holds: constructors of named tuples, and the bindings of LLVM."""
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
@@ -55,7 +52,7 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def _is_deaf(frame: FrameType) -> bool:
-    return frame.f_code.co_name in _DEAF or str(frame.f_globals.get("__name__")).startswith(_NAMED_TUPLES)
+    return frame.f_code.co_name in _DEAF or str(frame.f_globals.get("__name__")).startswith(_DEAF_MODULES)
 
 
 class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.contextmanager` would make of a function

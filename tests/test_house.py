@@ -1,8 +1,8 @@
 """Checks that keep the house small: they replace limits of lines.
 
 A module that one sibling imports belongs into that sibling, a class name means one thing, two modules that define the
-same names are one, and docstrings begin with a verb or with the name of the thing. Each check stands beside an example
-that it finds.
+same names are one, docstrings begin with a verb or with the name of the thing, and tests outside `tests/unit` know the
+public names alone. Each check stands beside an example that it finds.
 """
 
 from __future__ import annotations
@@ -87,6 +87,19 @@ def odd_openings(sources: dict[str, str]) -> list[str]:
     ]
 
 
+def reach_inside(path: str, source: str) -> list[str]:
+    """Return what a test imports of the project beside `optsum` and `optsum.testing`."""
+    names = [name for node in ast.walk(ast.parse(source)) for name in _modules_of(node)]
+    public = {"optsum", "optsum.testing"}
+    return [f"{path}: {name}" for name in names if name.split(".")[0] in FOLDERS and name not in public]
+
+
+def _modules_of(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+
+
 @pytest.fixture(scope="module")
 def sources() -> dict[str, str]:
     """Path -> text of every module of the project."""
@@ -107,6 +120,17 @@ def test_no_two_modules_define_the_same_names(sources: dict[str, str]) -> None:
 
 def test_docstrings_open_with_a_verb_or_the_name_of_the_thing(sources: dict[str, str]) -> None:
     assert odd_openings(sources) == []
+
+
+def test_only_tests_of_units_reach_inside() -> None:
+    outside = [path for path in (ROOT / "tests").rglob("test_*.py") if "unit" not in path.relative_to(ROOT).parts]
+    assert outside
+    assert [each for path in outside for each in reach_inside(path.name, path.read_text(encoding="utf-8"))] == []
+    assert reach_inside("t.py", "import optsum, numpy\nfrom optsum.testing import f\nfrom optsum import g") == []
+    assert reach_inside("t.py", "import optsum.text\nfrom optsum.a.b import c") == [
+        "t.py: optsum.text",
+        "t.py: optsum.a.b",
+    ]
 
 
 def test_a_module_with_one_user_is_found() -> None:

@@ -243,7 +243,7 @@ def test_the_sdist_holds_what_its_tests_need() -> None:
     named = {name for command, *names in lines if command in {"include", "graft"} for name in names}
     assert [name for name in named if not (ROOT / name).exists()] == []
     brought = {*FOLDERS, "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml"}
-    programs = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").glob("*.py")]
+    programs = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
     used = {name for program in programs for name in re.findall(r'ROOT / "(\w[\w.-]*)', program)}
     assert {"docs", "examples", "Makefile"} <= used
     assert used - named - brought <= {"core", "side", "site"}

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from optsum import Topic, read_topics, solve
-from optsum.contracts.result import Status
+from optsum import Status, Topic, read_topics, solve
 
 SIDES: dict[str, dict[str, Any]] = {
     "sentences": {"max_sentences": 3},

@@ -1,6 +1,6 @@
 """Keywords that the functions of `optsum` take, for editors and type checkers; made from the options.
 
-Made by ``python tests/options/test_keywords.py``, and compared with them by the same file as a test.
+Made by ``python tests/unit/options/test_keywords.py``, and compared with them by the same file as a test.
 """
 
 from __future__ import annotations

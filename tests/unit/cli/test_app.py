@@ -1,0 +1,208 @@
+"""The commands, as far as one process without a terminal shows them."""
+
+from __future__ import annotations
+
+import gc
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.cli import main
+from optsum.corpus.sentences import SPLITTERS
+from optsum.metrics.names import METRICS
+from optsum.options.options import Options
+from optsum.options.presets import PRESETS
+from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
+from optsum.report.listing import LISTS
+from optsum.text.stemmers import STEMMERS
+from optsum.text.tokenizers import TOKENIZERS
+
+NEWS = str(Path(__file__).parents[3] / "examples" / "data" / "news.jsonl")
+
+
+def rows_of(text: str | Path) -> list[dict[str, Any]]:
+    lines = text.read_text(encoding="utf-8") if isinstance(text, Path) else text
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = main(list(map(str, arguments)))
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def test_a_command_called_from_python_gives_its_garbage_collection_back(run: Any) -> None:
+    before = gc.get_threshold(), gc.get_freeze_count()
+    assert run("solve", NEWS, "--max-length", "9", "--strategy", "lead")[0] == 0
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
+
+
+def test_solve_writes_rows_where_there_is_no_terminal(run: Any) -> None:
+    status, out, err = run("solve", NEWS, "--max-length", "50", "--metric", "rouge-2")
+    assert (status, err) == (0, "")
+    single = list(optsum.solve_all(optsum.read_topics(NEWS), max_length=50, metric="rouge-2"))
+    assert [(row["id"], row["selection"], row["config_hash"]) for row in rows_of(out)] == [
+        (result.id, list(result.selection or ()), result.config_hash) for result in single
+    ]
+
+
+def test_solve_writes_rows_to_a_file(run: Any, tmp_path: Path) -> None:
+    status, out, err = run("solve", NEWS, "--max-length", "50", "-o", tmp_path / "rows.jsonl")
+    assert (status, err) == (0, "")
+    assert out.startswith("8 problems: 8 optimal; mean objective 0.4")
+    assert out.count("\n") == 1
+    assert len(rows_of(tmp_path / "rows.jsonl")) == 8
+    assert all(optsum.Result.from_row(row).to_row() == row for row in rows_of(tmp_path / "rows.jsonl"))
+
+
+def test_the_standard_output_can_be_named(run: Any) -> None:
+    assert len(rows_of(run("solve", NEWS, "--max-length", "50", "-o", "-")[1])) == 8
+
+
+def test_every_option_is_a_flag(run: Any) -> None:
+    status, out, _ = run("solve", "--help-all")
+    assert status == 0
+    for name, field in Options.model_fields.items():
+        repeated = name.endswith("_options")  # --backend-option, once for each
+        assert f"--{name.replace('_', '-')}".removesuffix("s" * repeated) in out
+        assert " ".join((field.description or "").split()[:2]) in out
+    _, out, _ = run("compare", "--help-all")
+    assert "--strategies" in out
+    assert "--strategy " not in out
+
+
+def test_flags_win_over_the_file_and_the_file_over_the_preset(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "options.toml"
+    file.write_text('preset = "hirao-r2"\nmax-length = 40\nstrategy = "greedy"')
+    _, out, _ = run("solve", NEWS, "--config", file, "--max-length", "30", "--no-stem", "--seed", "4")
+    for row in rows_of(out):
+        assert (row["metric"], row["strategy"], row["seed"]) == ("rouge-2", "greedy", 4)
+        assert row["length"] <= 30
+    expected = optsum.solve(next(optsum.read_topics(NEWS)), config=file, max_length=30, stem=False, seed=4)
+    assert rows_of(out)[0]["config_hash"] == expected.config_hash
+
+
+def test_the_solver_is_swapped_by_one_line(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "options.toml"
+    objectives = []
+    for backend in ("highs", "pyomo:highs"):
+        file.write_text(f'max-length = 50\nbackend = "{backend}"')
+        rows = rows_of(run("solve", NEWS, "--config", file)[1])
+        assert {row["backend"] for row in rows} == {backend}
+        objectives.append([row["objective_exact"] for row in rows])
+    assert objectives[0] == objectives[1]
+
+
+def test_each_reference_and_workers(run: Any) -> None:
+    status, out, _ = run("solve", NEWS, "--max-length", "30", "--references", "each", "--workers", "2")
+    assert status == 0
+    assert [row["id"] for row in rows_of(out)[:4]] == [f"bridge-closure#{n}" for n in range(3)] + ["harbour-storm#0"]
+
+
+def test_compare_prints_a_table_and_writes_all_rows(run: Any, tmp_path: Path) -> None:
+    status, out, err = run(
+        "compare", NEWS, "--strategies", "greedy,lead", "--max-length", "50", "-o", tmp_path / "rows.jsonl"
+    )
+    assert (status, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    table = optsum.compare(optsum.read_topics(NEWS), ["greedy", "lead"], max_length=50)
+    for row in table.rows:
+        cells = next(line for line in lines if line and line[0] == row.strategy)
+        assert cells[1:5] == [
+            f"{row.mean_objective:.4f}", f"{row.mean_ratio:.4f}", f"{row.min_ratio:.4f}", f"{row.reached}/8",
+        ]  # fmt: skip
+        assert cells[-2:] == ["8", "0"]
+    written = rows_of(tmp_path / "rows.jsonl")
+    assert [(row["id"], row["strategy"]) for row in written] == [
+        (result.id, result.strategy) for result in table.results
+    ]
+
+
+def test_score_prints_tables_and_writes_rows(run: Any, tmp_path: Path) -> None:
+    systems = tmp_path / "systems.jsonl"
+    topics = list(optsum.read_topics(NEWS))
+    with systems.open("w") as file:
+        for name, units in (("first", [0]), ("second", [1, 2]), ("third", [3, 4, 5])):
+            for number, topic in enumerate(topics):
+                human = {"taste": len(units) + 0.1 * number}
+                file.write(
+                    json.dumps({"topic_id": topic.id, "system": name, "selection": units, "human": human}) + "\n"
+                )
+    status, out, err = run("score", NEWS, systems, "--metric", "rouge-2", "--stem", "-o", tmp_path / "rows.jsonl")
+    assert (status, err) == (0, "")
+    scores = optsum.rouge([topics[0].sentences[0]], topics[0].references, "rouge-2", stem=True)
+    rows = rows_of(tmp_path / "rows.jsonl")
+    assert len(rows) == 24
+    assert rows[0]["rouge"]["rouge-2"]["recall"] == scores.recall
+    assert "3 systems on 8 topics" in out
+    assert next(line.split()[:2] for line in out.splitlines() if line.startswith("first")) == ["first", "8"]
+    assert sum(line.startswith("taste") for line in out.splitlines()) == 3
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_lists_name_everything(run: Any, kind: str) -> None:
+    status, out, err = run("list", kind)
+    assert (status, err) == (0, "")
+    names = {
+        "strategies": STRATEGIES, "formulations": FORMULATIONS, "backends": BACKENDS, "metrics": METRICS,
+        "presets": PRESETS, "tokenizers": TOKENIZERS, "stemmers": STEMMERS, "splitters": SPLITTERS,
+    }[kind]  # fmt: skip
+    shown = {line.split()[0]: line for line in out.splitlines() if line}
+    for name in names:
+        assert len(shown[name].split()) > 2
+
+
+def test_lists_say_what_is_usable_and_why_not(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    lines = run("list", "backends")[1].splitlines()
+    highs = next(line for line in lines if line.startswith("highs"))
+    assert highs.split()[1:3] == ["yes", "yes"]
+    assert highs.split()[3][0].isdigit()
+    assert next(line for line in lines if line.startswith("pyomo:highs")).split()[1:3] == ["yes", "yes"]
+    missing = next(line for line in lines if line.startswith("cbc"))
+    assert missing.split()[1:3] == ["no", "no"]
+    assert missing.endswith("the program cbc is not on the PATH: sudo apt install coinor-cbc")
+
+
+def test_lists_say_what_a_strategy_serves(run: Any) -> None:
+    lines = [line.split() for line in run("list", "strategies")[1].splitlines()]
+    columns = ["strategy", "proves", "recall", "F1", "sum", "F1-sum", "mean", "joined", "meaning", "meaning-F1"]
+    assert lines[0][:12] == [*columns, "compressive", "cover"]
+    served = {line[0]: line[1:12] for line in lines[2:] if len(line) > 12}
+    assert served["exhaustive"] == ["yes"] * 11
+    assert served["milp"] == [*["yes"] * 8, "-", *["yes"] * 2]
+    assert served["greedy"] == ["no", *["yes"] * 10]
+    assert served["branch-and-bound"] == ["yes"] * 11
+
+
+def test_help_and_version(run: Any) -> None:
+    assert run("--version")[:2] == (0, f"optsum {optsum.__version__}\n")
+    for arguments in ([], ["--help"], ["-h"]):
+        status, out, err = run(*arguments)
+        assert (status, err) == (0, "")
+        assert "Usage: optsum" in out
+        for name in ("solve", "compare", "score", "list"):
+            assert f"  {name} " in out
+    for name in ("solve", "compare", "score", "list"):
+        status, out, _ = run(name, "--help")
+        assert status == 0
+        assert f"Usage: optsum {name}" in out
+
+
+def test_a_stemmer_that_is_named_stems(run: Any, tmp_path: Path) -> None:
+    topic = {"id": "t", "documents": [["Dying mice"]], "references": [["die"]]}
+    file, systems, rows = tmp_path / "t.jsonl", tmp_path / "s.jsonl", tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(topic))
+    systems.write_text(json.dumps({"topic_id": "t", "system": "s", "summary": ["Dying mice"]}))
+    status, _, _ = run("score", file, systems, "--stemmer", "rouge-score", "--metric", "rouge-1", "-o", rows)
+    assert (status, json.loads(rows.read_text())["rouge"]["rouge-1"]["recall"]) == (0, 1.0)
+    status, out, _ = run("solve", file, "--stemmer", "rouge-score", "--max-length", "2", "-o", "-")
+    assert (status, json.loads(out)["objective"]) == (0, 1.0)
+    assert run("solve", file, "--stemmer", "lancaster", "--max-length", "2")[0] == 2

@@ -1,0 +1,211 @@
+"""What only a process of its own shows: Ctrl-C, pipes that break, terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from processes import children_of, living, wait_for
+from spoken import spoken
+
+OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
+NEWS = str(Path(__file__).parents[3] / "examples" / "data" / "news.jsonl")
+
+SMALL = {"documents": [["a b", "b c"]], "references": [["a b c"]]}
+# More selections than anybody can visit.
+HUGE = {
+    "documents": [[f"w{number} w{number + 1}" for number in range(44)]],
+    "references": [[f"w{number}" for number in range(44)]],
+}
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and terminals as POSIX has them")
+
+
+def write(path: Path, topics: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps({"id": f"t{number}", **topic}) + "\n" for number, topic in enumerate(topics)))
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    for held in (path, Path(f"{path}.part")):  # beside it while rows are written, and where nobody could end that
+        with suppress(FileNotFoundError):
+            return [json.loads(line) for line in held.read_text().splitlines()]
+    return []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in")
+@pytest.mark.parametrize(
+    ("workers", "group"),
+    [(1, False), (2, False), (2, True)],
+    ids=["one", "the first", "all, as a terminal"],
+)
+def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(tmp_path: Path, workers: int, group: bool) -> None:
+    topics = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE, HUGE])
+    out = tmp_path / "rows.jsonl"
+    arguments = ["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", workers, "-o", out]
+    process = subprocess.Popen(
+        [*OPTSUM, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    wait_for(lambda: len(rows_of(out)) == 2)
+    time.sleep(3)  # the searches that never end are under way
+    children = children_of(process.pid)
+    if group:
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    rows = rows_of(out)
+    assert process.returncode == 130
+    assert spoken(err) == f"optsum: interrupted; {len(rows)} rows done in {out}\n"
+    assert [row["termination"] for row in rows] == ["completed"] * 2 + ["interrupted"] * workers
+    assert [row["id"] for row in rows] == [f"t{number}" for number in range(2 + workers)]
+    # A process that is late to begin may hold the empty selection yet.
+    assert all(row["selection"] is not None for row in rows)
+    assert any(row["selection"] for row in rows[2:])
+    assert rows[-1]["status"] == "feasible"
+    assert bool(children) == (workers > 1)
+    wait_for(lambda: not children & living(), 10)
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path) -> None:
+    topics = write(tmp_path / "topics.jsonl", [SMALL, HUGE])
+    out = tmp_path / "rows.jsonl"
+    arguments = ["compare", topics, "--strategies", "greedy,exhaustive", "--max-length", "60", "-o", out]
+    process = subprocess.Popen(
+        [*OPTSUM, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    wait_for(lambda: len(rows_of(out)) == 3)
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    shown, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert spoken(err) == f"optsum: interrupted; 6 rows done in {out}\n"
+    assert shown.startswith("1 problem: ")
+    assert [(row["strategy"], row["termination"]) for row in rows_of(out)[3:]] == [
+        ("auto", "completed"), ("greedy", "completed"), ("exhaustive", "interrupted"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["solve", "compare"])
+def test_a_reader_who_leaves_is_no_error(tmp_path: Path, command: str) -> None:
+    topics = write(tmp_path / "topics.jsonl", [SMALL] * 300)
+    strategy = ["--strategy" if command == "solve" else "--strategies", "lead"]
+    process = subprocess.Popen(
+        [*OPTSUM, command, str(topics), "--max-length", "3", *strategy],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    if command == "solve":
+        assert json.loads(process.stdout.readline())["id"] == "t0"
+    process.stdout.close()
+    assert process.wait(60) == 141
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    process.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [["list", "metrics"], ["solve", NEWS, "--max-length", "30"]], ids=["list", "solve"]
+)
+def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*OPTSUM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr
+
+
+def on_terminal(arguments: list[str], streams: str, **environment: str) -> tuple[int, str, str]:
+    """Run optsum with a terminal for some of its streams ("out", "err"); return status, output and terminal."""
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [*OPTSUM, *arguments],
+        stdout=end if "out" in streams else subprocess.PIPE,
+        stderr=end if "err" in streams else subprocess.DEVNULL,
+        env={**os.environ, "COLUMNS": "100", "TERM": "xterm", "NO_COLOR": "1", **environment},
+        text=True,
+    )
+    os.close(end)
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that nobody is at the other end any more
+        pass
+    finally:
+        os.close(terminal)
+    out, _ = process.communicate(timeout=60)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode().replace("\r", "\n"))
+    return process.returncode, out or "", text
+
+
+def test_a_terminal_shows_a_table_and_a_summary(tmp_path: Path) -> None:
+    status, _, shown = on_terminal(["solve", NEWS, "--max-length", "50", "-o", str(tmp_path / "rows.jsonl")], "out")
+    lines = [line.rstrip() for line in shown.split("\n") if line.strip()]
+    assert status == 0
+    assert lines[0] == "rouge-1 recall, at most 50 words"
+    assert lines[1].split() == ["id", "objective", "bound", "gap", "status", "length", "units", "time"]
+    rows = rows_of(tmp_path / "rows.jsonl")
+    for line, row in zip(lines[3:], rows, strict=False):
+        cells = line.split()
+        assert cells[:5] == [row["id"], f"{row['objective']:.4f}", f"{row['bound']:.4f}", "0.0%", "optimal"]
+        assert cells[5 : 6 + len(row["selection"])] == [str(row["length"]), *map(str, row["selection"])]
+    assert lines[-1].startswith("8 problems: 8 optimal; mean objective 0.4")
+
+
+def test_a_long_table_is_cut(tmp_path: Path) -> None:
+    topics = write(tmp_path / "topics.jsonl", [SMALL] * 60)
+    _, _, shown = on_terminal(["solve", str(topics), "--max-length", "3"], "out")
+    assert len(re.findall(r"^t\d+ ", shown, re.MULTILINE)) == 50
+    assert "... and 10 more: -o FILE writes all" in shown
+
+
+def test_progress_is_for_terminals() -> None:
+    status, out, shown = on_terminal(["solve", NEWS, "--max-length", "50"], "err")
+    assert status == 0
+    assert len(out.splitlines()) == 8
+    assert "8/8 topics" in shown.replace("\n", " ")
+
+
+def test_errors_are_shown_beside_the_table(tmp_path: Path) -> None:
+    topics = tmp_path / "topics.jsonl"
+    topics.write_text(json.dumps({"id": "[red]x", **SMALL}) + "\nnot JSON\n")
+    status, _, shown = on_terminal(["solve", str(topics), "--max-length", "3"], "out err")
+    assert status == 1
+    assert "[red]x" in shown
+    assert "2 problems: 1 optimal, 1 error" in shown
+    assert "optsum: 1 of 2 rows is an error;" in shown
+
+
+@pytest.mark.slow
+def test_compiling_is_announced_and_no_part_of_the_first_time(tmp_path: Path) -> None:
+    arguments = ["solve", NEWS, "--max-length", "50", "--strategy", "milp"]
+    status, out, shown = on_terminal(arguments, "err", NUMBA_CACHE_DIR=str(tmp_path))
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert shown.count("Compiling kernels") == 1
+    assert rows[0]["statistics"]["warm_up_s"] > 1
+    assert max(row["seconds"] for row in rows) < 1
+    _, _, shown = on_terminal(arguments, "err", NUMBA_CACHE_DIR=str(tmp_path))
+    assert "Compiling" not in shown

@@ -1,0 +1,197 @@
+"""Labels in every format, loaded as docs/labels.md says, resumed, and refused where a format cannot be."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optsum.cli import main
+
+ROOT = Path(__file__).parents[3]
+NEWS = ROOT / "examples" / "data" / "news.jsonl"
+PAGE = ROOT / "docs" / "labels.md"
+
+Run = Callable[..., tuple[int, str]]
+
+
+def needs(*packages: str) -> pytest.MarkDecorator:
+    missing = [package for package in packages if importlib.util.find_spec(package) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} is not here")
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    topics = NEWS.read_text(encoding="utf-8") + json.dumps({"id": "bad", "documents": 3, "references": [["x"]]}) + "\n"
+    (tmp_path / "topics.jsonl").write_text(topics, encoding="utf-8")
+
+    def run(*arguments: object) -> tuple[int, str]:
+        limit = [] if "--max-length" in arguments else ["--max-length", "30"]
+        search = [] if "--soft" in arguments else ["--strategy", "greedy"]
+        status = main(["labels", "topics.jsonl", *limit, *search, *map(str, arguments)])
+        return status, capsys.readouterr().err
+
+    return run
+
+
+def rows_of(path: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def said(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without what it says nothing of; a table has all columns in all rows."""
+    return {name: value for name, value in row.items() if value is not None}
+
+
+@pytest.fixture
+def expected(run: Run) -> list[dict[str, Any]]:
+    assert run("-o", "expected.jsonl")[0] == 1
+    return rows_of("expected.jsonl")
+
+
+@needs("pyarrow")
+@pytest.mark.parametrize("name", ["labels.parquet", "labels.csv", "labels.csv.gz", "labels.jsonl.gz"])
+def test_tables_hold_the_same_rows(name: str, run: Run, expected: list[dict[str, Any]]) -> None:
+    from optsum.corpus.rows.reading import read_rows
+
+    assert run("-o", name)[0] == 1
+    assert [said(row) for row in read_rows(name)] == [said(row) for row in expected]
+
+
+@needs("datasets")
+def test_a_folder_of_datasets_holds_the_same_rows(run: Run, expected: list[dict[str, Any]]) -> None:
+    import datasets
+
+    assert run("-o", "labels/")[0] == 1
+    table = datasets.load_from_disk("labels")
+    assert list(map(said, table)) == list(map(said, expected))
+    assert table.features["labels"].feature.dtype == "int64"
+    assert sorted(path.name for path in Path().iterdir()) == ["expected.jsonl", "labels", "topics.jsonl"]
+
+
+def test_the_json_of_bertsum(run: Run, expected: list[dict[str, Any]]) -> None:
+    assert run("-o", "x.train.0.json", "--format", "bertsum")[0] == 1
+    records = json.loads(Path("x.train.0.json").read_text(encoding="utf-8"))
+    topics = rows_of("topics.jsonl")
+    good = [row for row in expected if row["labels"] is not None]
+    assert [record["labels"] for record in records] == [row["labels"] for row in good]
+    assert [record["src"] for record in records] == [[text.split() for text in row["sentences"]] for row in good]
+    assert [len(record["tgt"]) for record in records] == [len(topic["references"][0]) for topic in topics[:-1]]
+
+
+def test_the_summary_of_bertsum_is_the_reference_that_was_searched(run: Run, tmp_path: Path) -> None:
+    topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["x"], ["c d"]]}
+    (tmp_path / "topics.jsonl").write_text(json.dumps(topic))
+    assert run("-o", "a.json", "--format", "bertsum", "--references", "best", "--max-length", "2")[0] == 0
+    (record,) = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    assert (record["tgt"], record["labels"]) == ([["c", "d"]], [0, 1])
+
+
+def blocks() -> dict[str, str]:
+    page = PAGE.read_text(encoding="utf-8")
+    return dict(re.findall(r'^```python title="([^"]+)"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.parametrize("name", list(blocks()))
+def test_training_code_loads_it(name: str, run: Run, expected: list[dict[str, Any]]) -> None:
+    for package in ("datasets", "pandas"):
+        if f"import {package}" in blocks()[name]:
+            pytest.importorskip(package)
+    assert run("-o", name, *(["--format", "bertsum"] if name.endswith(".json") else []))[0] == 1
+    found: dict[str, Any] = {}
+    exec(blocks()[name], found)  # noqa: S102 - our own documentation
+    wanted = [row for row in expected if row["labels"] is not None]
+    if name == "labels/":
+        assert [row["labels"] for row in found["table"]] == [row["labels"] for row in wanted]
+        assert len(found["split"]["train"]) + len(found["split"]["test"]) == len(wanted)
+    elif name == "labels.parquet":
+        assert list(found["sentences"].labels) == [label for row in wanted for label in row["labels"]]
+    elif name == "labels.jsonl":
+        assert len(found["pairs"]) == sum(len(row["labels"]) for row in wanted)
+    else:
+        assert found["sent_labels"] == [unit for unit, label in enumerate(wanted[-1]["labels"]) if label]
+
+
+def test_the_page_shows_how_to_load_every_format() -> None:
+    assert list(blocks()) == ["labels/", "labels.parquet", "labels.jsonl", "mine.train.0.json"]
+    assert all(len(block.strip().splitlines()) <= 6 for block in blocks().values())
+
+
+@pytest.mark.parametrize("name", ["labels.jsonl", "labels.parquet", "labels/"])
+def test_a_run_goes_on_where_it_stopped(name: str, run: Run, tmp_path: Path) -> None:
+    if not name.endswith("jsonl"):
+        pytest.importorskip("datasets")
+    topics = (tmp_path / "topics.jsonl").read_text(encoding="utf-8")
+    flags = ("-o", name, "--soft", "--all", 2)
+    (tmp_path / "topics.jsonl").write_text("".join(topics.splitlines(keepends=True)[:3]))
+    assert run(*flags)[0] == 0
+    (tmp_path / "topics.jsonl").write_text(topics)
+    status, err = run(*flags)
+    assert (status, "exists already" in err) == (2, True)
+    for other in (["-o", name], ["-o", name, "--soft"], ["-o", name, "--soft", "--all", 1]):
+        status, err = run(*other, "--resume")
+        assert (status, "made with other options" in err) == (2, True)
+    assert run(*flags, "--resume")[0] == 1
+    assert run("-o", "fresh.jsonl", "--soft", "--all", 2)[0] == 1
+    from optsum.corpus.rows.reading import read_rows
+
+    found = {row["id"]: said(row) for row in read_rows(name)}
+    assert found == {row["id"]: said(row) for row in rows_of("fresh.jsonl")}
+    assert run(*flags, "--resume")[0] == 1  # once more, with an error among the rows
+    assert run(*flags, "--overwrite")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["-o", "labels.txt"], "no format"),
+        (["--format", "bertsum"], "standard output"),
+        (["-o", "x", "--format", "bertsumm"], "did you mean bertsum"),
+        (["-o", "held/"], "no folder that datasets saved"),
+        (["-o", "held", "--format", "bertsum"], "it is a folder"),
+    ],
+)
+def test_an_output_that_cannot_be_is_refused(arguments: list[str], reason: str, run: Run) -> None:
+    Path("held").mkdir()
+    Path("held/precious").write_text("x")
+    status, err = run(*arguments, "--overwrite")
+    assert (status, reason in err, err.count("\n")) == (2, True, 1), err
+    assert Path("held/precious").read_text() == "x"
+
+
+def test_a_complete_file_of_bertsum_is_not_resumed(run: Run) -> None:
+    assert run("-o", "a.json", "--format", "bertsum")[0] == 1
+    before = Path("a.json").read_bytes()
+    status, err = run("-o", "a.json", "--format", "bertsum", "--resume")
+    assert (status, "--overwrite" in err, Path("a.json").read_bytes() == before) == (2, True, True)
+    assert sorted(path.name for path in Path().iterdir()) == ["a.json", "topics.jsonl"]
+
+
+def test_without_the_package_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "optsum.corpus.rows.formats.find_spec", lambda name: None if name == "datasets" else found(name)
+    )
+    status, err = run("-o", "labels/")
+    assert (status, "pip install 'optsum[hf]'" in err) == (2, True)
+
+
+def test_a_card_says_how_the_labels_were_made(run: Run) -> None:
+    assert run("-o", "labels.jsonl", "--card", "card.md", "--metric", "rouge-2")[0] == 1
+    rows, card = rows_of("labels.jsonl"), Path("card.md").read_text(encoding="utf-8")
+    assert rows[0]["signature"] in card
+    assert rows[0]["config_hash"] in card
+    assert "| topics | 8 feasible, 1 error;" in card
+    assert f"| sentences labelled 1 | {sum(sum(row['labels'] or []) for row in rows)} |" in card
+    Path("labels.toml").write_text(card.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    assert main(["labels", "topics.jsonl", "--config", "labels.toml", "-o", "again.jsonl"]) == 1
+    assert [row["config_hash"] for row in rows_of("again.jsonl")] == [row["config_hash"] for row in rows]
+    err = run("-o", "other.jsonl", "--card", "card.md")[1]
+    assert err.endswith("optsum: the output card.md exists already: --overwrite replaces it\n")
+    assert not Path("other.jsonl").exists()

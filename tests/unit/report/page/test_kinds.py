@@ -1,0 +1,215 @@
+"""Pages of every kind of rows: each formulation, enumerations, frontiers, rows without texts; none is complained of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from page_rows import TOPICS, rows_of
+
+from optsum.corpus.topics import read_topics
+from optsum.optima.nearness import Nearness
+from optsum.report.page.write import charts_of, gather, sentences_of, tiles_of, write_page
+from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
+
+EXAMPLES = Path(__file__).resolve().parents[4] / "examples/data"
+
+
+def compressions() -> list[dict[str, Any]]:
+    return rows_of(read_topics(EXAMPLES / "parsed.jsonl"), formulation="compressive", max_length=40)
+
+
+def covers() -> list[dict[str, Any]]:
+    return rows_of(list(read_topics(EXAMPLES / "covers.jsonl"))[:2], formulation="cover", max_length=None)
+
+
+QUESTION: dict[str, Any] = {
+    "id": "q",
+    "documents": [["It opened in 1932.", "Opened in 1932, it cost 4 million.", "It carries trains."]],
+    "supports": [[0], [0, 1], [2]],
+    "references": [["opened in 1932", "cost 4 million", "carries trains", "painted grey"]],
+    "weights": [1, 1, 0.5, 1],
+}
+BARE: dict[str, Any] = {"id": "bare", "cover": [[["p1"]], [["p2", "p10"], ["p3"]], []]}
+
+
+def contexts() -> list[dict[str, Any]]:
+    return rows_of([QUESTION], formulation="cover", max_length=8)
+
+
+def contexts_without_texts() -> list[dict[str, Any]]:
+    return rows_of([BARE], formulation="cover", max_length=2, length_unit="sentences")
+
+
+def subsequences() -> list[dict[str, Any]]:
+    return rows_of(TOPICS[:2], exact="exhaustive", metric="rouge-l")
+
+
+def without_texts() -> list[dict[str, Any]]:
+    return rows_of(details=False)
+
+
+def near() -> list[dict[str, Any]]:
+    nearness = Nearness.given(within="25%")
+    options = resolve_enumeration({"max_length": 4}, nearness)
+    (results,) = enumerate_topics(TOPICS[:1], options, nearness, details=True)
+    return [result.to_row() for result in results]
+
+
+def frontier() -> list[dict[str, Any]]:
+    (row,) = rows_of(TOPICS[:1], "branch-and-bound", "none", details=False)
+    steps = [{"from": 2, "to": 3, "objective": 0.4}, {"from": 4, "to": 9, "objective": 0.8}]
+    about = {"lengths": "2:9:1", "complete": True, "termination": "completed", "solves": 2}
+    return [{**row, "frontier": {**about, "steps": steps, "greedy": steps[:1]}}]
+
+
+KINDS = (compressions, covers, contexts, contexts_without_texts, subsequences, without_texts, near, frontier)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_topic_opens_with_every_strategy(
+    chromium: Any, tmp_path: Path, kind: Callable[[], list[dict[str, Any]]]
+) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    rows = kind()
+    write_page(rows, tmp_path / "page.html")
+    chromium.get_log("browser")
+    chromium.get(f"file://{tmp_path}/page.html")
+    for number in range(min(4, len({row["id"] for row in rows}))):
+        chromium.execute_script("location.hash = document.querySelectorAll('#lines a')[arguments[0]].hash", number)
+        name = chromium.execute_script("return document.querySelectorAll('#lines a')[arguments[0]].textContent", number)
+        WebDriverWait(chromium, 20, 0.01).until(
+            lambda browser, name=name: (
+                browser.execute_script("return document.querySelector('#topic h2')?.textContent") == name
+            )
+        )
+        chromium.execute_async_script(
+            """
+            const done = arguments[0];
+            (async () => {
+              for (const tab of document.querySelectorAll('[role=tab]:not(:disabled)')) {
+                document.getElementById(tab.id).click();
+                await new Promise((go) => setTimeout(go, 30));
+                for (const each of document.querySelectorAll('.sentence, .references .word, .abstract')) each.focus();
+                document.querySelector('#later')?.click();
+                await new Promise((go) => setTimeout(go, 30));
+              }
+              done();
+            })();
+            """
+        )
+        assert chromium.execute_script("return document.querySelector('#panel').textContent.length") > 10
+    assert chromium.get_log("browser") == []
+
+
+def test_dropped_chunks_are_struck_through(chromium: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    write_page(compressions(), tmp_path / "page.html")
+    chromium.get(f"file://{tmp_path}/page.html#topic=last-ferry")
+    WebDriverWait(chromium, 20, 0.01).until(
+        lambda browser: browser.execute_script("return document.querySelectorAll('del').length") > 3
+    )
+    text = "return [...document.querySelectorAll('[data-sentence=\"0\"] .text > span')].map((each) => each.textContent)"
+    assert "".join(chromium.execute_script(text)).split() == ["The", "old", "ferry,", "made", "its", "last", "trip"]
+
+
+def page_of(chromium: Any, path: Path, rows: list[dict[str, Any]], topic: str) -> Callable[[str], list[str]]:
+    """Open a topic of a page, and return what reads the texts of elements."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    write_page(rows, path)
+    chromium.get("about:blank")
+    chromium.get(f"file://{path}#topic={topic}&strategy=branch-and-bound")
+
+    def texts(selector: str) -> list[str]:
+        script = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
+        return list(chromium.execute_script(script, selector))
+
+    WebDriverWait(chromium, 20, 0.01).until(lambda _: texts("#topic h2") == [topic])
+    return texts
+
+
+def test_claims_are_supported_missed_or_out_of_reach(chromium: Any, tmp_path: Path) -> None:
+    texts = page_of(chromium, tmp_path / "page.html", contexts(), "q")
+    assert texts("#totals") == ["supported 2, missed 1, by no passage 1"]
+    assert texts(".abstract.covered > bdi") == ["opened in 1932", "cost 4 million"]
+    assert texts(".abstract.left > bdi") == ["carries trains"]
+    assert texts(".abstract.left > small") == [" worth 0.5"]
+    assert texts(".abstract.out > .note") == ["no passage supports it"]
+    assert texts(".abstract .set.held") == ["● 1 (chosen)", "● 1 (chosen)"]
+    assert "4 of 7 of the claims' worth" in texts(".values")[0]
+    chromium.execute_script("document.querySelector('[data-sentence=\"1\"]').focus()")
+    assert texts(".abstract.has > bdi") == ["opened in 1932", "cost 4 million"]
+    assert texts("#live") == ["supports 2 claims"]
+    chromium.execute_script("document.querySelector('[data-claim=\"2\"]').focus()")
+    assert texts("#live") == ["the selection does not support it"]
+
+
+def test_claims_of_passages_without_text(chromium: Any, tmp_path: Path) -> None:
+    texts = page_of(chromium, tmp_path / "page.html", contexts_without_texts(), "bare")
+    assert texts(".sentence .number") == ["p1", "p2", "p3", "p10"]
+    assert texts(".sentence.chosen .number") == ["p1", "p3"]
+    assert texts("#totals") == ["supported 2, missed 0, by no passage 1"]
+    assert texts(".abstract > bdi") == ["claim 0", "claim 1", "claim 2"]
+    assert texts(".abstract .set.held") == ["● p1 (chosen)", "● p3 (chosen)"]
+
+
+def test_what_is_near_the_best_is_not_called_optimal() -> None:
+    gathered = gather(near())
+    assert gathered.problems[0].optima is not None
+    assert gathered.problems[0].optima["near"] == "within 25%"
+    assert [tile.what for tile in tiles_of(gathered)] == ["mean oracle"]
+
+
+def test_a_frontier_is_drawn_with_greedy_beside_it() -> None:
+    (chart,) = [chart for chart in charts_of(gather(frontier())) if chart.title == "Value against length"]
+    assert [(series.strategy, series.points) for series in chart.series] == [
+        (0, [(2.0, 0.4), (4.0, 0.8)]),
+        (1, [(2.0, 0.4), (4.0, 0.4)]),
+    ]
+    assert "; maximum lengths up to 9; " in sentences_of(gather(frontier()))[0]
+
+
+def test_a_frontier_stands_first_and_wide(chromium: Any, tmp_path: Path) -> None:
+    rows = frontier()
+    assert charts_of(gather(rows))[0].title == "Value against length"
+    (tile,) = [tile for tile in tiles_of(gather(rows)) if tile.what.startswith("greedy / optimum")]
+    assert (tile.value, tile.more) == ("0.7500", "0.5000 at length 4, the lowest")
+    write_page(rows, tmp_path / "page.html")
+    chromium.get(f"file://{tmp_path}/page.html")
+    widths = chromium.execute_script(
+        "return [...document.querySelectorAll('svg.chart')].map((each) => each.getBoundingClientRect().width)"
+    )
+    assert widths[0] > 600
+
+
+def test_an_enumeration_says_how_many_optima_there_are() -> None:
+    options = resolve_enumeration({"max_length": 4}, None)
+    found = enumerate_topics(TOPICS[:2], options, None, details=True)
+    gathered = gather(result.to_row() for results in found for result in results)
+    assert [tile.what for tile in tiles_of(gathered)] == [
+        "mean oracle", "tied optima (median)", "topics with a single optimum",
+    ]  # fmt: skip
+    assert charts_of(gathered)[0].title == "Number of optima"
+    assert charts_of(gathered)[0].series[0].points[-1][1] == 1.0
+
+
+FAR = {
+    "lengths": "",
+    "complete": True,
+    "termination": "",
+    "solves": 1,
+    "steps": [{"from": 1e300, "to": 1e300, "objective": 1}],
+}
+
+
+@pytest.mark.parametrize("strange", [3, {"steps": 3}, {"steps": [3]}, FAR, {**FAR, "greedy": [{"from": "x", "to": 1}]}])
+def test_a_frontier_that_is_none_is_not_drawn(strange: object) -> None:
+    row = json.loads(json.dumps({**frontier()[0], "frontier": strange}))
+    assert "Value against length" not in [chart.title for chart in charts_of(gather([row]))]
+    assert "maximum lengths" not in sentences_of(gather([row]))[0]

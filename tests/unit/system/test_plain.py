@@ -1,0 +1,154 @@
+"""Plain kernels: the same answers as compiled ones give, whenever they are compiled."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from math import inf
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import numpy as np
+import pytest
+from every_formulation import BUDGETS, strategies_for
+from every_formulation import OBJECTIVES as COMMON
+from optsum.solvers.engine.core import mix
+from optsum.solvers.exhaustive.two_halves import field_bits
+
+from optsum.system.clock import clock, standing
+from optsum.system.compiled import njit, patience
+from optsum.system.plain import TooLongError, call_plainly, plain_of
+
+SCRIPT = Path(__file__).parents[2] / "support" / "both_ways.py"
+FOREVER = "inf"
+
+OBJECTIVES = COMMON | {
+    "product": {"metric": "ngram-1-2", "max_length": 20},
+    "su4": {"metric": "rouge-su4", "max_length": 20},
+}
+
+
+def said(seconds: str, cells: list[tuple[str, str]]) -> dict[str, Any]:
+    """Return what searches say whose kernels are interpreted for so many seconds."""
+    given = [(strategy, {**OBJECTIVES[objective], **BUDGETS.get(strategy, {})}) for strategy, objective in cells]
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), seconds, json.dumps(given)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(SCRIPT.parent),
+        },  # under PYTHONSAFEPATH a script does not find its neighbours
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def assert_alike(cells: list[tuple[str, str]], *seconds: str) -> list[dict[str, Any]]:
+    ways = [said(each, cells) for each in seconds]
+    for way in ways[1:]:
+        for cell, one, other in zip(cells, ways[0]["answers"], way["answers"], strict=True):
+            assert one == other, cell
+    return ways
+
+
+def test_a_search_says_the_same_with_plain_kernels() -> None:
+    cells = [("branch-and-bound", "recall"), ("vns", "recall"), ("exhaustive", "recall")]
+    compiled, plain = assert_alike(cells, "0", FOREVER)
+    assert compiled["interpreted"] == plain["compiled"] == []
+    assert {"run_search", "go_on", "advance_pairs", "number_words"} <= set(plain["interpreted"])
+
+
+def test_a_search_goes_on_when_its_kernels_are_compiled_on_the_way() -> None:
+    cells = [("branch-and-bound", "recall"), ("vns", "joined"), ("genetic", "f1")]
+    _, later, mixed = assert_alike(cells, "0", "0.02", "0.2")
+    assert later["interpreted"]
+    assert mixed["interpreted"]
+    assert later["compiled"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_search_says_the_same_with_plain_kernels(objective: str) -> None:
+    assert_alike([(strategy, objective) for strategy in strategies_for(objective)], "0", FOREVER)
+
+
+@njit(cache=False)
+def _count(values: Any, turns: int) -> Any:
+    for turn in range(turns):
+        values[turn % 2] += 1
+    return values[0] * 2**62, turns, 0.5
+
+
+def test_numbers_have_the_types_of_kernels() -> None:
+    assert call_plainly(plain_of(field_bits), (np.array([[0, 0, 1, 63, 63]]), 0, 63, 0), 9.0) == -1 & (2**63 - 1)
+    values = np.zeros(2, np.int64)
+    found = call_plainly(plain_of(_count), (values, 5), 9.0)
+    assert found == (-(2**62), 5, 0.5)  # three times 2^62 does not fit
+    assert [type(one) for one in found] == [int, int, float]
+    assert values.tolist() == [3, 2]
+    assert call_plainly(plain_of(mix), (np.uint64(3),), 9.0) == int(mix(np.uint64(3)))
+
+
+@pytest.mark.parametrize("error", [TooLongError, KeyboardInterrupt])
+def test_what_is_left_has_changed_nothing(error: type[BaseException]) -> None:
+    def interrupted(values: Any, _: int) -> None:
+        values[0] = 9
+        raise KeyboardInterrupt
+
+    values, fixed = np.zeros(2, np.int64), np.ones(1, np.int64)
+    fixed.flags.writeable = False
+    function = plain_of(_count) if error is TooLongError else interrupted
+    with pytest.raises(error):
+        call_plainly(function, ((values,)[0], 10**12), 0.01)
+    assert values.tolist() == [0, 0]
+
+
+def test_a_rehearsal_interprets_for_a_moment_and_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "left_s", 60.0)
+    kernel = njit(cache=False)(_count.py_func)
+    values = np.zeros(2, np.int64)
+    with patience.rehearsing():
+        kernel(values, 3)
+        assert values.tolist() == [2, 1]
+        kernel(values, 10**12)
+        raise AssertionError("it went on")
+    assert values.tolist() == [2, 1]
+    assert kernel.compiled is None
+    assert kernel(values, 2)[1] == 2  # afterwards it is called as ever
+
+
+def test_the_clock_stands() -> None:
+    before = clock()
+    with standing():
+        stood = clock()
+        with standing():
+            assert clock() == stood
+        assert clock() == stood
+    assert before <= stood <= clock()
+
+
+def test_a_rehearsal_is_of_its_own_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "left_s", 60.0)
+    kernel = njit(cache=False)(_count.py_func)
+    rehearses, ends = Event(), Event()
+
+    def rehearse() -> None:
+        with patience.rehearsing():
+            rehearses.set()
+            ends.wait(60.0)
+
+    other = Thread(target=rehearse)
+    other.start()
+    rehearses.wait(60.0)
+    for _ in range(20):  # more than a rehearsal may take
+        assert kernel(np.zeros(2, np.int64), 2_000)[1] > 0
+    with patience.rehearsing():  # which ends after the other one, that began before
+        ends.set()
+        other.join()
+    assert patience.thread.rehearsal_s == inf

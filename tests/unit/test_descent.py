@@ -1,0 +1,97 @@
+"""A run's options go one way down: how often `optsum solve` hands them to a module that had passed them on before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.cli import main
+from optsum.options.options import Options
+from optsum.running import setup
+from optsum.running.setup import Setup
+
+NEWS = Path(__file__).parents[2] / "examples" / "data" / "news.jsonl"
+CODE = str(Path(str(optsum.__file__)).parents[1])
+MOST = 12
+
+
+@dataclass
+class Descent:
+    """Calls from one module to another with the options, or the setup that they become, among the arguments.
+
+    `self` counts, and each pair of a module and a function once, in the order of the run.
+    """
+
+    calls: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def profile(self, frame: FrameType, event: str, _: object) -> None:
+        """Take in what happens; as `sys.setprofile` wants it."""
+        here, code = _module(frame), frame.f_code
+        if event != "call" or not here or code.co_name.startswith("<"):
+            return
+        given = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+        if not any(isinstance(each[0] if isinstance(each, list) and each else each, Options | Setup) for each in given):
+            return
+        above = frame.f_back
+        while above is not None and not _module(above):
+            above = above.f_back
+        call = (_module(above), here, code.co_qualname) if above is not None else ("", here, code.co_qualname)
+        if call[0] != here and call not in self.calls:
+            self.calls.append(call)
+
+    def returns(self) -> list[tuple[str, str, str]]:
+        """Return the calls into a module that had the options before, where another had them since."""
+        entered: list[str] = []
+        found = []
+        for call in self.calls:
+            if call[1] in entered and entered[-1] != call[1]:
+                found.append(call)
+            entered.append(call[1])
+        return found
+
+
+def _module(frame: FrameType) -> str:
+    """Return the module of the project that a frame is of; "" for all others."""
+    file = frame.f_code.co_filename
+    name = file.removeprefix(CODE)[1:].removesuffix(".py").replace("/", ".") if file.startswith(CODE) else ""
+    return name if name.split(".")[0] in {"optsum", "formulations", "heuristics", "solvers"} else ""
+
+
+@pytest.fixture
+def traced() -> Iterator[Callable[..., Descent]]:
+    def traced(*arguments: Any) -> Descent:
+        assert main(list(map(str, arguments))) == 0  # kernels, solvers and late imports are no part of the way
+        setup.setup_of.cache_clear()
+        descent = Descent()
+        sys.setprofile(descent.profile)
+        try:
+            assert main(list(map(str, arguments))) == 0
+        finally:
+            sys.setprofile(None)
+        return descent
+
+    yield traced
+    sys.setprofile(None)
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "milp"])
+def test_options_come_back_rarely(strategy: str, traced: Callable[..., Descent], tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    descent = traced("solve", NEWS, "--max-length", 40, "--strategy", strategy, "--limit", 1, "-o", out, "--overwrite")
+    way = "\n".join(f"{'back ' * (call in descent.returns())}{call}" for call in descent.calls)
+    modules = {module for _, module, _ in descent.calls}
+    assert {"optsum.running.one_problem", "optsum.running.setup", "optsum.cli.each_topic"} <= modules, way
+    assert len(descent.returns()) <= MOST, way
+
+
+def test_a_return_is_found() -> None:
+    one = [("", "a", "f"), ("a", "b", "g"), ("b", "b.c", "h"), ("b", "b.c", "i")]
+    assert Descent(one).returns() == []
+    assert Descent([*one, ("b", "a", "back")]).returns() == [("b", "a", "back")]

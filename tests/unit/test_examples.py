@@ -1,0 +1,139 @@
+"""The examples run, and what the notebook shows is what it computes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.plugins import load_place
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+if not EXAMPLES.is_dir():
+    pytest.skip("the source tree is not beside the tests", allow_module_level=True)
+
+
+def outputs(cell: Any) -> list[str]:
+    """Return what a cell shows, without times, what aligns columns of them, and what only slow machines show."""
+    shown = []
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        text = output.get("text") or data.get("text/html") or data["text/plain"]
+        without = re.sub(r"\b[\d.e-]+ (ms|s|min)\b", "TIME", text)
+        # Kernels are compiled once a machine; progress is shown of what takes long (system/test_notebook.py).
+        if not text.startswith("Compiling kernels") and not re.fullmatch(r"<small>\d+ topics, TIME</small>", without):
+            shown.append(re.sub(r"\s+|-{3,}", " ", without))
+    return shown
+
+
+def run(name: str, *arguments: str) -> str:
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("upper_bound.py", r"^ {3}75 +0\.5620 +0\.2945$"),
+        ("heuristics_against_optimum.py", r"^vns +0\.5620 .*40/40"),
+        ("swap_solver.py", r"^highs +optimal 78/157 in"),
+        ("lin_hovy_baseline.py", r"^kettle-recall +best 1\.0000 +lead 0\.9773 +\(optimal\)$"),
+        ("own_strategy.py", r"^\S+own_strategy\.py:LateAcceptance +0\.5\d{3} .*\d/40"),
+        ("similarity.py", r"^bridge-closure +0\.4860 +\(16, 20, 26\) +0\.3949 \(0, 1\)$"),
+        ("context.py", r"^in order +24 +0 +\d+\.\d +\d\d\.\d%"),
+        ("oracle_gap.py", r"^system 0\.3000, oracle 0\.\d{4}, share 0\.\d{4}$"),
+        ("datatrove_step.py", r"^bridge \[\d, \d, \d, \d\] 0\.\d{4}$"),
+        ("own_solver.py", r"^bridge-closure +0\.4968 +scipy 0\.4968 +optimal$"),
+        ("own_formulation.py", r"^bridge-closure +0\.4968 +with numbers 0\.\d{4} +\(\d+"),
+    ],
+)
+def test_an_example_shows_what_it_is_for(name: str, shown: str) -> None:
+    assert re.search(shown, run(name), re.MULTILINE)
+
+
+def test_the_gap_is_what_scoring_and_searching_say() -> None:
+    gap = load_place(f"{EXAMPLES / 'oracle_gap.py'}:oracle_gap")
+    found = gap(["dogs bark", "a cat"], ["the cat sat", ""][:1] * 2, ["the cat sat. dogs bark."] * 2, max_length=3)
+    assert (found["system"], found["oracle"]) == (pytest.approx(1 / 6), 1.0)
+    assert found["shares"] == [0.0, pytest.approx(1 / 3)]
+
+
+def test_a_step_labels_what_can_be_labelled_and_says_what_cannot() -> None:
+    step, text = (load_place(f"{EXAMPLES / 'datatrove_step.py'}:{name}") for name in ("OracleLabels", "Text"))
+    given = [text("a", "The cat sat. Dogs bark.", {"summary": "Dogs bark."}), text("b", "Dogs bark.", {"summary": ""})]
+    one, other = step(max_length=3).run(given)
+    assert (one.metadata["labels"], one.metadata["objective"], "error" in one.metadata) == ([0, 1], 1.0, False)
+    assert (other.metadata["status"], "labels" in other.metadata) == ("error", False)
+
+
+@pytest.mark.slow
+def test_labels_are_of_all_topics() -> None:
+    rows = [json.loads(line) for line in run("label_dataset.py").splitlines()]
+    assert len(rows) == 8
+    assert all(len(row["labels"]) == len(row["shares"]) and row["status"] == "optimal" for row in rows)
+
+
+def test_every_example_is_listed() -> None:
+    listed = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    names = [file.name for pattern in ("*.py", "*.ipynb") for file in EXAMPLES.glob(pattern)]
+    assert len(names) >= 8
+    assert [name for name in names if f"`{name}`" not in listed] == []
+
+
+@pytest.mark.slow
+def test_tutorials_and_examples_type_check(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    pages = [ROOT / "README.md", *ROOT.glob("docs/tutorials/*.md"), *ROOT.glob("docs/how-to/*.md")]
+    for page in pages:
+        code = "\n".join(re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+        (tmp_path / f"page_{page.stem.replace('-', '_')}.py").write_text(code, encoding="utf-8")
+    for example in EXAMPLES.glob("*.py"):
+        (tmp_path / example.name).write_text(example.read_text("utf-8"), encoding="utf-8")
+    home = str(Path(optsum.__file__).parents[1])  # an editable install is an import hook, which mypy does not follow
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--ignore-missing-imports", "."],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, **({} if "site-packages" in home else {"MYPYPATH": home})},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+# The kernel listens on this machine alone, and says that it does not encrypt.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning", "ignore::UserWarning")
+def test_the_notebook_shows_what_it_computes() -> None:
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    kept = nbformat.read(EXAMPLES / "oracles.ipynb", as_version=4)
+    nbformat.validate(kept)
+    fresh = nbformat.read(EXAMPLES / "oracles.ipynb", as_version=4)
+    client.NotebookClient(fresh, timeout=120, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    code = [cell for cell in kept.cells if cell.cell_type == "code"]
+    assert len(code) >= 8
+    again = [cell for cell in fresh.cells if cell.cell_type == "code"]
+    for before, after in zip(code, again, strict=True):
+        assert outputs(before) == outputs(after), before.source
+    everything = " ".join(text for cell in again for text in outputs(cell))
+    assert "<mark" in everything
+
+
+def test_what_the_notebook_shows_is_compared() -> None:
+    before = {"outputs": [{"text": "a  1.5 ms\n-----"}, {"data": {"text/html": "<b>"}}]}
+    after = {"outputs": [{"text": "a 22 s\n--------"}, {"data": {"text/html": "<b>"}}]}
+    assert outputs(before) == outputs(after)
+    assert outputs(before) != outputs({"outputs": [{"text": "b 22 s\n---"}, {"data": {"text/html": "<b>"}}]})
+    progress = {"data": {"text/html": "<small>8 topics, 1.2 s</small>"}}
+    assert outputs({"outputs": [progress, *before["outputs"]]}) == outputs(before)

@@ -1,0 +1,115 @@
+"""What `optsum` offers: every name of it loads, documents and examples need no other, every module stands alone."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from api import public_names
+from sources import all_sources, name_of
+
+import optsum
+import optsum.plugins
+from optsum.options.options import Options
+from optsum.registry import FACE
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MENTIONED = re.compile(r"`optsum\.([a-z]\w*)\.(\w+)")
+
+if not (ROOT / "docs").is_dir():
+    pytest.skip("the source tree is not beside the tests", allow_module_level=True)
+
+
+def deep_imports(source: str) -> Iterator[str]:
+    """Yield what a program imports from below `optsum.X`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if re.match(r"optsum\.\w+\.", alias.name))
+        elif isinstance(node, ast.ImportFrom) and re.match(r"optsum\.\w+\.", node.module or ""):
+            yield f"{node.module}"
+
+
+def test_every_name_loads() -> None:
+    assert public_names() == {*optsum._HOME, *FACE, "__version__"}
+    for name in public_names():
+        assert getattr(optsum, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nosuch'"):
+        _ = optsum.nosuch
+
+
+def test_few_names_are_listed_and_those_for_extensions_are_in_plugins() -> None:
+    assert len(dir(optsum)) < 40
+    assert not {*dir(optsum)} & {*dir(optsum.plugins)}
+    assert optsum.plugins.Strategy is optsum.Strategy
+    with pytest.raises(AttributeError, match="no attribute 'nosuch'"):
+        _ = optsum.plugins.nosuch
+    with pytest.raises(AttributeError):
+        _ = optsum.plugins.solve
+
+
+def test_what_is_printed_is_short() -> None:
+    topic = next(each for each in optsum.read_topics(ROOT / "examples/data/news.jsonl") if each.id == "cave-fish")
+    assert repr(topic) == "<Topic 'cave-fish': 2 documents, 20 sentences, 3 references>"
+    assert repr(optsum.FORMULATIONS).startswith("<Registry of formulation names: ")
+    shown = [topic, optsum.FORMULATIONS, optsum.METRICS, optsum.Limits(time_s=1), optsum.solve(topic, max_length=30)]
+    assert [each for each in map(repr, shown) if len(each) > 300] == []
+
+
+def test_help_shows_every_option() -> None:
+    told = optsum.solve.__doc__ or ""
+    left_out = {"workers", "executor", "scheduler", "memory_per_worker"}
+    assert [name for name in Options.model_fields if f"\n    {name} : " not in told and name not in left_out] == []
+    assert "Longest summary" in told
+    assert inspect.signature(optsum.solve).parameters["max_length"].default is None
+    for name in ("solve_all", "labels", "compare", "enumerate_optima", "frontier", "score"):
+        assert "\n    tokenizer : " in getattr(optsum, name).__doc__, name
+
+
+def test_documents_and_examples_import_nothing_deeper() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+    found = [
+        (page.relative_to(ROOT).as_posix(), name)
+        for page in pages
+        for block in CODE.findall(page.read_text(encoding="utf-8"))
+        for name in deep_imports(block)
+    ]
+    found += [
+        (page.relative_to(ROOT).as_posix(), ".".join(names))
+        for page in pages
+        for names in MENTIONED.findall(page.read_text(encoding="utf-8"))
+        if names[0] != "testing"  # `optsum.testing.check_problem`: a module of the face
+    ]
+    for program in (ROOT / "examples").rglob("*.py"):
+        found += [(program.name, name) for name in deep_imports(program.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+def test_a_deeper_import_is_found() -> None:
+    assert list(deep_imports("import optsum.a.b\nfrom optsum.c.d import e\nfrom optsum.f import g")) == [
+        "optsum.a.b",
+        "optsum.c.d",
+    ]
+    assert MENTIONED.findall("`optsum.a.b.C` and `optsum.D`") == [("a", "b")]
+
+
+def test_every_module_can_be_imported_first() -> None:
+    """Modules import each other in no circle (`test_layers`): if all can be imported, each can be the first."""
+    names = [name for name in map(name_of, all_sources()) if not name.endswith("__main__")]
+    program = f"for name in {names[::-1]!r}: __import__(name)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_example_of_a_metric_runs_without_arguments() -> None:
+    program = ROOT / "examples" / "own_metric.py"
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 8
+    assert all("optimum 0." in line for line in done.stdout.splitlines())

@@ -10,6 +10,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
+from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.system.deadline import TimeOver
 
@@ -23,8 +24,8 @@ class Greedy(Strategy):
 
     Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), Algorithm 2, after Khuller et al. 1999. Line 5 of
     the printed algorithm adds the length of a sentence even if it is then rejected; meant is that a rejected one
-    leaves the length as it was, and so it is done here. Units that gain nothing are not taken, unless a minimum
-    length asks for more; a climb that ends below the minimum is repaired (`optsum.problem.problem.Problem.repair`).
+    leaves the length as it was, and so it is done here. Units that gain nothing are not taken, unless `idle` or a
+    minimum length asks for them; a climb that ends below the minimum is repaired (`optsum.problem.problem.Problem.repair`).
 
     For recall, n-grams within sentences and no minimum length the objective is monotone and submodular, and its
     value is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum: the result's statistics hold that number as
@@ -32,10 +33,33 @@ class Greedy(Strategy):
 
     A move chooses a unit with its missing ancestors, or all units that an occurrence of several needs. A cover ends
     without any unit that could be left out.
+
+    Parameters
+    ----------
+    idle : bool
+        Whether what fits and gains nothing is taken at the end, the first units first, as the printed loop does.
+
+    Raises
+    ------
+    OptionError
+        For an `idle` that is neither true nor false.
     """
+
+    idle: bool = False
 
     name: ClassVar[str] = "greedy"
     about: ClassVar[str] = "gain per length, then the best single unit (Hirao et al. 2017, Algorithm 2)"
+
+    def __post_init__(self) -> None:
+        """Refuse what is neither true nor false."""
+        if not isinstance(self.idle, bool):
+            raise OptionError(f"The option idle is {self.idle!r:.40}; give true or false.")
+
+    def accept(self, problem: Problem) -> None:
+        """Refuse to take idle units where the objective is to be small."""
+        super().accept(problem)
+        if self.idle and problem.sense is Sense.MINIMIZE:
+            raise UnsupportedError("Units that gain nothing only add to what is minimized: leave out the option idle.")
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernel."""
@@ -55,6 +79,8 @@ class Greedy(Strategy):
             run.see(run.problem.repair(last, run.rng))
         if run.problem.sense is Sense.MINIMIZE and run.selection is not None:
             self._drop_idle(run, run.selection)
+        if self.idle and run.selection == last:
+            self._take_idle(run, last)
         if run.problem.can(Capability.COMBINATORIAL_BOUND) and run.problem.min_length == 0:
             run.statistics["guarantee"] = GUARANTEE
 
@@ -66,6 +92,19 @@ class Greedy(Strategy):
             fewer = tuple(other for other in selection if other != unit)
             if run.see(fewer).feasible:
                 selection = fewer
+
+    @staticmethod
+    def _take_idle(run: Run, selection: Selection) -> None:
+        """Take all units that fit and lower nothing. The run would not keep them for themselves: they gain nothing."""
+        for move in list(run.problem.moves(selection)):
+            run.check()
+            more = tuple(sorted({*selection, *move}))
+            if more == selection or not run.problem.fits(more):
+                continue
+            held, evaluation = run.evaluation, run.see(more)
+            if held is not None and evaluation.feasible and not run.problem.sense.better(held.key, evaluation.key):
+                selection = run.selection = more
+                run.evaluation = evaluation
 
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:

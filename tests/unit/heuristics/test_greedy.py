@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from optsum.heuristics.greedy import Greedy
 
+from optsum import OptionError, UnsupportedError, solve
 from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.problem.coverage_problem import CoverageProblem
@@ -21,8 +22,8 @@ def greedy(instance: Coverage) -> Selection:
     return result.selection
 
 
-def algorithm_2(problem: Problem) -> Selection:
-    """Hirao et al. 2017, Algorithm 2 as intended, word for word and without any shortcut."""
+def algorithm_2(problem: Problem, *, idle: bool = False) -> Selection:
+    """Hirao et al. 2017, Algorithm 2 as intended, word for word and without any shortcut; with what gains nothing."""
     oracle: list[int] = []
     left = list(range(problem.size))
     length = 0
@@ -35,7 +36,7 @@ def algorithm_2(problem: Problem) -> Selection:
 
         best = max(left, key=lambda unit: (density(unit), -unit))
         left.remove(best)
-        if length + problem.lengths[best] <= problem.max_length and density(best) > 0:
+        if length + problem.lengths[best] <= problem.max_length and (idle or density(best) > 0):
             oracle.append(best)
             length += problem.lengths[best]
     fitting = [unit for unit in range(problem.size) if problem.lengths[unit] <= problem.max_length]
@@ -44,6 +45,25 @@ def algorithm_2(problem: Problem) -> Selection:
     if single is not None and problem.evaluate((single,)).key > problem.evaluate(whole).key:
         return (single,)
     return whole
+
+
+def test_units_that_gain_nothing_are_taken_if_they_are_wanted() -> None:
+    seen = 0
+    for seed in range(200):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="recall", units=9))
+        if problem.instance.constants[0] or problem.instance.mass.any():
+            continue  # worth something without a feature, which the paper has not
+        wanted = algorithm_2(problem, idle=True)
+        assert search(problem, Greedy(idle=True)).selection == wanted, seed
+        seen += wanted != algorithm_2(problem)
+    assert seen > 20
+
+
+def test_what_the_option_idle_refuses() -> None:
+    with pytest.raises(OptionError, match="idle is 1; give true or false"):
+        Greedy(idle=1)  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedError, match="leave out the option idle"):
+        solve({"id": "t", "cover": [[["a"]]]}, formulation="cover", strategy="greedy", strategy_options=["idle=true"])
 
 
 def test_by_hand() -> None:

@@ -25,7 +25,8 @@ class Greedy(Strategy):
     Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), Algorithm 2, after Khuller et al. 1999. Line 5 of
     the printed algorithm adds the length of a sentence even if it is then rejected; meant is that a rejected one
     leaves the length as it was, and so it is done here. Units that gain nothing are not taken, unless `idle` or a
-    minimum length asks for them; a climb that ends below the minimum is repaired (`optsum.problem.problem.Problem.repair`).
+    minimum length asks for them. A climb that ends below the minimum is repaired
+    (`optsum.problem.problem.Problem.repair`).
 
     For recall, n-grams within sentences and no minimum length the objective is monotone and submodular, and its
     value is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum: the result's statistics hold that number as

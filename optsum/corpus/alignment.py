@@ -1,4 +1,4 @@
-"""Alignments made from text: the source sentences that together support a sentence of a reference.
+"""Alignments, made from text or read from a file: the source sentences that together support a sentence of a reference.
 
 Hirao et al. 2004 (TSC3), Table 1, lists for each sentence of an abstract the sets of source sentences that correspond
 to it, as people found them. Where there are no people, a set corresponds here if the n-grams of its sentences, taken
@@ -7,20 +7,24 @@ together, hold enough of those of the reference's sentence, and no smaller part 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from inspect import signature
+from itertools import accumulate, chain
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
-from pydantic import Field
+from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
 
-from optsum.corpus.alternatives import texts_of
+from optsum.corpus.alternatives import SentenceId, texts_of
+from optsum.corpus.formats.lines import Line, decoded
 from optsum.corpus.given import AnyTopics, checked_texts
-from optsum.corpus.topic import BadTopic, Flat, Topic, reading_of
-from optsum.corpus.topics import unique_topics
+from optsum.corpus.topic import BadTopic, Flat, Text, Topic, as_id, reading_of
+from optsum.corpus.topics import open_records, unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Counts, Metric
 from optsum.metrics.names import parse_metric
@@ -63,12 +67,22 @@ def align(
     source_words: Annotated[
         int | None, Field(ge=1, description="read only the sentences within the first N words of the documents")
     ] = None,
+    alignments: Annotated[
+        str | Sequence[Mapping[str, Any]] | None,
+        Field(description="a file of what people marked for each part of a reference, instead of n-grams"),
+    ] = None,
+    needed: Annotated[
+        Literal["all", "any"],
+        Field(description="of sentences that are marked as relevant: all together are a set, or any one is"),
+    ] = "all",
 ) -> Iterator[Topic | BadTopic]:
     """Add a cover to topics: for each sentence of a reference the smallest sets of source sentences that hold it.
 
     A set holds a sentence of a reference if
 
-        sum over n-grams of min(count in the sentence, count in the set) >= threshold * n-grams of the sentence.
+        sum over n-grams of min(count in the sentence, count in the set) >= threshold * n-grams of the sentence,
+
+    or if people say so (`alignments`).
 
     Parameters
     ----------
@@ -93,6 +107,14 @@ def align(
         How sentences become tokens (`optsum.text.analyzer.Analyzer`); the defaults count English content words. Stop
         words may also be a file (`optsum.text.analyzer.load_stopwords`). With ``tokenizer=None`` pre-tokenized topics
         are used as they are, and others as "rouge" does.
+    alignments
+        Objects, or a file of them, one for each sentence or other part of a reference: ``topic_id``, perhaps
+        ``reference_index``, the ``text`` or ``answer`` that is aligned, and one of ``alternatives`` (sets of
+        sentences), ``relevant`` (sentences) and ``relevant_ranges`` (of unit numbers, ``[first, end]`` without the
+        end). A sentence is a unit number, a name, or ``[document, sentence]``. Topics that no object names come out as
+        a `BadTopic`; where there is no ``reference_index``, the texts that are aligned are the reference.
+    needed
+        What ``relevant`` and ``relevant_ranges`` mean; alternatives say it themselves.
 
     Yields
     ------
@@ -109,13 +131,26 @@ def align(
         At once, for a value that is impossible.
     UnsupportedError
         At once, for a metric that is not made of n-grams.
+    InputError
+        At once, for alignments that cannot be used.
 
     Examples
     --------
     >>> topic = {"id": "t", "documents": [["red cats", "cats sleep", "dogs"]], "references": [["Red cats sleep."]]}
     >>> next(align([topic], threshold=0.9)).cover
     (((0, 1),),)
+    >>> next(align([topic], alignments=[{"topic_id": "t", "relevant_ranges": [[0, 2]]}], needed="any")).cover
+    (((0,), (1,)),)
     """
+    if alignments is None and needed != "all":
+        raise OptionError("What is needed of sentences that are marked is a question of alignments: give them too.")
+    counted = {
+        "metric": metric, "threshold": threshold, "max_sentences": max_sentences, "max_sets": max_sets,
+        "tokenizer": tokenizer, "stem": stem, "stopwords": stopwords,
+    }  # fmt: skip
+    defaults = signature(align).parameters
+    if alignments is not None and (idle := [name for name in counted if counted[name] != defaults[name].default]):
+        raise OptionError(f"Alignments that are given count no n-grams: leave out {', '.join(idle)}.")
     parsed = parse_metric(metric)
     if parsed.parts or not parsed.countable:
         raise UnsupportedError(f"Alignments count n-grams, and {parsed} is not made of them: use rouge-N or rouge-suK.")
@@ -132,13 +167,17 @@ def align(
     ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
     reading = reading_of(language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words)
     reading = reading._replace(summary_lines="broken")
-    each = (
-        aligned
-        for topic in checked_texts(topics, "align", reading)
-        for aligned in _aligned(
-            topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
+    known = checked_texts(topics, "align", reading)
+    if alignments is not None:
+        each = _marked(known, _read_marks(alignments), needed)
+    else:
+        each = (
+            aligned
+            for topic in known
+            for aligned in _aligned(
+                topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
+            )
         )
-    )
     # One may be called t#0 already, beside a t with several references.
     return unique_topics(each, "a second topic would be called {!r}; give each its own id")
 
@@ -175,6 +214,117 @@ def _aligned(
             cover=tuple(tuple(tuple(names[unit] for unit in units) for units in sets) for sets, _ in cover),
             meta={**topic.meta, "align": {**made, "reference": number, **({"cut": cut} if cut else {})}},
         )
+
+
+_Unit: TypeAlias = SentenceId | tuple[int, int]
+
+
+class _Marks(BaseModel):
+    """A part of a reference with the sentences that people marked for it; checked."""
+
+    topic_id: str | int
+    reference_index: int | None = Field(None, ge=0)
+    text: str | list[str] | None = Field(None, validation_alias=AliasChoices("text", "answer"))
+    alternatives: list[list[_Unit]] | None = None
+    relevant: list[_Unit] | None = None
+    relevant_ranges: list[tuple[int, int]] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if sum(each is not None for each in (self.alternatives, self.relevant, self.relevant_ranges)) != 1:
+            raise ValueError("give one of alternatives, relevant and relevant_ranges")
+        return self
+
+    @property
+    def texts(self) -> list[str]:
+        """The sentences that are aligned, as far as they are known."""
+        return [self.text] if isinstance(self.text, str) else list(self.text or ())
+
+    def sets(self, needed: str) -> list[list[_Unit]]:
+        """Return the sets of sentences that correspond to it."""
+        if self.alternatives is not None:
+            return self.alternatives
+        ranges = chain.from_iterable(range(*one) for one in self.relevant_ranges or ())
+        units: list[_Unit] = list(dict.fromkeys(ranges if self.relevant is None else self.relevant))
+        return [units] if needed == "all" and units else [[unit] for unit in units]
+
+
+def _read_marks(alignments: str | os.PathLike[str] | Iterable[object]) -> dict[str, dict[int | None, list[_Marks]]]:
+    """Return what people marked, by topic and reference."""
+    lines: Iterable[Line] = (
+        map(decoded, open_records(alignments, what="alignment"))
+        if isinstance(alignments, str | os.PathLike)
+        else (Line(f"alignment {number}", value) for number, value in enumerate(alignments, 1))
+    )
+    found: dict[str, dict[int | None, list[_Marks]]] = {}
+    for line in lines:
+        if line.error is not None:
+            raise InputError(f"{line.source}: {line.error}")
+        try:
+            marks = _Marks.model_validate(line.value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "it"
+            raise InputError(f"{line.source} is no alignment: {place} cannot be used ({first['msg']})") from None
+        name = as_id(marks.topic_id, f"the topic_id of {line.source}")
+        found.setdefault(name, {}).setdefault(marks.reference_index, []).append(marks)
+    return found
+
+
+def _marked(
+    topics: Iterable[Topic | BadTopic], marks: dict[str, dict[int | None, list[_Marks]]], needed: str
+) -> Iterator[Topic | BadTopic]:
+    """Yield topics with the cover that people marked, one for each reference; then the alignments of no topic."""
+    left = dict(marks)
+    for topic in topics:
+        if isinstance(topic, BadTopic):
+            left.pop(topic.id or "", None)
+            yield topic
+            continue
+        if topic.id not in left:
+            yield BadTopic(topic.id, topic.source, "no alignment names it; give one, or leave it out")
+            continue
+        for number, parts in left.pop(topic.id).items():
+            try:
+                yield _with_marks(topic, number, parts, needed)
+            except InputError as error:
+                yield BadTopic(topic.id, topic.source, str(error))
+    for name in left:
+        yield BadTopic(name, "", "there is no such topic, for which there are alignments")
+
+
+def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], needed: str) -> Topic:
+    names = list(texts_of(topic))
+    first = [0, *accumulate(map(len, topic.documents))]
+
+    def named(unit: _Unit) -> SentenceId:
+        if isinstance(unit, tuple):
+            document, sentence = unit
+            if not (0 <= document < len(topic.documents) and 0 <= sentence < len(topic.documents[document])):
+                raise InputError(f"an alignment names sentence {sentence} of document {document}, which it has not")
+            unit = first[document] + sentence
+        if isinstance(unit, int):
+            if not 0 <= unit < len(names):
+                raise InputError(f"an alignment names sentence {unit}; sentences are 0 to {len(names) - 1}")
+            return names[unit]
+        return unit
+
+    several = number is not None and len(topic.references) > 1
+    references: tuple[Text, ...]
+    if number is not None:
+        if number >= len(topic.references):
+            raise InputError(f"an alignment names reference {number}, and there are {len(topic.references)}")
+        references = (topic.references[number],)
+    else:
+        texts = tuple(chain.from_iterable(part.texts for part in parts))
+        references = (texts,) if texts else topic.references
+    return replace(
+        topic,
+        id=f"{topic.id}#{number}" if several else topic.id,
+        references=references,
+        cover=tuple(tuple(tuple(map(named, units)) for units in part.sets(needed)) for part in parts),
+        meta={**topic.meta, "align": {"needed": needed, "reference": number}},
+    )
 
 
 def corresponding_sets(

@@ -67,6 +67,9 @@ class HiraoStudy(Study):
 
     max_length: Annotated[int, Field(ge=1, description="longest extract, in words")] = 100
     greedy: Annotated[str, Field(description="the strategy that is compared with the oracles")] = "greedy"
+    idle: Annotated[
+        bool, Field(description="greedy search takes what fits and gains nothing too, as the loop of Algorithm 2")
+    ] = False
     one: Annotated[
         str, Field(description="the strategy that extracts a single oracle, for its time; none for none")
     ] = "milp"
@@ -94,7 +97,7 @@ class HiraoStudy(Study):
         """Return the settings in some words."""
         return (
             f"recall of extracts of {self.max_length} words at most, Porter stems, R1 without stop words, n-grams "
-            f"within sentences, {self.seeding}"
+            f"within sentences, {'greedy takes what gains nothing, ' if self.idle else ''}{self.seeding}"
         )
 
     def lacking(self) -> list[str]:
@@ -121,7 +124,7 @@ class HiraoStudy(Study):
         """How each metric is searched: all oracles, with the paper's bound, greedily (with every seed), one oracle."""
         roles: dict[str, dict[str, Any]] = {
             "all": {"strategy": "branch-and-bound"},
-            "greedy": {"strategy": self.greedy},
+            "greedy": {"strategy": self.greedy, "strategy_options": {"idle": True} if self.idle else {}},
             "optimum": {"strategy": CHOOSER},
         }
         if self.bound == "knapsack":

@@ -284,7 +284,7 @@ def run_align(
 
     source = open_topics(topics, columns, reading, limit)
     aligned = (topic for topic in align(counting(), **given))  # a generator: Ctrl-C can be thrown into it
-    inputs = [topics, *filter(None, [config]), given["stopwords"]]
+    inputs = [topics, *filter(None, [config, given["alignments"]]), given["stopwords"]]
     made, interrupted = _Made(given["max_sets"]), False
     try:
         with ExitStack() as stack:

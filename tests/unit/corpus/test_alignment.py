@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from fractions import Fraction
@@ -201,3 +202,84 @@ def test_a_cover_runs_on_what_was_aligned() -> None:
     assert [result.status.value for result in results] == ["optimal", "error"]
     assert results[0].selection == (0, 1)
     assert results[0].summary == ("The cat sleeps on the red mat.", "A dog barks.")
+
+
+MARKED: dict[str, Any] = {
+    "sets": {"text": "A cat slept.", "alternatives": [[0], [[1, 0], 3]]},
+    "sentences": {"relevant": [[0, 1], 3, 3]},
+    "ranges": {"answer": ["It was so.", "It is."], "relevant_ranges": [[0, 2], [1, 3]]},
+    "nothing": {"relevant": []},
+}
+
+
+@pytest.mark.parametrize(
+    ("needed", "covers"),
+    [
+        ("all", [((0,), (2, 3)), ((1, 3),), ((0, 1, 2),), ()]),
+        ("any", [((0,), (2, 3)), ((1,), (3,)), ((0,), (1,), (2,)), ()]),
+    ],
+)
+def test_what_people_marked(needed: Any, covers: list[Any], tmp_path: Path) -> None:
+    rows = [{"topic_id": "t", **row} for row in MARKED.values()]
+    (found,) = align([TOPIC], alignments=rows, needed=needed)
+    assert isinstance(found, Topic)
+    assert (found.id, found.cover) == ("t", tuple(covers))
+    assert found.references == (("A cat slept.", "It was so.", "It is."),)
+    assert found.meta["align"] == {"needed": needed, "reference": None}
+    by_reference = [{**row, "reference_index": number % 2} for number, row in enumerate(rows)]
+    (tmp_path / "marks.jsonl").write_text("\n".join(map(json.dumps, by_reference)))
+    first, second = align([TOPIC], alignments=str(tmp_path / "marks.jsonl"), needed=needed)
+    assert isinstance(first, Topic)
+    assert isinstance(second, Topic)
+    assert (first.id, first.cover, second.id, second.cover) == ("t#0", tuple(covers[::2]), "t#1", tuple(covers[1::2]))
+    assert first.references == (tuple(TOPIC["references"][0]),)
+
+
+def test_what_people_marked_is_named_as_the_topic_names_it() -> None:
+    named = {**TOPIC, "meta": {"sentence_ids": [*"abcde"]}}
+    (found,) = align([named], alignments=[{"topic_id": "t", "relevant": [[1, 0], "b", 4]}])
+    assert isinstance(found, Topic)
+    assert found.cover == ((("c", "b", "e"),),)
+
+
+@pytest.mark.parametrize(
+    ("row", "error"),
+    [
+        ({"relevant": [[0, 2]]}, "sentence 2 of document 0"),
+        ({"relevant": [5]}, "sentences are 0 to 4"),
+        ({"relevant_ranges": [[4, 6]]}, "sentences are 0 to 4"),
+        ({"relevant": [0], "reference_index": 2}, "names reference 2, and there are 2"),
+    ],
+)
+def test_marks_that_the_topic_does_not_have(row: dict[str, Any], error: str) -> None:
+    found = list(
+        align([TOPIC, {**TOPIC, "id": "bare"}], alignments=[{"topic_id": "t", **row}, {"topic_id": "u", **row}])
+    )
+    assert all(isinstance(each, BadTopic) for each in found)
+    assert [each.id for each in found] == ["t", "bare", "u"]
+    assert error in found[0].error  # type: ignore[union-attr]
+    assert "no alignment names it" in found[1].error  # type: ignore[union-attr]
+    assert "there is no such topic" in found[2].error  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("row", "error"),
+    [
+        ({"relevant": [0]}, "alignment 1 is no alignment: topic_id"),
+        ({"topic_id": "t"}, "give one of alternatives, relevant and relevant_ranges"),
+        ({"topic_id": "t", "relevant": [0], "alternatives": [[0]]}, "give one of alternatives"),
+        ({"topic_id": "t", "relevant": [1.5]}, "relevant.0"),
+        ("t", "alignment 1 is no alignment"),
+        ({"topic_id": " ", "relevant": [0]}, "is blank"),
+    ],
+)
+def test_rows_that_are_no_alignments(row: Any, error: str) -> None:
+    with pytest.raises(InputError, match=error):
+        align([TOPIC], alignments=[row])
+
+
+def test_options_of_the_one_way_are_none_of_the_other() -> None:
+    with pytest.raises(OptionError, match="leave out threshold, stem"):
+        align([TOPIC], alignments=[], threshold=0.7, stem=False)
+    with pytest.raises(OptionError, match="give them too"):
+        align([TOPIC], needed="any")

@@ -406,3 +406,13 @@ def test_significance_of_single_references_too() -> None:
         assert lines[f"p, oracle against peer{name}"][0] == f"{expected:.2g}"
         assert lines[f"Peer{name}"][0] == f"{fmean(of_peer.values()):.4f}"
         assert f"p, oracle against greedy{name}" in lines
+
+
+def test_greedy_takes_what_gains_nothing_if_it_is_wanted() -> None:
+    topic = {"id": "t", "documents": [["cats purr loudly", "cats purr"]], "references": [["cats purr loudly"]]}
+    found = [study_hirao([topic], max_length=5, idle=idle) for idle in (False, True)]
+    (strict,), (loose,) = (one.of("problem", metric="rouge-1", references="multi") for one in found)
+    assert (strict["greedy_selection"], loose["greedy_selection"]) == ([0], [0, 1])
+    assert strict["greedy"] == loose["greedy"]
+    assert (strict["jaccard"], loose["jaccard"]) == (0.75, 0.75)  # oracles: {0}, {0, 1}
+    assert "greedy takes what gains nothing" in found[1].caption()[0]

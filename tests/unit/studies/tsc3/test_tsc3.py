@@ -226,6 +226,22 @@ def test_the_study_on_alignments_made_from_text(shared_data: Path) -> None:
     assert mean(study, "first", "", "precision") is not None
 
 
+@pytest.mark.parametrize(("name", "topics"), [("qmsum", 12), ("aclsum", 20)])
+def test_the_study_on_what_people_marked(shared_data: Path, name: str, topics: int) -> None:
+    """Half-open ranges, and lists: if all that is marked is needed, the minimum cover is all of it."""
+    folder = shared_data / name
+    sizes: dict[str, list[int]] = {}
+    for needed in ("all", "any"):
+        marked = align(folder / "topics.jsonl", alignments=str(folder / "alignments.jsonl"), needed=needed)  # type: ignore[arg-type]
+        study = study_tsc3(marked, [], uncoverable="skip")
+        assert study.errors == []
+        found = study.of("score", system=BEST)
+        assert len(found) == topics
+        assert {row["coverage"] for row in found} == {1}
+        sizes[needed] = [row["size"] for row in found]
+    assert all(one > few for one, few in zip(sizes["all"], sizes["any"], strict=True))
+
+
 def test_what_systems_have_for_a_topic_serves_all_its_references() -> None:
     topic = {"id": "t", "documents": [["a cat", "a dog"]], "references": [["cat"], ["dog"]]}
     study = study_tsc3(align([topic]), [{"topic_id": "t", "system": "x", "selection": [1]}])

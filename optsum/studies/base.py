@@ -378,9 +378,9 @@ def done_topics(output: str, study: Study) -> Callable[[Iterator[Row]], Callable
     OptionError
         From what is returned, if a row is of another study, or was made with other options or summaries.
     """
-    options = study.config_hash  # of all summaries too, so it takes a moment
 
     def look(rows: Iterator[Row]) -> Callable[[Row], bool]:
+        options = study.config_hash  # of all summaries too, so it takes a moment
         found: Counter[str] = Counter()
         wanted: dict[str, int] = {}
         for row in rows:

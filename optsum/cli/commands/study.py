@@ -211,7 +211,7 @@ def _run(study: Study, files: StudyFiles, form: TableFormat, *, shown: bool = Tr
         rows = None
         if output is not None:
             held = [path for path in (topics, systems, files.config) if path]
-            keep = done_topics(output, study) if files.resume else None
+            keep = done_topics(output, study)
             rows = stack.enter_context(
                 RowWriter(output, inputs=held, existing=mode, keep=keep, csv_safe=files.csv_safe)
             )

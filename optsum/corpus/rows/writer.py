@@ -282,7 +282,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     `path`: ``.jsonl``, ``.csv`` (either also ``.gz`` or ``.zst``) or ``.parquet``; ``-`` is the standard output, which
     has JSON Lines. `inputs`: files that the rows are made from, which must not be overwritten. `existing`: what becomes
     of rows that are there already. `keep`: for "resume": which of them are finished; all of them, if not
-    given. `form`: the format, where the name does not say it. `csv_safe`: whether cells of CSV that a spreadsheet would
+    given. "resume" is offered only where it is given. `form`: the format, where the name does not say it. `csv_safe`: whether cells of CSV that a spreadsheet would
     run are made harmless. `derived`: whether the rows can be had again at once, so that nothing is left of a run that
     fails.
 
@@ -364,14 +364,15 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         held = [path for path in (journal, Path(self._name)) if _holds_something(path)]
         if not held:
             return
+        complete = self._form.kind == "bertsum" and held[0] != journal  # which says nothing of options
         if existing == "refuse":
             stopped = f" (in {journal})" if held[0] == journal else ""
-            raise OptionError(
-                f"the output {self._name} exists already{stopped}: --resume keeps its finished rows and goes on, "
-                "--overwrite begins anew; or name another output"
-            )
+            way = "--overwrite replaces it"
+            if keep is not None and not complete:
+                way = "--resume keeps its finished rows and goes on, --overwrite begins anew"
+            raise OptionError(f"the output {self._name} exists already{stopped}: {way}; or name another output")
         if existing == "resume":
-            if self._form.kind == "bertsum" and held[0] != journal:
+            if complete:
                 raise OptionError(f"the output {self._name} is complete, and says nothing of options: give --overwrite")
             self._resume(journal, held[0], keep)
             self._empty, self._resumed = False, True

@@ -205,7 +205,10 @@ def test_the_other_commands(command: list[str], out: str, capsys: pytest.Capture
     assert first
     capsys.readouterr()
     assert main([*command, "-o", out]) == 2
-    assert "exists already" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "exists already" in said
+    offered = "--resume" in said
+    assert (main([*command, "-o", out, "--resume"]) != 2 or "--resume" not in capsys.readouterr().err) is offered
     main([*command, "-o", out, "--overwrite"])
     assert len(rows(out)) == len(first)
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import e, inf
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
-from optsum.problem.problem import Capability, Evaluation, Problem, Selection
+from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.system.deadline import TimeOver
+from optsum.whole import LARGEST
+
+if TYPE_CHECKING:
+    from optsum.problem.linear_problem import Additions
 
 GUARANTEE: Final = 0.5 * (1 - 1 / e)
 """Share of the optimum that is certain for recall, n-grams within sentences and no minimum length."""
@@ -142,12 +149,16 @@ class Greedy(Strategy):
         problem = run.problem
         selection: Selection = ()
         held = problem.evaluate(selection)
+        additions = _additions_of(run)
         while True:
             # A length to be minimized is bought with what it removes of the violation.
             covering = problem.sense is Sense.MINIMIZE and not held.feasible
             short = covering or problem.length(selection) < problem.min_length
             best: tuple[float, Evaluation, Selection] | None = None
-            for move in problem.moves(selection):
+            moves: Iterable[Move] = problem.moves(selection)
+            if additions is not None and (found := additions(selection)) is not None:
+                moves = _foremost(run, found, held, covering=covering)
+            for move in moves:
                 if not set(move).isdisjoint(selection):
                     continue
                 candidate = tuple(sorted({*selection, *move}))
@@ -168,3 +179,27 @@ class Greedy(Strategy):
             if best is None or (best[0] <= 0 and not short):
                 return selection
             _, held, selection = best
+
+
+def _additions_of(run: Run) -> Callable[[Selection], Additions | None] | None:
+    """Return what evaluates all additions to a selection of a linear program at once; None for other problems."""
+    if not run.problem.can(Capability.LINEAR) or run.limits.evaluations is not None:
+        return None
+    from optsum.problem.linear_problem import LinearProblem
+
+    return run.problem.additions if isinstance(run.problem, LinearProblem) else None
+
+
+def _foremost(run: Run, found: Additions, held: Evaluation, *, covering: bool) -> list[Move]:
+    """Return the addition that gains most for its length, and the one that is worth most: what others are is known."""
+    if not len(found.units):
+        return []
+    gain = found.gain if run.problem.sense is Sense.MAXIMIZE else -found.gain
+    worth = np.where(found.violation == 0, gain, -LARGEST)
+    gain = (held.violation - found.violation if covering else gain).astype(np.float64)
+    added = np.array(run.problem.lengths, np.float64)[found.units]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        density = np.where(added > 0, gain / added, np.where(gain > 0, inf, gain))
+    first = sorted({int(density.argmax()), int(worth.argmax())})
+    run.count(evaluations=len(found.units) - len(first))
+    return [(unit,) for unit in found.units[first].tolist()]

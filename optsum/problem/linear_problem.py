@@ -49,6 +49,17 @@ _KNOWN: Final = 10_000  # Selections of which the value is remembered.
 _PLAIN: Final = 10**6  # Largest denominator of a fraction that a float is taken for, where it is next to that float.
 
 
+_MOST_ADDED: Final = 5_000_000  # Largest table of what each unit adds to each row.
+
+
+class Additions(NamedTuple):
+    """Units that may be added to a selection, what limits are broken by then, and what that adds to the objective."""
+
+    units: IntArray
+    violation: IntArray
+    gain: IntArray  # in units of the denominator
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinearProblem(Problem):
     """An integer linear program whose first columns are the units, solved by every backend and evaluated exactly.
@@ -126,8 +137,10 @@ class LinearProblem(Problem):
         """Python's integers where sums of rows might not fit into 64 bits."""
         program = self.program
         upper, value = program.upper.astype(np.float64), np.abs(program.row_value.astype(np.float64))
+        sides = np.abs(np.concatenate([program.row_lower, program.row_upper]))
         most = max(
-            float(upper[program.row_column] @ value), float(np.abs(program.objective.astype(np.float64)) @ upper)
+            float(upper[program.row_column] @ value) + float(sides[np.isfinite(sides)].sum()),
+            float(np.abs(program.objective.astype(np.float64)) @ upper),
         )
         return np.int64 if most < _OPEN / 4 else object
 
@@ -136,21 +149,36 @@ class LinearProblem(Problem):
         return {}
 
     @cached_property
-    def _spread(self) -> tuple[Any, Any]:
-        """The least and the most that the other columns add to each row."""
-        return self._added_by(np.arange(self.program.columns) >= self.program.units)
+    def _terms(self) -> tuple[Any, Any, Any]:
+        """Each entry of the rows, and the least and the most that it adds to its row."""
+        value: Any = self.program.row_value.astype(self._dtype)
+        most = value * self.program.upper[self.program.row_column].astype(self._dtype)
+        return value, np.minimum(most, 0), np.maximum(most, 0)
 
-    def _added_by(self, columns: NDArray[np.bool_]) -> tuple[Any, Any]:
-        """Return the least and the most that columns add to each row."""
-        program = self.program
-        value: Any = program.row_value.astype(self._dtype)
-        upper: Any = program.upper[program.row_column].astype(self._dtype)
-        most = np.where(columns[program.row_column], value * upper, 0)
-        return self._summed(np.minimum(most, 0)), self._summed(np.maximum(most, 0))
+    @cached_property
+    def _filled(self) -> IntArray:
+        """The rows that have entries."""
+        found: IntArray = np.flatnonzero(np.diff(self.program.row_start))
+        return found
+
+    def _added_by(self, taken: NDArray[np.bool_]) -> tuple[Any, Any]:
+        """Return the least and the most that rows add up to where some columns are 1 and others anything."""
+        value, least, most = self._terms
+        held = taken[self.program.row_column]
+        return self._summed(np.where(held, value, least)), self._summed(np.where(held, value, most))
+
+    @cached_property
+    def _spread(self) -> tuple[Any, Any]:
+        """The least and the most that the columns that are no units add to each row."""
+        beside = self.program.row_column >= self.program.units
+        _, least, most = self._terms
+        return self._summed(np.where(beside, least, 0)), self._summed(np.where(beside, most, 0))
 
     def _summed(self, terms: Any) -> Any:
-        sums = np.concatenate([np.zeros(1, self._dtype), np.cumsum(terms, dtype=self._dtype)])
-        return sums[self.program.row_start[1:]] - sums[self.program.row_start[:-1]]
+        sums: Any = np.zeros(self.program.rows, self._dtype)
+        if len(filled := self._filled):
+            sums[filled] = np.add.reduceat(terms, self.program.row_start[filled])
+        return sums
 
     def evaluate(self, selection: Selection) -> Evaluation:
         """Return what a selection is worth with the best values of the other columns."""
@@ -162,35 +190,112 @@ class LinearProblem(Problem):
 
     def fits(self, selection: Collection[int]) -> bool:
         """Whether the length does, and no row stays broken whatever is chosen beside."""
-        values: Any = np.zeros(self.program.columns, self._dtype)
-        values[list(selection)] = 1
-        return super().fits(selection) and not self._broken(values, *self._added_by(values == 0))
+        if not super().fits(selection):
+            return False
+        (least, most), (low, high) = self._added_by(self._chosen(selection) != 0), self._sides
+        return not ((least > high) | (most < low)).any()
+
+    def additions(self, selection: Selection) -> Additions | None:
+        """Return what each selection of one unit more is worth, all at once; None if that takes too much, or HiGHS."""
+        if not self._apart or self._by_unit is None or type(self).evaluate is not LinearProblem.evaluate:
+            return None
+        values, adds = self._chosen(selection), self._by_unit
+        (least, most), (low, high) = self._added_by(values != 0), self._sides
+        fits: NDArray[np.bool_] = (least[:, None] + np.maximum(adds, 0) <= high[:, None]).all(axis=0)
+        fits &= (most[:, None] + np.minimum(adds, 0) >= low[:, None]).all(axis=0)
+        length = self.length(selection) + np.array(self.lengths, np.int64)
+        fits &= (length <= self.max_length) & (values[: self.size] == 0)
+        units = np.flatnonzero(fits)
+        violation, others = self._judged(self._body(values)[:, None] + adds[:, units])
+        before = self._judged(self._body(values)[:, None])[1][:, 0]
+        gain = self._costs[units] + self._costs[self.size :] @ (others - before[:, None])
+        return Additions(units, violation + np.maximum(0, self.min_length - length[units]), gain)
 
     def _evaluate(self, selection: Selection) -> Evaluation:
-        program = self.program
-        values: Any = np.zeros(program.columns, self._dtype)
-        values[list(selection)] = 1
-        violation = self._broken(values, *self._spread)
-        if program.columns > program.units and not violation:
+        program, values = self.program, self._chosen(selection)
+        broken, settled = self._judged(self._body(values)[:, None])
+        violation = int(broken[0])
+        if self._apart:
+            values[program.units :] = settled[:, 0]
+        elif not violation:
             others = self._others(selection)
             if others is None:
                 violation = 1
             else:
                 values[program.units :] = others
-                if self._broken(values, 0, 0):
+                body, (low, high) = self._body(values), self._sides
+                if ((body < low) | (body > high)).any():
                     raise BackendError(
                         f"HiGHS gives the selection {list(selection)} values of the other columns that break a row: "
                         "its tolerances do not allow for numbers as these; divide rows by common factors."
                     )
-        total = int(values @ program.objective.astype(self._dtype))
-        key = Fraction(total + program.offset, program.denominator)
+        key = Fraction(int(values @ self._costs) + program.offset, program.denominator)
         return Evaluation(key, violation + self.excess(selection), self.value_of(key))
 
-    def _broken(self, values: Any, least: Any, most: Any) -> int:
-        body = self._summed(self.program.row_value.astype(self._dtype) * values[self.program.row_column])
-        low, high = self._sides
-        outside = np.maximum(low - body - most, body + least - high)
-        return sum(outside[outside > 0].tolist())
+    def _chosen(self, selection: Iterable[int]) -> Any:
+        """Return the values of the columns where these units are chosen, and the others are 0."""
+        values: Any = np.zeros(self.program.columns, self._dtype)
+        values[list(selection)] = 1
+        return values
+
+    def _body(self, values: Any) -> Any:
+        return self._summed(self._terms[0] * values[self.program.row_column])
+
+    @cached_property
+    def _costs(self) -> Any:
+        return self.program.objective.astype(self._dtype)
+
+    @cached_property
+    def _by_unit(self) -> Any:
+        """What each unit adds to each row, (rows, units); None if that is too large."""
+        program = self.program
+        if self._dtype is not np.int64 or max(program.rows, len(self._beside[0])) * program.units > _MOST_ADDED:
+            return None
+        rows = np.repeat(np.arange(program.rows), np.diff(program.row_start))
+        ours = program.row_column < program.units
+        found: Any = np.zeros((program.rows, program.units), np.int64)
+        np.add.at(found, (rows[ours], program.row_column[ours]), program.row_value[ours])
+        return found
+
+    @cached_property
+    def _beside(self) -> tuple[IntArray, IntArray]:
+        """The entries of columns that are no units, ordered by column, and their rows."""
+        program = self.program
+        entries = np.flatnonzero((program.row_column >= program.units) & (program.row_value != 0))
+        entries = entries[np.argsort(program.row_column[entries], kind="stable")]
+        return entries, np.repeat(np.arange(program.rows), np.diff(program.row_start))[entries]
+
+    @cached_property
+    def _apart(self) -> bool:
+        """Whether no row joins two columns that are no units, so that the best value of each follows by itself."""
+        rows = self._beside[1]
+        return len(np.unique(rows)) == len(rows)
+
+    def _judged(self, bodies: Any) -> tuple[Any, Any]:
+        """Return by how much rows stay broken, and the best values of the other columns where each is apart.
+
+        `bodies`: what the units add to the rows, (rows, selections). The result: (selections,), (others, selections).
+        """
+        (low, high), (least, most) = self._sides, self._spread
+        outside = np.maximum((low - most)[:, None] - bodies, bodies + (least - high)[:, None])
+        violation = np.maximum(outside, 0).sum(axis=0, initial=0)
+        program, (entries, rows) = self.program, self._beside
+        first: Any = np.zeros((program.columns - program.units, bodies.shape[1]), self._dtype)
+        if not self._apart or not len(first):
+            return violation, first
+        last: Any = first + program.upper[program.units :, None].astype(self._dtype)
+        if len(entries):
+            weight = self._terms[0][entries]
+            rising, size = (weight > 0)[:, None], np.abs(weight)[:, None]
+            low, high = (side[rows, None] - bodies[rows] for side in self._sides)
+            # Of a row with a negative entry both sides change places.
+            low, high = np.where(rising, low, -high), np.where(rising, high, -low)
+            columns, starts = np.unique(program.row_column[entries] - program.units, return_index=True)
+            first[columns] = np.maximum(first[columns], np.maximum.reduceat(-(-low // size), starts, axis=0))
+            last[columns] = np.minimum(last[columns], np.minimum.reduceat(high // size, starts, axis=0))
+        violation = np.maximum(violation, (first > last).any(axis=0))
+        costs = self._costs[program.units :, None]
+        return violation, np.where(costs > 0 if self.sense is Sense.MAXIMIZE else costs < 0, last, first)
 
     def _others(self, selection: Selection) -> IntArray | None:
         """Return the best values of the columns that are no units; None if there are none that keep the rows.

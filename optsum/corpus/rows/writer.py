@@ -282,9 +282,9 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     `path`: ``.jsonl``, ``.csv`` (either also ``.gz`` or ``.zst``) or ``.parquet``; ``-`` is the standard output, which
     has JSON Lines. `inputs`: files that the rows are made from, which must not be overwritten. `existing`: what becomes
     of rows that are there already. `keep`: for "resume": which of them are finished; all of them, if not
-    given. "resume" is offered only where it is given. `form`: the format, where the name does not say it. `csv_safe`: whether cells of CSV that a spreadsheet would
-    run are made harmless. `derived`: whether the rows can be had again at once, so that nothing is left of a run that
-    fails.
+    given, and then a message does not offer to resume. `form`: the format, where the name does not say it. `csv_safe`:
+    whether cells of CSV that a spreadsheet would run are made harmless. `derived`: whether the rows can be had again at
+    once, so that nothing is left of a run that fails.
 
     Examples
     --------

@@ -19,8 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optsum
+from optsum.problem.linear_problem import LinearProblem
 from optsum.program.highs import new_highs, pass_model
 from optsum.testing import check_problem
+from optsum.testing.enumeration import selections
 
 
 def random_model(seed: int, *, others: bool = True) -> pyo.ConcreteModel:
@@ -145,6 +147,32 @@ def test_every_verb_takes_it(tmp_path: Path) -> None:
     assert len(shorter.selection) <= 1
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_columns_that_no_row_joins_are_settled_as_highs_does_and_greedy_search_looks_at_all_additions_at_once(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    model = random_model(seed)
+    for row in [row for row in model.rows.values() if "y[0]" in str(row.body) and "y[1]" in str(row.body)]:
+        row.deactivate()
+    given = optsum.PyomoProblem(model, units=model.x)
+    lengths = tuple(rng.integers(0, 4, given.size).tolist())
+    problem = LinearProblem(program=given.program, lengths=lengths, min_length=seed % 3, max_length=sum(lengths))
+    assert problem._apart
+    at_once = optsum.search(problem, "greedy")
+    monkeypatch.setattr(LinearProblem, "additions", lambda *_: None)
+    one_by_one = optsum.search(problem.fresh(), "greedy")
+    assert (at_once.key, at_once.selection, at_once.evaluations) == (
+        one_by_one.key, one_by_one.selection, one_by_one.evaluations
+    )  # fmt: skip
+    by_highs = problem.fresh()
+    by_highs.__dict__["_apart"] = False
+    for selection in selections(problem.size):
+        one, other = problem.evaluate(selection), by_highs.evaluate(selection)
+        assert one.feasible == other.feasible
+        assert not one.feasible or one == other
+
+
 def test_sums_beyond_64_bits_are_exact() -> None:
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(2), domain=pyo.Binary)
@@ -153,8 +181,7 @@ def test_sums_beyond_64_bits_are_exact() -> None:
     model.row = pyo.Constraint(expr=2**40 * model.y + model.x[1] >= 1)
     problem = optsum.PyomoProblem(model, units=model.x)
     assert problem._dtype is object
-    assert problem._broken(np.zeros(3, object), *problem._spread) == 0  # y alone can keep the row
-    assert problem.evaluate((0,)).key == 2**80 + 1
+    assert problem.evaluate((0,)) == optsum.Evaluation(Fraction(2**80 + 1), 0, float(2**80 + 1))  # y keeps the row
     alone = pyo.ConcreteModel()
     alone.x = pyo.Var(range(5), domain=pyo.Binary)
     alone.aim = pyo.Objective(expr=sum((2**61 + unit) * alone.x[unit] for unit in range(5)), sense=pyo.maximize)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import e, inf
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.system.deadline import TimeOver
 from optsum.whole import LARGEST
-
-if TYPE_CHECKING:
-    from optsum.problem.linear_problem import Additions
 
 GUARANTEE: Final = 0.5 * (1 - 1 / e)
 """Share of the optimum that is certain for recall, n-grams within sentences and no minimum length."""
@@ -149,16 +145,13 @@ class Greedy(Strategy):
         problem = run.problem
         selection: Selection = ()
         held = problem.evaluate(selection)
-        additions = _additions_of(run)
         while True:
             # A length to be minimized is bought with what it removes of the violation.
             covering = problem.sense is Sense.MINIMIZE and not held.feasible
             short = covering or problem.length(selection) < problem.min_length
             best: tuple[float, Evaluation, Selection] | None = None
-            moves: Iterable[Move] = problem.moves(selection)
-            if additions is not None and (found := additions(selection)) is not None:
-                moves = _foremost(run, found, held, covering=covering)
-            for move in moves:
+            foremost = _foremost(run, selection, held, covering=covering)
+            for move in problem.moves(selection) if foremost is None else foremost:
                 if not set(move).isdisjoint(selection):
                     continue
                 candidate = tuple(sorted({*selection, *move}))
@@ -181,25 +174,23 @@ class Greedy(Strategy):
             _, held, selection = best
 
 
-def _additions_of(run: Run) -> Callable[[Selection], Additions | None] | None:
-    """Return what evaluates all additions to a selection of a linear program at once; None for other problems."""
-    if not run.problem.can(Capability.LINEAR) or run.limits.evaluations is not None:
+def _foremost(run: Run, selection: Selection, held: Evaluation, *, covering: bool) -> list[Move] | None:
+    """Return the addition to a selection that gains most for its length, and the one that is worth most.
+
+    All others are evaluated with them, at once; None where a problem has no such way (`Problem.additions`).
+    """
+    found = None if run.limits.evaluations is not None else run.problem.additions(selection)
+    if found is None:
         return None
-    from optsum.problem.linear_problem import LinearProblem
-
-    return run.problem.additions if isinstance(run.problem, LinearProblem) else None
-
-
-def _foremost(run: Run, found: Additions, held: Evaluation, *, covering: bool) -> list[Move]:
-    """Return the addition that gains most for its length, and the one that is worth most: what others are is known."""
-    if not len(found.units):
+    units, violation, gain = found
+    if not len(units):
         return []
-    gain = found.gain if run.problem.sense is Sense.MAXIMIZE else -found.gain
-    worth = np.where(found.violation == 0, gain, -LARGEST)
-    gain = (held.violation - found.violation if covering else gain).astype(np.float64)
-    added = np.array(run.problem.lengths, np.float64)[found.units]
+    gain = gain if run.problem.sense is Sense.MAXIMIZE else -gain
+    worth = np.where(violation == 0, gain, -LARGEST)
+    wanted = (held.violation - violation if covering else gain).astype(np.float64)
+    added = np.array(run.problem.lengths, np.float64)[units]
     with np.errstate(divide="ignore", invalid="ignore"):
-        density = np.where(added > 0, gain / added, np.where(gain > 0, inf, gain))
+        density = np.where(added > 0, wanted / added, np.where(wanted > 0, inf, wanted))
     first = sorted({int(density.argmax()), int(worth.argmax())})
-    run.count(evaluations=len(found.units) - len(first))
-    return [(unit,) for unit in found.units[first].tolist()]
+    run.count(evaluations=len(units) - len(first))
+    return [(unit,) for unit in units[first].tolist()]

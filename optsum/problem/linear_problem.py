@@ -52,14 +52,6 @@ _PLAIN: Final = 10**6  # Largest denominator of a fraction that a float is taken
 _MOST_ADDED: Final = 5_000_000  # Largest table of what each unit adds to each row.
 
 
-class Additions(NamedTuple):
-    """Units that may be added to a selection, what limits are broken by then, and what that adds to the objective."""
-
-    units: IntArray
-    violation: IntArray
-    gain: IntArray  # in units of the denominator
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinearProblem(Problem):
     """An integer linear program whose first columns are the units, solved by every backend and evaluated exactly.
@@ -195,8 +187,8 @@ class LinearProblem(Problem):
         (least, most), (low, high) = self._added_by(self._chosen(selection) != 0), self._sides
         return not ((least > high) | (most < low)).any()
 
-    def additions(self, selection: Selection) -> Additions | None:
-        """Return what each selection of one unit more is worth, all at once; None if that takes too much, or HiGHS."""
+    def additions(self, selection: Selection) -> tuple[IntArray, IntArray, IntArray] | None:
+        """Return additions unless that takes too much memory, or HiGHS; see `Problem.additions`."""
         if not self._apart or self._by_unit is None or type(self).evaluate is not LinearProblem.evaluate:
             return None
         values, adds = self._chosen(selection), self._by_unit
@@ -209,7 +201,7 @@ class LinearProblem(Problem):
         violation, others = self._judged(self._body(values)[:, None] + adds[:, units])
         before = self._judged(self._body(values)[:, None])[1][:, 0]
         gain = self._costs[units] + self._costs[self.size :] @ (others - before[:, None])
-        return Additions(units, violation + np.maximum(0, self.min_length - length[units]), gain)
+        return units, violation + np.maximum(0, self.min_length - length[units]), gain
 
     def _evaluate(self, selection: Selection) -> Evaluation:
         program, values = self.program, self._chosen(selection)
@@ -247,7 +239,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def _by_unit(self) -> Any:
-        """What each unit adds to each row, (rows, units); None if that is too large."""
+        """The amount that each unit adds to each row, (rows, units); None if that is too large."""
         program = self.program
         if self._dtype is not np.int64 or max(program.rows, len(self._beside[0])) * program.units > _MOST_ADDED:
             return None

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 
 from optsum.corpus.topic import Topic, as_id
-from optsum.coverage.instance import NO_LIMIT, Key, Sense
+from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.fitting import fit
 from optsum.system.deadline import NEVER, Deadline
@@ -229,6 +229,14 @@ class Problem(ABC):
         """Return numerator and denominator of each ratio of the objective, in turn; nothing where it has none."""
         del selection
         return ()
+
+    def additions(self, selection: Selection) -> tuple[IntArray, IntArray, IntArray] | None:
+        """Return the units that may be added, what limits are broken by then, and what is gained, all at once.
+
+        Gains may have a common denominator. None, as here, where each addition is evaluated by itself.
+        """
+        del selection
+        return None
 
     def moves(self, selection: Selection) -> Iterator[Move]:
         """Yield the moves from a selection: by default every unit added or dropped by itself."""

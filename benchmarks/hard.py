@@ -50,6 +50,7 @@ ROWS = {
     "g": Row("squality, R1+R2 recall, mean, by milp", "squality", None, {
         "metric": "rouge-1+rouge-2", "references": "mean", "max_length": 250, "strategy": "milp",
     }),
+    "i": Row("squality, preset google (best of four references)", "squality", None, {"preset": "google"}),
     "h1": Row("squality:61198, R1, 20,000 to 20,010 characters", "squality", "squality:61198", {
         "metric": "rouge-1", "length_unit": "characters", "min_length": 20_000, "max_length": 20_010,
     }),

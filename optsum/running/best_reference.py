@@ -5,10 +5,10 @@ Lin & Hovy 2003, section 5, hold oracles against one human summary, the one of b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import fsum
-from typing import Any, TypeVar
+from math import fsum, inf
+from typing import Any, Final, TypeAlias, TypeVar
 
 from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.corpus.topic import Topic
@@ -16,6 +16,7 @@ from optsum.coverage.instance import Key
 from optsum.errors import InputError
 from optsum.optima.algebra import union
 from optsum.optima.diagram import Diagram
+from optsum.registry import QUICK, STRATEGIES
 from optsum.running.results import finished, unsolved
 from optsum.running.search import exact
 from optsum.running.setup import Setup
@@ -24,11 +25,19 @@ from optsum.system.deadline import NEVER, Deadline, TimeOver
 
 T = TypeVar("T")
 
+Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None"], Result]
+"""Searches a topic with one reference, by its number, as a setup says; with the root bound, if it is known."""
+
+_LARGE: Final = 100  # Sentences of a topic from which on a bound is worth its time before a search.
+
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
 
 
-def best_of_references(topic: Topic, setup: Setup, single: Callable[[Topic], Result]) -> Result:
+def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     """Return the result of the reference that gives most.
+
+    Where a topic is large, greedy search and a bound come first for every reference. An exact strategy then searches
+    them, the largest bound first, and leaves out those whose bound is below what another is known to give.
 
     What was found for one reference may be worth more on another, where the search for that one missed it: every
     selection is held against all references, unless the best is proven.
@@ -40,17 +49,24 @@ def best_of_references(topic: Topic, setup: Setup, single: Callable[[Topic], Res
     A time limit is shared by the references. Together they get half a second more to be held against all selections;
     what is not built by then stays as it was found.
     """
+    began = clock()
+    large = len(topic.sentences) >= _LARGE and len(topic.references) > 1
+    bounded = large and setup.strategy.exact and setup.options.bound != "none"
+    first = replace(setup, strategy=STRATEGIES.create(QUICK, {})) if bounded else setup
+    setups = shares(first, topic)
     results = for_each_reference(
         topic,
-        single,
+        lambda number, part: single(number, part, next(setups), None),
         unsearched=lambda part: unsolved(part.id, setup, Termination.INTERRUPTED),
         result_of=lambda result: result,
     )
-    best = best_result(results)
+    parts = dict(each_reference(topic))
+    if bounded:
+        _search_hopeful(results, parts, setup, single, began)
+    best = best_result(results).changed(strategy=setup.strategy.name)
     if best.status in _PROVEN:
         return best
     found = [result.selection for _, result in results if result.selection is not None]
-    parts = dict(each_reference(topic))
     interrupted, limits = best.termination is Termination.INTERRUPTED, setup.limits
     endless = limits.time_s is None and not interrupted
     deadline = NEVER if endless else limits.late(Deadline(0.0), interrupted=interrupted)
@@ -59,7 +75,62 @@ def best_of_references(topic: Topic, setup: Setup, single: Callable[[Topic], Res
             results[place] = number, _with_best(parts[number], setup, old, found, deadline)
     except KeyboardInterrupt:
         return best.changed(termination=Termination.INTERRUPTED)
-    return best_result(results)
+    return best_result(results).changed(strategy=setup.strategy.name)
+
+
+def _search_hopeful(
+    results: list[tuple[int, Result]], parts: Mapping[int, Topic], setup: Setup, single: Single, began: float
+) -> None:
+    """Put exact results in the place of bounded ones that may be the best, the largest bound first.
+
+    A search that its share of the time limit ended is made again if others leave it more than it had.
+    """
+    given: dict[int, float] = {}  # seconds that each was searched for
+
+    def hopeful(left_s: float) -> list[int]:
+        top = max((result.key for _, result in results if result.key is not None), default=None)
+        return [
+            place
+            for place, (_, result) in enumerate(results)
+            if result.bound_key is None or top is None or result.bound_key >= top
+            if place not in given or (result.termination is Termination.TIME_LIMIT and left_s > given[place])
+        ]
+
+    def hope(place: int) -> tuple[bool, bool, Key, int]:
+        bound = results[place][1].bound_key
+        return place not in given, bound is None, bound or 0, -place
+
+    while True:
+        limits = setup.limits.after(clock() - began)
+        if not (left := hopeful(inf if limits.time_s is None else limits.time_s)):
+            return
+        place = max(left, key=hope)
+        number, quick = results[place]
+        if quick.termination is Termination.INTERRUPTED:
+            return
+        share_s = limits.time_s and limits.time_s / len(left)
+        share = replace(limits, time_s=share_s, grace_s=limits.grace_s / len(results))
+        given[place] = inf if share_s is None else share_s
+        try:
+            result = single(number, parts[number], replace(setup, limits=share), quick.bound_key)
+        except KeyboardInterrupt:
+            results[place] = number, quick.changed(termination=Termination.INTERRUPTED)
+            return
+        results[place] = number, _merged(quick, result)
+        if result.termination is Termination.INTERRUPTED:
+            return
+
+
+def _merged(quick: Result, result: Result) -> Result:
+    """Return the exact result of a reference, or what was found before if that is better; times are summed."""
+    if quick.key is not None and (result.key is None or quick.key > result.key):
+        result = quick.changed(termination=result.termination, detail=result.detail, statistics=result.statistics)
+    return result.changed(
+        seconds=quick.seconds + result.seconds,
+        evaluations=quick.evaluations + result.evaluations,
+        nodes=quick.nodes + result.nodes,
+        timing=Timing.total([quick.timing, result.timing]),
+    )
 
 
 def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
@@ -73,7 +144,7 @@ def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
 
 def for_each_reference(
     topic: Topic,
-    answer: Callable[[Topic], T],
+    answer: Callable[[int, Topic], T],
     unsearched: Callable[[Topic], T],
     result_of: Callable[[T], Result],
 ) -> list[tuple[int, T]]:
@@ -87,7 +158,7 @@ def for_each_reference(
     interrupted = False
     for number, part in each_reference(topic):
         try:
-            found.append((number, unsearched(part) if interrupted else answer(part)))
+            found.append((number, unsearched(part) if interrupted else answer(number, part)))
             interrupted = interrupted or result_of(found[-1][1]).termination is Termination.INTERRUPTED
         except InputError as error:
             refused = refused or error

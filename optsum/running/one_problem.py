@@ -11,7 +11,7 @@ from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError
 from optsum.problem.formulation import Task
-from optsum.running.best_reference import best_of_references, shares
+from optsum.running.best_reference import best_of_references
 from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import searched
 from optsum.running.setup import Setup
@@ -47,22 +47,23 @@ def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
     `began`: `optsum.system.clock.clock` at which the work on the topic began.
     """
     if setup.best_of_references:
-        starts, setups = iter([began]), shares(setup, topic)  # the time of reading is that of the first reference
+        starts = iter([began])  # the time of reading is that of the first reference
 
-        def single(part: Topic) -> Result:
-            return _built_and_run(part, next(setups), next(starts, clock()))
+        def single(number: int, part: Topic, setup: Setup, root_bound: Key | None) -> Result:
+            del number
+            return _built_and_run(part, setup, next(starts, clock()), root_bound)
 
         return best_of_references(topic, setup, single).changed(sentence_count=count_sentences(topic))
     return _built_and_run(topic, setup, began)
 
 
-def _built_and_run(topic: Topic, setup: Setup, began: float) -> Result:
+def _built_and_run(topic: Topic, setup: Setup, began: float, root_bound: Key | None = None) -> Result:
     try:
         task = _built(topic, setup, setup.limits.building())
     except TimeOver:
         late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
         return late.changed(sentence_count=count_sentences(topic))
-    return run_task(task, setup, began=began, sentence_count=count_sentences(topic))
+    return run_task(task, setup, began=began, root_bound=root_bound, sentence_count=count_sentences(topic))
 
 
 def run_task(

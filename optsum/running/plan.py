@@ -22,7 +22,7 @@ from optsum.options.values import OwnOptions, own_options
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import BACKENDS, BASELINES, STRATEGIES
-from optsum.running.best_reference import best_of_references, shares
+from optsum.running.best_reference import best_of_references
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import build, run_task
 from optsum.running.results import unsolved
@@ -333,11 +333,9 @@ class _SharedBest:
 
     def run(self, setup: Setup) -> Result:
         """Search with one strategy."""
-        numbers = iter(range(len(self._topic.references)))
-        setups = shares(setup, self._topic)
 
-        def single(part: Topic) -> Result:
-            return self._parts.setdefault(next(numbers), _Shared(part)).run(next(setups))
+        def single(number: int, part: Topic, setup: Setup, root_bound: Key | None) -> Result:
+            return self._parts.setdefault(number, _Shared(part)).run(setup, root_bound)
 
         return best_of_references(self._topic, setup, single)
 
@@ -350,7 +348,7 @@ class _Shared:
         self._tasks: dict[bool, tuple[Task, float]] = {}
         self._bounds: dict[bool, Key] = {}
 
-    def run(self, setup: Setup) -> Result:
+    def run(self, setup: Setup, root_bound: Key | None = None) -> Result:
         """Search with one strategy; the time of building counts for each."""
         strategy = setup.strategy
         units = strategy.all_units
@@ -364,7 +362,7 @@ class _Shared:
         task, seconds = self._tasks[units]
         fresh = replace(task, problem=task.problem.fresh())  # without what earlier searches computed on it
         # A certificate is no part of a search, unless it decides when that ends.
-        known = None if strategy.exact or setup.limits.gap is not None else self._bounds.get(units)
+        known = root_bound if strategy.exact or setup.limits.gap is not None else self._bounds.get(units)
         result = run_task(fresh, setup, began=clock() - seconds, root_bound=known)
         if not strategy.exact and result.bound_key is not None:
             self._bounds[units] = result.bound_key

@@ -211,7 +211,7 @@ def _oracles(part: Topic, setup: Setup, nearness: Nearness | None, began: float)
     starts, setups = iter([began]), shares(setup, part)
     found = for_each_reference(
         part,
-        lambda one: _enumerate(one, next(setups), nearness, next(starts, clock())),
+        lambda _, one: _enumerate(one, next(setups), nearness, next(starts, clock())),
         unsearched=lambda one: _nothing(one, setup, Termination.INTERRUPTED, 0.0),
         result_of=lambda oracles: oracles.result,
     )

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optsum.solvers.milp import Milp
 
 import optsum
 from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.run import Stopped
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.optima.diagram import Diagram
@@ -30,6 +32,15 @@ TOPIC: dict[str, Any] = {
     "documents": [["a b c d", "a a b", "c d e f", "x y", "a b c d e f"]],
     "references": [["a b x q"], ["a e f a"], ["c d e f g"], ["q"]],
 }
+
+
+@pytest.fixture(params=["each searched", "bounded first"], autouse=True)
+def bounded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Search small topics as they are, and as large ones: only where a bound leaves hope."""
+    large = request.param == "bounded first"
+    if large:
+        monkeypatch.setattr("optsum.running.best_reference._LARGE", 0)
+    return large
 
 
 def topics() -> Iterator[dict[str, Any]]:
@@ -296,3 +307,51 @@ def test_a_selection_is_worth_what_the_best_reference_gives(strategy: str, optio
                  if options.get("metric") != "rouge-2" or any(len(text.split()) > 1 for text in reference)]  # fmt: skip
         assert result.key == max(value for value in worth if value is not None)
         assert result.key == worth[result.extra["reference"]] or "metric" in options
+
+
+def test_large_topics_are_searched_with_the_references_that_may_be_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reference whose bound is below the value of another is not searched, and the proof holds all the same."""
+    rng = np.random.default_rng(5)
+    words = [f"w{number}" for number in range(60)]
+    sentences = [" ".join(rng.choice(words, 5)) for _ in range(120)]
+    hopeless = ["w0 " + " ".join(f"v{number}" for number in range(50))]
+    near = [" ".join(rng.choice(words, 30)) for _ in range(2)]
+    topic = {"id": "t", "documents": [sentences], "references": [hopeless, [near[0]], hopeless, [near[1]]]}
+    options: dict[str, Any] = {"max_length": 30, "strategy": "milp", "measure": "f1"}
+    alone = [optsum.solve(topic | {"references": [given]}, **options) for given in topic["references"]]
+    searched: list[Any] = []
+    search = Milp.search
+
+    def counted(self: Milp, run: Any) -> None:
+        searched.append(run.problem)
+        search(self, run)
+
+    monkeypatch.setattr(Milp, "search", counted)
+    result = optsum.solve(topic, references="best", **options)
+    assert (result.status, result.key) == (Status.OPTIMAL, max(one.key or 0 for one in alone))
+    assert result.strategy == "milp"
+    assert 1 <= len(searched) <= 2
+    assert result.statistics["reference_objectives"].keys() == {"0", "1", "2", "3"}
+
+
+def test_what_the_limit_of_its_share_has_ended_is_searched_again_with_what_is_left(
+    monkeypatch: pytest.MonkeyPatch, bounded: bool
+) -> None:
+    shares: list[float] = []
+    search = Milp.search
+
+    def ended(self: Milp, run: Any) -> None:
+        shares.append(run.limits.time_s)
+        if len(shares) == 1:
+            raise Stopped(Termination.TIME_LIMIT)
+        search(self, run)
+
+    twice = TOPIC | {"references": [["c d e f g"], ["c d e f g"]]}
+    options: dict[str, Any] = {"references": "best", "strategy": "milp", "max_length": 6, "time_limit": 60}
+    optsum.solve(twice, **options)  # what a process does once
+    monkeypatch.setattr(Milp, "search", ended)
+    result = optsum.solve(twice, **options)
+    assert len(shares) == (3 if bounded else 2)
+    assert (result.status, result.objective) == (Status.OPTIMAL if bounded else Status.FEASIBLE, 0.8)
+    if bounded:
+        assert shares[0] < 31 < shares[-1]

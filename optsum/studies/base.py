@@ -119,7 +119,11 @@ class Study(Tabular):
     def shown_tables(self) -> list[Table]:
         """Return the paper's tables, with its own values beside ours if they are asked for."""
         tables = self.tables()
-        return [_beside(table, papers()[self.name]) for table in tables] if self.paper else tables
+        return [_beside(table, self.papers_values()) for table in tables] if self.paper else tables
+
+    def papers_values(self) -> Mapping[str, Any]:
+        """Return what the paper's own tables say of the data that ours are held against (`papers`)."""
+        return papers()[self.name]
 
     @abstractmethod
     def figures(self) -> list[Figure]:

@@ -63,8 +63,12 @@ class HiraoStudy(Study):
     """
 
     name: ClassVar[str] = "hirao"
-    shown_only: ClassVar[frozenset[str]] = frozenset({"resamples", "least_found"})
+    shown_only: ClassVar[frozenset[str]] = frozenset({"duc", "resamples", "least_found"})
 
+    duc: Annotated[
+        Literal["2001", "2002", "2003", "2004", "2005", "2006", "2007"],
+        Field(description="of which year's data --paper shows the values"),
+    ] = "2004"
     max_length: Annotated[int, Field(ge=1, description="longest extract, in words")] = 100
     greedy: Annotated[str, Field(description="the strategy that is compared with the oracles")] = "greedy"
     idle: Annotated[
@@ -151,6 +155,11 @@ class HiraoStudy(Study):
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its size, its problems, its extracts and its systems."""
         return partial(_rows, setups=self._setups(), cut=self.cut, extracts=self.extracts)
+
+    def papers_values(self) -> Mapping[str, Any]:
+        """Return the paper's values of one year; those of 2004, of which it has most, stand first."""
+        values = super().papers_values()
+        return values if self.duc == "2004" else values[self.duc]
 
     @property
     def cut(self) -> Cut:

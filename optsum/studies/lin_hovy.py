@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import permutations, zip_longest
 from statistics import fmean, median
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import numpy as np
 from pydantic import Field
@@ -137,6 +137,10 @@ class LinHovyStudy(Study):
     max_sentences: Annotated[
         int, Field(ge=1, description="longer documents have no oracle extract, as in the paper")
     ] = 30
+    model_units: Annotated[
+        Literal["sentences", "whole"],
+        Field(description="units of a reference, each clipped by itself: its sentences or clauses, or all of it"),
+    ] = "sentences"
     strategy: Annotated[str, Field(description="exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
     max_words: MaxWords = None
     max_bytes: MaxBytes = None
@@ -147,7 +151,10 @@ class LinHovyStudy(Study):
     def _searches(self) -> dict[str, list[Options]]:
         """The windows and the lead."""
         # Each document comes with the one reference that is agreed on, so there is nothing to choose.
-        common: dict[str, Any] = {"references": "pooled", "time_limit": self.time_limit, "workers": self.workers}
+        common: dict[str, Any] = {
+            "references": "pooled", "model_units": self.model_units, "time_limit": self.time_limit,
+            "workers": self.workers,
+        }  # fmt: skip
         windows = {
             name: [resolve({"preset": preset, "strategy": self.strategy, **common})] for name, preset in WINDOWS.items()
         }
@@ -177,10 +184,8 @@ class LinHovyStudy(Study):
 
     def about(self) -> str:
         """Return the settings in some words."""
-        return (
-            "unigrams, stop words kept, no stems, each sentence of the reference by itself, the reference that another "
-            "one agrees with best"
-        )
+        units = "each sentence of the reference by itself" if self.model_units == "sentences" else "whole references"
+        return f"unigrams, stop words kept, no stems, {units}, the reference that another one agrees with best"
 
     def lacking(self) -> list[str]:
         """Return of how many documents there are no oracle extracts, and why."""

@@ -17,7 +17,6 @@ from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure, Series, Style
 from optsum.report.statistics import wilcoxon
 from optsum.report.tables.table import Cell, Table, counted, number
-from optsum.running.each_topic import agreed
 from optsum.running.setup import Setup
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, searched, with_references
 from optsum.studies.submitted import Cut, MaxBytes, MaxWords, Submitted, score_of, summaries_of, summary_of
@@ -128,8 +127,9 @@ DIFFERENCES: Final = (("MaxH", "AvgH"), ("MaxH", "MinH"), ("FT", "E150"), ("E150
 class LinHovyStudy(Study):
     """Hold oracle extracts of 100 and 150 words against the full text, people, the lead and systems.
 
-    The reference of a document is the human summary with which another one agrees best; a single reference is that
-    one. Documents of more than 30 sentences have no oracle extract, as in the paper, but everything else.
+    The reference of a document is the human summary with which another one agrees best (`reference`); a single
+    reference is that one. Documents of more than 30 sentences have no oracle extract, as in the paper, but everything
+    else.
     """
 
     name: ClassVar[str] = "lin-hovy"
@@ -141,6 +141,10 @@ class LinHovyStudy(Study):
         Literal["sentences", "whole"],
         Field(description="units of a reference, each clipped by itself: its sentences or clauses, or all of it"),
     ] = "sentences"
+    reference: Annotated[
+        Literal["model", "summary"],
+        Field(description="of the two that agree best: the one that was the model, or the one that was scored"),
+    ] = "model"
     strategy: Annotated[str, Field(description="exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
     max_words: MaxWords = None
     max_bytes: MaxBytes = None
@@ -164,7 +168,7 @@ class LinHovyStudy(Study):
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a document: one with all scores, and one for each system."""
         setups = {name: setup for name, (setup,) in self._setups().items()}
-        return partial(_rows, setups=setups, most=self.max_sentences, cut=self._cut)
+        return partial(_rows, setups=setups, most=self.max_sentences, cut=self._cut, reference=self.reference)
 
     @property
     def _cut(self) -> Cut:
@@ -185,7 +189,8 @@ class LinHovyStudy(Study):
     def about(self) -> str:
         """Return the settings in some words."""
         units = "each sentence of the reference by itself" if self.model_units == "sentences" else "whole references"
-        return f"unigrams, stop words kept, no stems, {units}, the reference that another one agrees with best"
+        best = "that another one agrees with best" if self.reference == "model" else "that agrees best with another one"
+        return f"unigrams, stop words kept, no stems, {units}, the reference {best}"
 
     def lacking(self) -> list[str]:
         """Return of how many documents there are no oracle extracts, and why."""
@@ -296,14 +301,16 @@ def _mean(values: Sequence[float], group: Sequence[Row]) -> str:
     return mean if len(values) == len(group) else Cell(f"{mean} ({len(values)})", mean.value)
 
 
-def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut) -> list[Row]:
+def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, reference: str) -> list[Row]:
     with_references(topic)
     setup = setups["E100"]
 
     def score(summary: Sequence[Any], model: Sequence[Any]) -> float:
         return score_of(summary, (tuple(model),), setup, "rouge-1").recall
 
-    agreeing = agreed(topic, setup)
+    pairs = list(permutations(range(len(topic.references)), 2))  # a model, and a summary that is scored
+    scores = [score(topic.references[other], topic.references[one]) for one, other in pairs]
+    agreeing = pairs[scores.index(max(scores))][reference != "model"] if pairs else 0
     model = topic.references[agreeing]
     words = sum(map(word_count, topic.sentences))
     row: Row = {
@@ -311,9 +318,9 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut) ->
         "sentences": len(topic.sentences),
         "words": words,
         "reference": agreeing,
-        "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
+        "reference_words": [sum(map(word_count, each)) for each in topic.references],
         **dict.fromkeys(ROWS),
-        **_agreement([score(summary, one) for one, summary in permutations(topic.references, 2)]),
+        **_agreement(scores),
         "FT": score(topic.sentences, model),
         "too_long": len(topic.sentences) > most,
         "unproven": [],

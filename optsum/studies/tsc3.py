@@ -34,7 +34,7 @@ _CONDITIONS: Final = ("short", "long")
 _QUESTION: Final = re.compile(r"q\d\d")
 
 
-def all_tables(study: Study) -> list[Table]:
+def all_tables(study: Tsc3Study) -> list[Table]:
     """Return Tables 3 to 7; 3 if there are systems, 5 and 6 if people scored their summaries."""
     scores = study.of("score")
     rated = [content(study)] if any(CONTENT in row["human"] for row in scores) else []
@@ -73,7 +73,7 @@ def participation(study: Study) -> Table:
     return table
 
 
-def extraction(study: Study) -> Table:
+def extraction(study: Tsc3Study) -> Table:
     """Return Coverage and Precision by system and condition (Table 4)."""
     table = _table(study, "Extracts (Table 4)", {"Cov.": _get("coverage"), "Prec.": _get("precision")})
     extracts = [row for row in study.of("score") if "coverage" in row]
@@ -85,7 +85,7 @@ def extraction(study: Study) -> Table:
     if other:
         table.caption.append(
             f"{other} of {len(extracts)} extracts do not have the h sentences of the minimum cover; their "
-            "precision is m / max(h, size)."
+            f"precision is m / {'max(h, size)' if study.other_sizes == 'larger' else 'h'}."
         )
     if LEAD not in systems(study):
         table.caption.append(f"{LEAD} is not here: it needs topics with documents.")
@@ -183,8 +183,8 @@ class Tsc3Study(Study):
     of the selected sentences where it is known. What people said of a summary is in ``human``: ``content``, and the
     counts ``q00`` to ``q15`` of the quality questions.
 
-    Beside the systems stand the baseline `LEAD`, for topics that have documents (the first sentences of all documents,
-    then the second ones, and so on, up to h sentences: the paper does not say how it was made), and the minimum cover.
+    Beside the systems stand the baseline `LEAD`, for topics that have documents (h sentences; the paper does not say
+    how it was made, see `lead`), and the minimum cover.
     An extract with a sentence that its topic does not have is left out, and said.
     """
 
@@ -194,6 +194,14 @@ class Tsc3Study(Study):
         Literal["error", "skip"],
         Field(description="an abstract sentence without any alternative is an error, or left out"),
     ] = "error"
+    lead: Annotated[
+        Literal["in-turn", "first"],
+        Field(description="LEAD: first sentences of all documents in turn, or those of the first document"),
+    ] = "in-turn"
+    other_sizes: Annotated[
+        Literal["larger", "minimum"],
+        Field(description="Precision of extracts of other than h sentences: by the larger number, or by h"),
+    ] = "larger"
     strategy: Annotated[str, Field(description="how the minimum covers are found; they must be proven")] = (
         "branch-and-bound"
     )
@@ -218,7 +226,7 @@ class Tsc3Study(Study):
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: one for each system, the baseline and the minimum cover."""
-        return partial(_rows, setup=self._setups()[BEST][0])
+        return partial(_rows, setup=self._setups()[BEST][0], lead=self.lead, larger=self.other_sizes == "larger")
 
     @classmethod
     def serves(cls, topic: Topic) -> bool:
@@ -245,7 +253,7 @@ class Tsc3Study(Study):
         return [Figure.of_table("table-4", extraction(self), (), "")]
 
 
-def _rows(topic: Submitted, setup: Setup) -> list[Row]:
+def _rows(topic: Submitted, setup: Setup, lead: str, larger: bool) -> list[Row]:
     answers(topic, ())  # questions that cannot be used are the topic's fault, not that of each system
     result = searched(topic, setup)
     if result.status is not Status.OPTIMAL or result.selection is None:
@@ -254,10 +262,10 @@ def _rows(topic: Submitted, setup: Setup) -> list[Row]:
             "against it: give it more time, or an exact strategy."
         )
     best: Sequence[SentenceId] = result.selection
-    scored = partial(_score, topic, minimum=len(best), uncoverable=setup.options.uncoverable)
+    scored = partial(_score, topic, minimum=len(best), uncoverable=setup.options.uncoverable, larger=larger)
     rows = [row for system in topic.systems for row in _system(system, scored)]
     if topic.documents:
-        rows.append(scored(System(topic.id, LEAD, None, lead_extract(topic, len(best)))))
+        rows.append(scored(System(topic.id, LEAD, None, lead_extract(topic, len(best), in_turn=lead == "in-turn"))))
     rows.append(scored(System(topic.id, BEST, None, tuple(best))))
     return rows
 
@@ -272,7 +280,7 @@ def _system(system: System, scored: Callable[[System], Row]) -> Iterator[Row]:
         yield refused(system, error)
 
 
-def _score(topic: Topic, system: System, minimum: int, uncoverable: str) -> Row:
+def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger: bool) -> Row:
     """Return the score of a summary: of an extract, of its answers, and what people said of it."""
     row: Row = {
         "kind": "score",
@@ -288,7 +296,7 @@ def _score(topic: Topic, system: System, minimum: int, uncoverable: str) -> Row:
         extract = score_extract(topic, system.selection, minimum, uncoverable=uncoverable)
         row |= {
             "coverage": float(extract.coverage),
-            "precision": float(extract.precision),
+            "precision": float(extract.precision) if larger else extract.correct / extract.minimum,
             "correct": extract.correct,
             "size": extract.size,
             "minimum": extract.minimum,
@@ -301,9 +309,12 @@ def _score(topic: Topic, system: System, minimum: int, uncoverable: str) -> Row:
     return row
 
 
-def lead_extract(topic: Topic, size: int) -> tuple[SentenceId, ...]:
-    """Return the first sentence of each document in turn, then the second ones, and so on, up to a size."""
+def lead_extract(topic: Topic, size: int, *, in_turn: bool = True) -> tuple[SentenceId, ...]:
+    """Return the first sentences up to a size: the first of each document in turn, then the second ones, and so on.
+
+    Or, if not `in_turn`, those of the first document, then those of the second.
+    """
     names = iter(texts_of(topic))
     by_document = [[next(names) for _ in document] for document in topic.documents]
-    in_turn = chain.from_iterable(zip_longest(*by_document))
-    return tuple(name for name in in_turn if name is not None)[:size]
+    ordered = chain.from_iterable(zip_longest(*by_document) if in_turn else by_document)
+    return tuple(name for name in ordered if name is not None)[:size]

@@ -199,3 +199,16 @@ def test_units_of_the_model_may_be_clauses() -> None:
     assert optsum.solve(clauses, **preset).objective == 0.75
     units = {**clauses, "documents": [["a b", "because c"]]}  # units of extraction, too
     assert optsum.solve(units, **preset).selection == (0, 1)
+
+
+def test_which_summary_of_the_best_pair_is_the_reference() -> None:
+    """The first has both words of the second, which has two of its four."""
+    topic = {"id": "t", "documents": [["a b c d"]], "references": [["a b c d"], ["a b"]]}
+    rows = [study_lin_hovy([topic], reference=which).of("document")[0] for which in ("model", "summary")]
+    assert [(row["reference"], row["MaxH"]) for row in rows] == [(1, 1), (0, 1)]
+
+
+def test_a_reference_may_be_one_unit() -> None:
+    topic = {"id": "t", "documents": [["a b"]], "references": [["a b", "a c"]]}
+    full = [study_lin_hovy([topic], model_units=units).of("document")[0]["FT"] for units in ("sentences", "whole")]
+    assert full == [3 / 4, 2 / 4]

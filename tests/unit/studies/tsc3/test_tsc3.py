@@ -151,6 +151,19 @@ def test_the_lead_takes_the_documents_in_turn() -> None:
     topic = as_topic({"id": "t", "documents": [["a", "b", "c"], ["d"], ["e", "f"]], "references": [["x"]]})
     assert lead_extract(topic, 4) == (0, 3, 4, 1)
     assert lead_extract(topic, 99) == (0, 3, 4, 1, 5, 2)
+    assert lead_extract(topic, 4, in_turn=False) == (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize(("options", "precisions"), [({}, [1 / 2, 2 / 3]), ({"other_sizes": "minimum"}, [1 / 2, 1])])
+def test_the_options_say_how_the_paper_is_read(options: dict[str, Any], precisions: list[float]) -> None:
+    topic = {"id": "t", "documents": [["a", "b"], ["c", "d"]], "cover": [[[0]], [[1]]]}
+    extracts = [{"topic_id": "t", "system": name, "selection": units} for name, units in (("s", [0]), ("l", [0, 1, 2]))]
+    study = study_tsc3([topic], extracts, **options)
+    assert [study.of("score", system=name)[0]["precision"] for name in ("s", "l")] == precisions
+    assert f"precision is m / {'h' if options else 'max(h, size)'}." in str(extraction(study))
+    assert [
+        study_tsc3([topic], lead=lead).of("score", system=LEAD)[0]["precision"] for lead in ("in-turn", "first")
+    ] == [1 / 2, 1]
 
 
 def test_the_study_has_the_papers_numbers() -> None:

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, Final, TypeAlias
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import Files, count_topics, existing, open_topics
+from optsum.cli.flags import ResumedFiles, count_topics, open_topics
 from optsum.cli.signals import Interrupts
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.row_values import check_row
@@ -195,7 +195,7 @@ class EachTopic:
 
     def __init__(
         self,
-        files: Files,
+        files: ResumedFiles,
         output: str | None,
         ways: Sequence[Options],
         *,
@@ -204,13 +204,11 @@ class EachTopic:
         result_of: Callable[[Mapping[str, Any]], Result] = Result.from_row,
         form: RowFormat | None = None,
     ) -> None:
-        self._existing = existing(files.overwrite, files.resume)
-        if output is None and files.resume:
+        if output is None and files.existing == "resume":
             raise OptionError("There is no output to be resumed: give its file, -o FILE.")
         self._files, self._output, self._ways = files, output, ways
         self._row_of, self._result_of, self._form = row_of, result_of, form
         self._finished = Finished(output or "", ways, other)
-        self._inputs = [files.topics, *filter(None, (files.config, ways[0].stopwords))]
         self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit)
         self._statuses: Counter[str] = Counter()
         self._objective, self._chosen = 0.0, 0
@@ -226,19 +224,15 @@ class EachTopic:
     ) -> Iterator[list[Result]]:
         """Yield the results of each topic, when their rows are on disk; those of an earlier run come first."""
         with ExitStack() as stack:
-            rows = None
-            if self._output:
-                rows = RowWriter(
-                    self._output, inputs=self._inputs, existing=self._existing, keep=self._finished, form=self._form,
-                    csv_safe=self._files.csv_safe,
-                )  # fmt: skip
-                self._rows = rows
-                stack.enter_context(rows)
-                for results in by_problem(map(self._result_of, rows.kept())):
-                    self._kept += len(results)
-                    for result in results:
-                        self._note(result)
-                    yield results
+            self._rows = self._files.writer(
+                self._output or None, [self._ways[0].stopwords], keep=self._finished, form=self._form
+            )
+            rows = stack.enter_context(self._rows)
+            for results in by_problem(map(self._result_of, rows.kept())):
+                self._kept += len(results)
+                for result in results:
+                    self._note(result)
+                yield results
             for way in self._ways:
                 self._warm += warm_up(setup_of(way))
             gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
@@ -254,9 +248,8 @@ class EachTopic:
             unpaid = 0.0 if parallel else self._warm
             for results in interrupts.pull(source, parallel=parallel):
                 results[0], unpaid = charged(results[0], unpaid), 0.0
-                if rows is not None:
-                    for row in self._finished.marked(map(self._row_of, results)):
-                        rows.write(row)
+                for row in self._finished.marked(map(self._row_of, results)):
+                    rows.write(row)
                 for result in results:
                     self._note(result)
                 self._elapsed = perf_counter() - began

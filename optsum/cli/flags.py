@@ -22,20 +22,18 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from optsum.corpus.rows.writer import Existing
+    from optsum.corpus.rows.writer import Existing, RowWriter
     from optsum.optima.nearness import Nearness
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import cast
 
 from optsum.cli.exits import DONE, tell
-from optsum.corpus.topic import AS_IS, BadTopic, Flat, Reading, Topic, reading_of
-from optsum.errors import unknown_name
+from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
 from optsum.options.model import FlagHint
 from optsum.options.options import Options, read_config
 from optsum.report.messages import count_lines
-from optsum.system.files import name_of
+from optsum.system.files import PathLike, name_of
 
 Topics: TypeAlias = Annotated[
     str,
@@ -51,35 +49,6 @@ Map: TypeAlias = Annotated[
         "--map", metavar="KEY=COLUMN,...", help="columns of a data set: documents=article,references=highlights,id=id"
     ),
 ]
-
-
-def _help(option: str) -> str:
-    field = Options.model_fields[option]
-    return f"{field.description} [{field.default}]" if field.default is not None else f"{field.description}"
-
-
-@dataclass(frozen=True)
-class ReadingFlags:
-    """How texts become sentences, for commands without a model of options; each field is a flag."""
-
-    language: Annotated[str | None, typer.Option(metavar="CODE", help=_help("language"))] = None
-    splitter: Annotated[str | None, typer.Option(metavar="NAME", help=_help("splitter"))] = None
-    flat: Annotated[str | None, typer.Option(metavar="sentences|texts|tokens", help=_help("flat"))] = None
-    lines: Annotated[bool | None, typer.Option("--lines/--no-lines", help=_help("lines"))] = None
-    source_words: Annotated[int | None, typer.Option(metavar="N", min=1, help=_help("source_words"))] = None
-
-    def reading(self) -> Reading:
-        """Return how texts become sentences; what cannot be is refused."""
-        flat = self.flat
-        if flat is not None and flat not in {"sentences", "texts", "tokens"}:
-            raise unknown_name("kind of flat list", flat, ["sentences", "texts", "tokens"])
-        return reading_of(
-            language=self.language or "en",
-            splitter=self.splitter or "sentencex",
-            flat=cast("Flat | None", flat),
-            lines=self.lines,
-            source_words=self.source_words,
-        )
 
 
 Limit: TypeAlias = Annotated[
@@ -423,15 +392,38 @@ class NearFlags:
         return Nearness.given(self.within, self.at_least, self.within_steps, self.best)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Files:
     """The file of topics that a command reads, and the file of its rows; each field is a flag."""
 
     topics: Topics
     output: Output = None
-    resume: Resume = False
     overwrite: Overwrite = False
     csv_safe: CsvSafe = False
     columns: Map = None
     limit: Limit = None
     config: Config = None
+
+    @property
+    def existing(self) -> Existing:
+        """The treatment of rows that the output has."""
+        return existing(self.overwrite)
+
+    def writer(self, output: str | None, inputs: Iterable[PathLike] = (), **options: Any) -> RowWriter:
+        """Return what writes the rows of the command; `inputs` are what it reads beside the topics and options."""
+        from optsum.corpus.rows.writer import RowWriter
+
+        held = [self.topics, *filter(None, [self.config]), *inputs]
+        return RowWriter(output, inputs=held, existing=self.existing, csv_safe=self.csv_safe, **options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumedFiles(Files):
+    """Files of a command that can go on with the rows of an earlier run."""
+
+    resume: Resume = False
+
+    @property
+    def existing(self) -> Existing:
+        """The treatment of rows that the output has."""
+        return existing(self.overwrite, self.resume)

@@ -14,13 +14,13 @@ from optsum.cli.exits import DONE, FAILED, put, tell
 from optsum.cli.flags import (
     Config,
     Details,
-    Files,
     Flags,
     Format,
     Limit,
     Map,
     NearFlags,
     Plot,
+    ResumedFiles,
     Start,
     Topics,
     offered,
@@ -34,7 +34,10 @@ from optsum.running.every_length.lengths import Lengths
 
 
 def run_solve(
-    files: Files, options: Annotated[dict[str, Any], Flags(Options)], start: Start = None, details: Details = False
+    files: ResumedFiles,
+    options: Annotated[dict[str, Any], Flags(Options)],
+    start: Start = None,
+    details: Details = False,
 ) -> int:
     """Solve all topics of a file.
 
@@ -57,7 +60,7 @@ def run_solve(
 
 
 def run_context(
-    files: Files,
+    files: ResumedFiles,
     options: Annotated[dict[str, Any], Flags(Options)],
     format_: Format = "text",
     details: Details = False,
@@ -94,7 +97,7 @@ def run_context(
 
 
 def run_enumerate(
-    files: Files,
+    files: ResumedFiles,
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
     near: NearFlags,
     strategy: Annotated[
@@ -165,7 +168,7 @@ def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[st
 
 
 def run_frontier(
-    files: Files,
+    files: ResumedFiles,
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
     strategy: Annotated[
         str | None,
@@ -229,8 +232,8 @@ def _other_frontier(row: Mapping[str, Any], lengths: Lengths | None, optima: boo
     return None if greedy or one.greedy is None else "--no-greedy"
 
 
-@dataclass(frozen=True)
-class LabelFiles(Files):
+@dataclass(frozen=True, kw_only=True)
+class LabelFiles(ResumedFiles):
     """Rows of labels may be a folder."""
 
     output: Annotated[
@@ -315,7 +318,7 @@ def run_labels(
 
 
 def run_compare(
-    files: Files,
+    files: ResumedFiles,
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy", "time_limit"})],
     strategies: Annotated[
         str | None,
@@ -438,7 +441,7 @@ def run_export(
 
 
 def run_import_solution(
-    files: Files,
+    files: ResumedFiles,
     solutions: Annotated[str, typer.Argument(metavar="SOLUTIONS", help="folder of solution files, or one file")],
     options: Annotated[dict[str, Any], Flags(Options, without=OF_SEARCHES)],
 ) -> int:

@@ -6,38 +6,22 @@ import inspect
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, cast
 
 import typer
-from pydantic import BaseModel, create_model
+from pydantic import create_model
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import (
-    Config,
-    CsvSafe,
-    Flags,
-    Format,
-    Limit,
-    Map,
-    Output,
-    Overwrite,
-    Plot,
-    ReadingFlags,
-    Resume,
-    Topics,
-    command,
-    count_topics,
-    existing,
-    open_topics,
-)
-from optsum.corpus.rows.writer import Row, RowWriter
-from optsum.corpus.topic import Topic
+from optsum.cli.flags import Flags, Format, Plot, ResumedFiles, command, count_topics, open_topics
+from optsum.corpus.rows.writer import Row
+from optsum.corpus.topic import Reading, Topic
 from optsum.errors import OptionError
-from optsum.options.options import options_of, read_config
+from optsum.options.model import ReadingOptions
+from optsum.options.options import options_of, resolve_as
 from optsum.report.figures.figure import figure_folder
 from optsum.report.figures.plots import checked_plot
 from optsum.report.messages import bar
@@ -56,22 +40,14 @@ SUBCOMMANDS: Final = {
 }
 
 
-_READING: Final = tuple(field.name for field in fields(ReadingFlags))
-
-
 @dataclass(frozen=True, kw_only=True)
-class StudyFiles(ReadingFlags):
+class StudyFiles(ResumedFiles):
     """Files that a study reads and writes; each field is a flag."""
 
-    topics: Topics
     systems: Annotated[
         str | None,
         typer.Option("--systems", metavar="FILE", help="summaries as for optsum score, or rows of optsum solve"),
     ] = None
-    output: Output = None
-    overwrite: Overwrite = False
-    csv_safe: CsvSafe = False
-    resume: Resume = False
     plot: Plot = None
     figures: Annotated[
         str | None,
@@ -79,9 +55,6 @@ class StudyFiles(ReadingFlags):
             "--figures", metavar="DIR", help="write the figures there: .svg, .pdf, .png, and .csv of their data"
         ),
     ] = None
-    columns: Map = None
-    limit: Limit = None
-    config: Config = None
 
 
 def subcommand(name: str) -> tuple[Callable[..., int], str]:
@@ -92,21 +65,25 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
     if name == ALL:
         return command(_run_all, Flags(_shared())), f"{SUBCOMMANDS[ALL]}.\n\n{inspect.getdoc(_run_all)}"
     made_by = load_study(name)
+    made = create_model(made_by.__name__, __base__=(options_of(made_by), ReadingOptions))
+    model = cast("type[ReadingOptions]", made)
 
     def run(files: StudyFiles, options: dict[str, Any], format_: Format = "text") -> int:
-        study, form = prepared(name, options, files.config), table_format(format_)
-        if files.config is not None:
-            said = read_config(files.config, also=options_of(made_by).model_fields)
-            read: dict[str, Any] = {name: said.get(name) for name in _READING if getattr(files, name) is None}
-            files = replace(files, **read)
-        return _run(study, files, form)
+        texts = _reading(model, options, files)
+        return _run(prepared(name, options, files.config), files, texts, table_format(format_))
 
     about = inspect.getdoc(made_by) or ""
-    return command(run, Flags(options_of(made_by))), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
+    return command(run, Flags(model)), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
 
 
-def _shared() -> type[BaseModel]:
-    """Return the options that several studies have, alike in type and default."""
+def _reading(model: type[ReadingOptions], options: dict[str, Any], files: StudyFiles) -> Reading:
+    """Return how texts are read, and take what says it out of the options, which are those of the study then."""
+    texts = {name: options.pop(name) for name in ReadingOptions.model_fields}
+    return resolve_as(model, texts, config=files.config).reading
+
+
+def _shared() -> type[ReadingOptions]:
+    """Return the options that several studies have, alike in type and default, and those of reading."""
     found: dict[str, list[Any]] = {}
     for name in STUDIES:
         for option, field in options_of(load_study(name)).model_fields.items():
@@ -116,7 +93,7 @@ def _shared() -> type[BaseModel]:
         for option, (field, *others) in found.items()
         if others and all((one.annotation, one.default) == (field.annotation, field.default) for one in others)
     }
-    made: type[BaseModel] = create_model("StudyOptions", **alike)  # type: ignore[call-overload]
+    made: type[ReadingOptions] = create_model("StudyOptions", __base__=ReadingOptions, **alike)  # type: ignore[call-overload]
     return made
 
 
@@ -130,7 +107,8 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
         raise OptionError("All studies read their files several times, and write a folder: give files, and -o FOLDER.")
     if files.plot is not None or files.figures is not None:
         raise OptionError("All studies draw their figures into the folder of -o: leave out --plot and --figures.")
-    topics = open_topics(files.topics, files.columns, files.reading(), files.limit)
+    reading = _reading(_shared(), options, files)
+    topics = open_topics(files.topics, files.columns, reading, files.limit)
     unserved = dict.fromkeys(STUDIES)
     for topic in topics:
         unserved = {
@@ -153,7 +131,8 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
         except OSError as error:
             raise OptionError(f"The folder {own} cannot be made: {describe_os_error(error)}.") from error
         drawn = str(own) if find_spec("matplotlib") is not None else None
-        statuses.append(_run(study, replace(files, output=str(own / "rows.jsonl"), figures=drawn), form, shown=False))
+        own_files = replace(files, output=str(own / "rows.jsonl"), figures=drawn)
+        statuses.append(_run(study, own_files, reading, form, shown=False))
         suffix, written = _WRITTEN[form]
         with replacing(own / f"tables.{suffix}") as new:
             new.write_text(written(study), encoding="utf-8")
@@ -191,15 +170,14 @@ def _advancing(items: Iterable[Item], advance: Callable[[], None]) -> Iterator[I
         advance()
 
 
-def _run(study: Study, files: StudyFiles, form: TableFormat, *, shown: bool = True) -> int:
+def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *, shown: bool = True) -> int:
     plot = None if files.plot is None else checked_plot(files.plot)
-    reading, mode = files.reading(), existing(files.overwrite, files.resume)
     from optsum.cli.signals import Interrupts
 
     topics, systems, output, figures = files.topics, files.systems, files.output, files.figures
     if topics == systems == "-":
         raise OptionError("Only one of topics and systems can be the standard input: give a file for the other.")
-    if files.resume and output is None:
+    if files.existing == "resume" and output is None:
         raise OptionError("Without an output there is nothing to resume: give -o FILE.")
     if figures is not None:
         with figure_folder(figures):  # not after hours of work
@@ -208,20 +186,14 @@ def _run(study: Study, files: StudyFiles, form: TableFormat, *, shown: bool = Tr
     if systems is not None:
         study.reads(systems, reading)
     with ExitStack() as stack:
-        rows = None
-        if output is not None:
-            held = [path for path in (topics, systems, files.config) if path]
-            keep = done_topics(output, study)
-            rows = stack.enter_context(
-                RowWriter(output, inputs=held, existing=mode, keep=keep, csv_safe=files.csv_safe)
-            )
-            study.resumes(rows.kept())
+        keep = done_topics(output or "", study)
+        rows = stack.enter_context(files.writer(output, filter(None, [systems]), keep=keep))
+        study.resumes(rows.kept())
         interrupts = stack.enter_context(Interrupts())
 
         def write(found: list[Row]) -> None:
-            if rows is not None:
-                for row in found:
-                    rows.write(row)
+            for row in found:
+                rows.write(row)
 
         with bar("topics", lambda: count_topics(topics, files.limit)) as advance:
             parallel = study.searches()[0].elsewhere
@@ -230,7 +202,7 @@ def _run(study: Study, files: StudyFiles, form: TableFormat, *, shown: bool = Tr
         if study.interrupted:  # who knows what the topics that were not read have
             errors = [error for error in errors if error not in study.unmatched]
         write([{"id": None, "status": "error", "error": error} for error in errors])
-        if study.interrupted and rows is not None:
+        if study.interrupted:
             rows.stop()
     if output != "-" and shown:
         put_tables(study, form)

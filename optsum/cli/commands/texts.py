@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,40 +15,76 @@ from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import load_rules
 from optsum.chunks.tree import PROFILES, chunk_tree
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import (
-    Config,
-    CsvSafe,
-    Flags,
-    Limit,
-    Map,
-    Output,
-    Overwrite,
-    ReadingFlags,
-    Topics,
-    count_topics,
-    existing,
-    open_topics,
-    output_or_pipe,
-)
+from optsum.cli.flags import Files, Flags, count_topics, open_topics, output_or_pipe
 from optsum.corpus.alignment import align
-from optsum.corpus.topic import BadTopic, Reading, Topic, reading_of, topic_to_json
+from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read
 from optsum.errors import InputError, unknown_name
+from optsum.options.model import ReadingOptions, reading_of
 from optsum.options.options import options_of, resolve_as
 from optsum.report.messages import bar
 from optsum.report.tables.table import Column, Table, counted
 from optsum.system.files import begin_of, name_of, read_text
 
 
+class TopicsMade:
+    """The loop of a command that writes topics again; each that cannot be used becomes a row with the reason.
+
+    `verb`: what the command does to topics. `inputs`: what it reads beside topics and options.
+    """
+
+    def __init__(self, files: Files, verb: str, inputs: Iterable[str] = ()) -> None:
+        self.output = output_or_pipe(files.output)
+        self._files, self._verb, self._rows = files, verb, files.writer(self.output, inputs)
+        self._failed, self._first_error, self.interrupted = 0, "", False
+
+    def run(
+        self, reading: Reading, make: Callable[[Iterator[Topic | BadTopic]], Iterator[Topic | BadTopic]]
+    ) -> Iterator[Topic]:
+        """Yield what `make` makes of the topics, when it is written; paths in it are seen from the output's folder."""
+        from optsum.cli.signals import Interrupts
+        from optsum.corpus.parses import rebased
+
+        files = self._files
+        folder = Path(self.output).parent if self.output not in {None, "-"} else None
+
+        def counting() -> Iterator[Topic | BadTopic]:
+            for topic in open_topics(files.topics, files.columns, reading, files.limit):
+                yield topic
+                advance()
+
+        made = (topic for topic in make(counting()))  # a generator: Ctrl-C can be thrown into it
+        try:
+            with ExitStack() as stack:
+                stack.enter_context(self._rows)
+                interrupts = stack.enter_context(Interrupts())
+                advance = stack.enter_context(bar("topics", lambda: count_topics(files.topics, files.limit)))
+                for topic in interrupts.pull(made, parallel=False):
+                    if isinstance(topic, BadTopic):
+                        reason = f"{topic.source}: {topic.error}" if topic.source else topic.error
+                        self._first_error, self._failed = self._first_error or reason, self._failed + 1
+                        self._rows.write({"id": topic.id, "status": "error", "error": reason})
+                    else:
+                        self._rows.write(topic_to_json(rebased(topic, folder) if folder else topic))
+                        yield topic
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def status(self, done: str) -> int:
+        """Return the exit status, and say why if it is not 0; `done` is what was made, in words."""
+        if self.interrupted:
+            where = f", in {self._rows.held}" if self._rows.held is not None else ""
+            return tell(f"interrupted; {done}{where}", INTERRUPTED)
+        if self._failed:
+            first = f"the first: {self._first_error}" if self._failed > 1 else self._first_error
+            return tell(f"{counted(self._failed, 'topic')} could not be {self._verb}; {first}", FAILED)
+        return DONE
+
+
 def run_parse(
-    topics: Topics,
-    texts: ReadingFlags,
+    files: Files,
+    options: Annotated[dict[str, Any], Flags(ReadingOptions)],
     model: Annotated[str, typer.Option(metavar="NAME", help="pipeline of spaCy, or its folder")] = "en_core_web_sm",
-    output: Output = None,
-    overwrite: Overwrite = False,
-    csv_safe: CsvSafe = False,
-    columns: Map = None,
-    limit: Limit = None,
 ) -> int:
     """Parse all topics of a file.
 
@@ -57,57 +93,27 @@ def run_parse(
     Needs spaCy (extra spacy) and one of its pipelines: python -m spacy download en_core_web_sm. TOPICS is as for optsum
     solve.
     """
-    from optsum.cli.signals import Interrupts
     from optsum.corpus.parses import load_model, parsed_topic
-    from optsum.corpus.rows.writer import RowWriter
 
-    output, mode = output_or_pipe(output), existing(overwrite)
-    source = open_topics(topics, columns, texts.reading(), limit)
+    reading = resolve_as(ReadingOptions, options, config=files.config).reading
+    work = TopicsMade(files, "parsed")
     pipeline = load_model(model)
-    made, failed, first_error, interrupted = 0, 0, "", False
 
-    def parsed() -> Generator[dict[str, Any], None, None]:
-        for topic in source:
-            reason = topic.error if isinstance(topic, BadTopic) else ""
-            if not isinstance(topic, BadTopic):
-                try:
-                    yield topic_to_json(parsed_topic(topic, pipeline))
-                except InputError as error:
-                    reason = str(error)
-            if reason:
-                reason = f"{topic.source}: {reason}" if topic.source else reason
-                yield {"id": topic.id, "status": "error", "error": reason}
-            advance()
+    def parsed(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
+        for topic in topics:
+            try:
+                yield topic if isinstance(topic, BadTopic) else parsed_topic(topic, pipeline)
+            except InputError as error:
+                yield BadTopic(topic.id, topic.source, str(error))
 
-    with ExitStack() as stack:
-        rows = (
-            stack.enter_context(RowWriter(output, inputs=[topics], existing=mode, csv_safe=csv_safe))
-            if output
-            else None
-        )
-        interrupts = stack.enter_context(Interrupts())
-        advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
-        try:
-            for row in interrupts.pull(parsed(), parallel=False):
-                if reason := str(row.get("error", "")):
-                    first_error = first_error or reason
-                made, failed = made + (not reason), failed + bool(reason)
-                if rows is not None:
-                    rows.write(row)
-        except KeyboardInterrupt:
-            interrupted = True
-            if rows is not None:
-                rows.stop()
-    if output != "-":
-        put(f"{counted(made, 'topic')} parsed" + (f" in {output}" if output and not interrupted else ""))
-    if interrupted:
-        where = f", in {rows.held}" if rows is not None and rows.held is not None else ""
-        return tell(f"interrupted; {counted(made, 'topic')} parsed{where}", INTERRUPTED)
-    return tell(f"{counted(failed, 'topic')} could not be parsed; the first: {first_error}", FAILED) if failed else DONE
+    done = f"{counted(sum(1 for _ in work.run(reading, parsed)), 'topic')} parsed"
+    if work.output != "-":
+        put(done + (f" in {work.output}" if work.output and not work.interrupted else ""))
+    return work.status(done)
 
 
 def run_chunks(
-    texts: ReadingFlags,
+    options: Annotated[dict[str, Any], Flags(ReadingOptions)],
     file: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-U or topics; - for CoNLL-U from standard input")],
     profile: Annotated[
         str,
@@ -133,7 +139,7 @@ def run_chunks(
     rules = load_rules(chunk_rules) if chunk_rules is not None else None
     done, errors = 0, []
     ways: dict[str, list[tuple[int, int]]] = {}
-    for item in _items_chunks(file, texts.reading()):
+    for item in _items_chunks(file, resolve_as(ReadingOptions, options).reading):
         if isinstance(item, str):
             put(item)
             continue
@@ -197,70 +203,7 @@ _OPTIONS = options_of(align)
 _SHOWN = 50
 
 
-class _Made:
-    """Count the aligned topics, and show the first of them as a table."""
-
-    def __init__(self, max_sets: int) -> None:
-        self._max_sets = max_sets
-        self._table = Table(
-            [Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))]
-        )
-        self.covers = self.failed = self._sentences = self._uncovered = self._cut = 0
-        self._first_error = ""
-
-    def row(self, topic: Topic | BadTopic, folder: Path | None) -> dict[str, Any]:
-        """Count a topic, and return its row; paths in it are seen from `folder`."""
-        from optsum.corpus.parses import rebased
-
-        if isinstance(topic, BadTopic):
-            reason = f"{topic.source}: {topic.error}" if topic.source else topic.error
-            self._first_error, self.failed = self._first_error or reason, self.failed + 1
-            return {"id": topic.id, "status": "error", "error": reason}
-        cover = topic.cover or ()
-        bare = sum(not alternatives for alternatives in cover)
-        self.covers += 1
-        self._sentences += len(cover)
-        self._uncovered += bare
-        self._cut += len(topic.meta["align"].get("cut", ()))
-        if self.covers <= _SHOWN:
-            self._table.rows.append([topic.id, str(len(cover)), str(sum(map(len, cover))), str(bare)])
-        return topic_to_json(rebased(topic, folder) if folder else topic)
-
-    def show(self, output: str | None) -> None:
-        """Say what was made, with the table where the topics are not written."""
-        said = f"{counted(self.covers, 'cover')} of {counted(self._sentences, 'abstract sentence')}"
-        if self._uncovered:
-            without = "without any alternative (optsum solve --uncoverable skip leaves these out)"
-            said += f"; {self._uncovered} of them {without}"
-        if self._cut:
-            said += f"; {self._cut} of them with more sets than --max-sets {self._max_sets}: the smallest are kept"
-        if output is None:
-            more = [f"... and {self.covers - _SHOWN} more"] if self.covers > _SHOWN else []
-            self._table.caption = [*more, said, "-o FILE writes them"]
-            self._table.show()
-        elif output != "-":
-            put(f"{said}; topics in {output}")
-
-    def status(self, *, interrupted: bool) -> int:
-        """Return the exit status, and say why if it is not 0."""
-        if interrupted:
-            return tell(f"interrupted; {counted(self.covers, 'cover')} made", INTERRUPTED)
-        if self.failed:
-            first = f"the first: {self._first_error}" if self.failed > 1 else self._first_error
-            return tell(f"{counted(self.failed, 'topic')} could not be aligned; {first}", FAILED)
-        return DONE
-
-
-def run_align(
-    topics: Topics,
-    options: Annotated[dict[str, Any], Flags(_OPTIONS)],
-    output: Output = None,
-    overwrite: Overwrite = False,
-    csv_safe: CsvSafe = False,
-    columns: Map = None,
-    limit: Limit = None,
-    config: Config = None,
-) -> int:
+def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)]) -> int:
     """Align all topics of a file.
 
     The topics are written again with "cover", one for each reference; optsum solve --formulation cover runs on them.
@@ -268,38 +211,28 @@ def run_align(
     To a sentence of a reference correspond the smallest sets of source sentences that together hold a share of its
     n-grams. A topic that cannot be used becomes a row with the reason. TOPICS is as for optsum solve.
     """
-    from optsum.cli.signals import Interrupts
-    from optsum.corpus.rows.writer import RowWriter
-
-    given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)
-    texts = ("language", "splitter", "flat", "lines", "source_words")
-    reading = reading_of(**{name: given[name] for name in texts})._replace(summary_lines="broken")
-    output = output_or_pipe(output)
-    folder = Path(output).parent if output not in {None, "-"} else None
-
-    def counting() -> Any:
-        for topic in source:
-            yield topic
-            advance()
-
-    source = open_topics(topics, columns, reading, limit)
-    aligned = (topic for topic in align(counting(), **given))  # a generator: Ctrl-C can be thrown into it
-    inputs = [topics, *filter(None, [config, given["alignments"]]), given["stopwords"]]
-    made, interrupted = _Made(given["max_sets"]), False
-    try:
-        with ExitStack() as stack:
-            rows = (
-                stack.enter_context(RowWriter(output, inputs=inputs, existing=mode, csv_safe=csv_safe))
-                if output
-                else None
-            )
-            interrupts = stack.enter_context(Interrupts())
-            advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
-            for topic in interrupts.pull(aligned, parallel=False):
-                row = made.row(topic, folder)
-                if rows is not None:
-                    rows.write(row)
-    except KeyboardInterrupt:
-        interrupted = True
-    made.show(output)
-    return made.status(interrupted=interrupted)
+    resolved = resolve_as(_OPTIONS, options, config=files.config)
+    given = resolved.model_dump()
+    work = TopicsMade(files, "aligned", [*filter(None, [given["alignments"]]), given["stopwords"]])
+    table = Table([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])
+    covers = sentences = uncovered = cut = 0
+    reading = reading_of(resolved)._replace(summary_lines="broken")
+    for topic in work.run(reading, lambda source: align(source, **given)):
+        cover = topic.cover or ()
+        bare = sum(not alternatives for alternatives in cover)
+        covers, sentences, uncovered = covers + 1, sentences + len(cover), uncovered + bare
+        cut += len(topic.meta["align"].get("cut", ()))
+        if covers <= _SHOWN:
+            table.rows.append([topic.id, str(len(cover)), str(sum(map(len, cover))), str(bare)])
+    said = f"{counted(covers, 'cover')} of {counted(sentences, 'abstract sentence')}"
+    if uncovered:
+        said += f"; {uncovered} of them without any alternative (optsum solve --uncoverable skip leaves these out)"
+    if cut:
+        said += f"; {cut} of them with more sets than --max-sets {given['max_sets']}: the smallest are kept"
+    if work.output is None:
+        more = [f"... and {covers - _SHOWN} more"] if covers > _SHOWN else []
+        table.caption = [*more, said, "-o FILE writes them"]
+        table.show()
+    elif work.output != "-":
+        put(f"{said}; topics in {work.output}")
+    return work.status(f"{counted(covers, 'cover')} made")

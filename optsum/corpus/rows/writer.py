@@ -280,11 +280,11 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     is locked.
 
     `path`: ``.jsonl``, ``.csv`` (either also ``.gz`` or ``.zst``) or ``.parquet``; ``-`` is the standard output, which
-    has JSON Lines. `inputs`: files that the rows are made from, which must not be overwritten. `existing`: what becomes
-    of rows that are there already. `keep`: for "resume": which of them are finished; all of them, if not
-    given, and then a message does not offer to resume. `form`: the format, where the name does not say it. `csv_safe`:
-    whether cells of CSV that a spreadsheet would run are made harmless. `derived`: whether the rows can be had again at
-    once, so that nothing is left of a run that fails.
+    has JSON Lines; with None nothing is written. `inputs`: files that the rows are made from, which must not be
+    overwritten. `existing`: what becomes of rows that are there already. `keep`: for "resume": which of them are
+    finished; all of them, if not given, and then a message does not offer to resume. `form`: the format, where the name
+    does not say it. `csv_safe`: whether cells of CSV that a spreadsheet would run are made harmless. `derived`: whether
+    the rows can be had again at once, so that nothing is left of a run that fails.
 
     Examples
     --------
@@ -295,7 +295,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     def __init__(
         self,
-        path: PathLike,
+        path: PathLike | None,
         *,
         inputs: Iterable[PathLike] = (),
         existing: Existing = "refuse",
@@ -304,14 +304,16 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         csv_safe: bool = False,
         derived: bool = False,
     ) -> None:
-        self._name = "<stdout>" if path == "-" else os.fspath(path)
+        self._name = "<stdout>" if path == "-" else "" if path is None else os.fspath(path)
         if form is not None and form.kind == "datasets":
             self._name = self._name.rstrip(f"/{os.sep}")
         self._file: FileIO | None = None
         self._journal: Path | None = None  # of pipes and devices there is none
         self._empty = True  # nothing is held that a failure must not lose
         self._resumed = False
-        self._csv_safe, self._derived = csv_safe, derived
+        self._csv_safe, self._derived, self._prints = csv_safe, derived, path == "-"
+        if path is None:
+            return
         if path == "-":
             if sys.stdout is None:  # a program without a console
                 raise OptionError("there is no standard output; name an output file")
@@ -404,7 +406,8 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         """
         try:
             if self._file is None:
-                _print(row)
+                if self._prints:
+                    _print(row)
                 return
             self._truncate_once()
             self._made = self._derived

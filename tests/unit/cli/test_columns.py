@@ -51,4 +51,4 @@ def test_flat_lists_in_studies_and_chunks(capsys: pytest.CaptureFixture[str]) ->
         main([*command, "flat.jsonl", "--flat", "sentences"])
         assert "flat list" not in capsys.readouterr().err
         assert main([*command, "flat.jsonl", "--flat", "both"]) == 2
-        assert "kind of flat list" in capsys.readouterr().err
+        assert "give sentences, texts or tokens" in capsys.readouterr().err

@@ -186,7 +186,7 @@ def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *
     if systems is not None:
         study.reads(systems, reading)
     with ExitStack() as stack:
-        keep = done_topics(output or "", study)
+        keep = None if output is None else done_topics(output, study)
         rows = stack.enter_context(files.writer(output, filter(None, [systems]), keep=keep))
         study.resumes(rows.kept())
         interrupts = stack.enter_context(Interrupts())

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial
 from importlib import import_module
+from itertools import islice
+from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
-from optsum.cli.exits import guarded
+from optsum.cli.exits import DONE, guarded, tell
+from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, reading_of
 from optsum.errors import OptionError, show_tracebacks
+from optsum.options.model import FlagHint, FlatLists, Language, Lines, SourceWords, SplitterName
+from optsum.options.options import Options, options_of, read_config, resolve_as
 from optsum.options.values import OwnOptions
-from optsum.report.messages import Verbosity, telling
+from optsum.report.messages import Verbosity, count_lines, telling
+from optsum.system.files import PathLike, name_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -24,16 +30,6 @@ if TYPE_CHECKING:
 
     from optsum.corpus.rows.writer import Existing, RowWriter
     from optsum.optima.nearness import Nearness
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
-from pathlib import Path
-
-from optsum.cli.exits import DONE, tell
-from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
-from optsum.options.model import FlagHint
-from optsum.options.options import Options, read_config
-from optsum.report.messages import count_lines
-from optsum.system.files import PathLike, name_of
 
 Topics: TypeAlias = Annotated[
     str,
@@ -49,6 +45,31 @@ Map: TypeAlias = Annotated[
         "--map", metavar="KEY=COLUMN,...", help="columns of a data set: documents=article,references=highlights,id=id"
     ),
 ]
+
+
+def _reading(
+    *,
+    language: Language = "en",
+    splitter: SplitterName = "sentencex",
+    flat: FlatLists = None,
+    lines: Lines = None,
+    source_words: SourceWords = None,
+) -> Reading:
+    """Return how texts become sentences."""
+    return reading_of(language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words)
+
+
+READING: Final = options_of(_reading)
+"""The options by which texts become sentences, for commands that have no model of their own with these."""
+
+
+def reading_by(options: dict[str, Any], config: str | None = None, model: type[Any] = READING) -> Reading:
+    """Return how texts become sentences, by options that are taken out of the others.
+
+    `config`: a file of options, for a command with the options of `model`, those of reading among them.
+    """
+    found = resolve_as(model, {name: options.pop(name) for name in READING.model_fields}, config=config)
+    return _reading(**{name: getattr(found, name) for name in READING.model_fields})
 
 
 Limit: TypeAlias = Annotated[
@@ -145,37 +166,24 @@ def _help_all(ctx: typer.Context, asked: bool) -> None:
         raise typer.Exit
 
 
-_SAID: Final[tuple[tuple[str, Any, Any], ...]] = (
-    (
-        "verbose",
-        False,
-        Annotated[
-            bool, typer.Option("--verbose", "-v", rich_help_panel=MORE, help="say what is going on, in a pipe too")
-        ],
-    ),
-    (
-        "quiet",
-        False,
-        Annotated[bool, typer.Option("--quiet", "-q", rich_help_panel=MORE, help="say nothing but results and errors")],
-    ),
-    (
-        "log_file",
-        None,
-        Annotated[
-            str | None,
-            typer.Option(metavar="FILE", rich_help_panel=MORE, help="keep what is said in a file, with times"),
-        ],
-    ),
-    ("debug", False, Debug),
-    (
-        "help_all",
-        False,
-        Annotated[
-            bool, typer.Option("--help-all", callback=_help_all, is_eager=True, help="show every option, and exit")
-        ],
-    ),
-)
-"""Name, default and flag of what every command has."""
+@dataclass(frozen=True, kw_only=True)
+class Saying:
+    """Flags that every command has: how much is said beside results, and where."""
+
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", rich_help_panel=MORE, help="say what is going on, in a pipe too")
+    ] = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", rich_help_panel=MORE, help="say nothing but results and errors")
+    ] = False
+    log_file: Annotated[
+        str | None, typer.Option(metavar="FILE", rich_help_panel=MORE, help="keep what is said in a file, with times")
+    ] = None
+    debug: Debug = False
+    help_all: Annotated[
+        bool, typer.Option("--help-all", callback=_help_all, is_eager=True, help="show every option, and exit")
+    ] = False
+
 
 Config: TypeAlias = Annotated[
     str | None,
@@ -337,10 +345,7 @@ def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[...
         flags = next(each for each in own["options"].annotation.__metadata__ if isinstance(each, Flags))
     extra = flags.parameters() if flags is not None else []
     groups = {name: each.annotation for name, each in own.items() if _is_group(each.annotation)}
-    said = [
-        inspect.Parameter(*each[:1], inspect.Parameter.KEYWORD_ONLY, default=each[1], annotation=each[2])
-        for each in _SAID
-    ]
+    said = _flags_of(inspect.Parameter("saying", inspect.Parameter.KEYWORD_ONLY, annotation=Saying))
 
     def function(**values: Any) -> int:
         verbose, quiet, log_file, *_ = (values.pop(each.name) for each in said)

@@ -168,21 +168,6 @@ def reading_of(options: Any) -> Reading:
     return reading._replace(summary_lines="always" if as_rouge_score else None)
 
 
-class ReadingOptions(Model):
-    """The options by which texts become sentences, for commands that have no others."""
-
-    language: Language = "en"
-    splitter: SplitterName = "sentencex"
-    flat: FlatLists = None
-    lines: Lines = None
-    source_words: SourceWords = None
-
-    @property
-    def reading(self) -> Reading:
-        """Options by which texts of the input become sentences."""
-        return reading_of(self)
-
-
 class ScoreOptions(Model):
     """Every option of scoring."""
 

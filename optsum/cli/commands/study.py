@@ -10,18 +10,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar, cast
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
-from pydantic import create_model
+from pydantic import BaseModel, create_model
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import Flags, Format, Plot, ResumedFiles, command, count_topics, open_topics
+from optsum.cli.flags import READING, Flags, Format, Plot, ResumedFiles, command, count_topics, open_topics, reading_by
 from optsum.corpus.rows.writer import Row
 from optsum.corpus.topic import Reading, Topic
 from optsum.errors import OptionError
-from optsum.options.model import ReadingOptions
-from optsum.options.options import options_of, resolve_as
+from optsum.options.options import options_of
 from optsum.report.figures.figure import figure_folder
 from optsum.report.figures.plots import checked_plot
 from optsum.report.messages import bar
@@ -65,24 +64,17 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
     if name == ALL:
         return command(_run_all, Flags(_shared())), f"{SUBCOMMANDS[ALL]}.\n\n{inspect.getdoc(_run_all)}"
     made_by = load_study(name)
-    made = create_model(made_by.__name__, __base__=(options_of(made_by), ReadingOptions))
-    model = cast("type[ReadingOptions]", made)
+    model = create_model(made_by.__name__, __base__=(options_of(made_by), READING))
 
     def run(files: StudyFiles, options: dict[str, Any], format_: Format = "text") -> int:
-        texts = _reading(model, options, files)
+        texts = reading_by(options, files.config, model)
         return _run(prepared(name, options, files.config), files, texts, table_format(format_))
 
     about = inspect.getdoc(made_by) or ""
     return command(run, Flags(model)), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
 
 
-def _reading(model: type[ReadingOptions], options: dict[str, Any], files: StudyFiles) -> Reading:
-    """Return how texts are read, and take what says it out of the options, which are those of the study then."""
-    texts = {name: options.pop(name) for name in ReadingOptions.model_fields}
-    return resolve_as(model, texts, config=files.config).reading
-
-
-def _shared() -> type[ReadingOptions]:
+def _shared() -> type[BaseModel]:
     """Return the options that several studies have, alike in type and default, and those of reading."""
     found: dict[str, list[Any]] = {}
     for name in STUDIES:
@@ -93,7 +85,7 @@ def _shared() -> type[ReadingOptions]:
         for option, (field, *others) in found.items()
         if others and all((one.annotation, one.default) == (field.annotation, field.default) for one in others)
     }
-    made: type[ReadingOptions] = create_model("StudyOptions", __base__=ReadingOptions, **alike)  # type: ignore[call-overload]
+    made: type[BaseModel] = create_model("StudyOptions", __base__=READING, **alike)  # type: ignore[call-overload]
     return made
 
 
@@ -107,7 +99,7 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
         raise OptionError("All studies read their files several times, and write a folder: give files, and -o FOLDER.")
     if files.plot is not None or files.figures is not None:
         raise OptionError("All studies draw their figures into the folder of -o: leave out --plot and --figures.")
-    reading = _reading(_shared(), options, files)
+    reading = reading_by(options, files.config, _shared())
     topics = open_topics(files.topics, files.columns, reading, files.limit)
     unserved = dict.fromkeys(STUDIES)
     for topic in topics:

@@ -15,12 +15,12 @@ from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import load_rules
 from optsum.chunks.tree import PROFILES, chunk_tree
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import Files, Flags, count_topics, open_topics, output_or_pipe
+from optsum.cli.flags import READING, Files, Flags, count_topics, open_topics, output_or_pipe, reading_by
 from optsum.corpus.alignment import align
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read
 from optsum.errors import InputError, unknown_name
-from optsum.options.model import ReadingOptions, reading_of
+from optsum.options.model import reading_of
 from optsum.options.options import options_of, resolve_as
 from optsum.report.messages import bar
 from optsum.report.tables.table import Column, Table, counted
@@ -83,7 +83,7 @@ class TopicsMade:
 
 def run_parse(
     files: Files,
-    options: Annotated[dict[str, Any], Flags(ReadingOptions)],
+    options: Annotated[dict[str, Any], Flags(READING)],
     model: Annotated[str, typer.Option(metavar="NAME", help="pipeline of spaCy, or its folder")] = "en_core_web_sm",
 ) -> int:
     """Parse all topics of a file.
@@ -95,7 +95,7 @@ def run_parse(
     """
     from optsum.corpus.parses import load_model, parsed_topic
 
-    reading = resolve_as(ReadingOptions, options, config=files.config).reading
+    reading = reading_by(options, files.config)
     work = TopicsMade(files, "parsed")
     pipeline = load_model(model)
 
@@ -113,7 +113,7 @@ def run_parse(
 
 
 def run_chunks(
-    options: Annotated[dict[str, Any], Flags(ReadingOptions)],
+    options: Annotated[dict[str, Any], Flags(READING)],
     file: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-U or topics; - for CoNLL-U from standard input")],
     profile: Annotated[
         str,
@@ -139,7 +139,7 @@ def run_chunks(
     rules = load_rules(chunk_rules) if chunk_rules is not None else None
     done, errors = 0, []
     ways: dict[str, list[tuple[int, int]]] = {}
-    for item in _items_chunks(file, resolve_as(ReadingOptions, options).reading):
+    for item in _items_chunks(file, reading_by(options)):
         if isinstance(item, str):
             put(item)
             continue

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT, IntArray
 from optsum.errors import UnsupportedError
-from optsum.metrics.metric import LONGEST, Counts, Gram
+from optsum.metrics.metric import LONGEST, Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.official import codes_of
 from optsum.metrics.similarity import Similarity
@@ -133,10 +133,11 @@ class Extractive(Formulation):
     serves: ClassVar[Serves] = _SERVES
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the codes of n-grams within sentences, for lengths in words or sentences."""
+        """Return the codes of n-grams that do not cross the ends of sentences, for lengths in words or sentences."""
         metric = parse_metric(spec.metric)
-        within = spec.boundaries == "sentence" and spec.model_units == "whole"
-        if not within or spec.length_unit not in {"words", "sentences"} or metric.geometric:
+        if _joins(metric, spec) or spec.model_units != "whole" or metric.geometric:
+            return None
+        if spec.length_unit not in {"words", "sentences"}:
             return None
         coded = codes_of(metric.components)
         return None if coded is None or (coded[:, 0] == LONGEST).any() else coded
@@ -157,14 +158,13 @@ class Extractive(Formulation):
             return similar_extract(topic, spec, metric, [each[:2] for each in _candidates(topic, spec)])
         numbered = NumberedTopic.of(topic, spec)
         longest = any(part.form in _LONGEST for part in metric.components)
-        joins = spec.boundaries == "joined" and any(part.sizes == (2,) for part in metric.components)
+        joins = _joins(metric, spec)
         if longest and joins:
             raise UnsupportedError(
                 f"Bigrams across sentence ends are served without common subsequences, not in {metric}: leave "
                 "--boundaries at sentence."
             )
-        # Neither tokens nor common subsequences cross the ends of sentences.
-        made = numbered.coverage() if longest or spec.boundaries == "sentence" else None
+        made = None if joins else numbered.coverage()
         if longest and made is None:
             raise UnsupportedError(f"Common subsequences are added to rouge-N and rouge-suK alone, not in {metric}.")
         if made is None:
@@ -174,6 +174,11 @@ class Extractive(Formulation):
         model = partial(_reference_model, topic, spec, chosen) if numbered.simple else None
         problem = CoverageProblem.of(instance, model, topic.reference_sentences)
         return Extract.of(topic, spec, problem, chosen, numbered)
+
+
+def _joins(metric: Metric, spec: Spec) -> bool:
+    """Return whether n-grams cross the ends of sentences; tokens and common subsequences never do."""
+    return spec.boundaries == "joined" and any(part.sizes == (2,) for part in metric.components)
 
 
 def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:

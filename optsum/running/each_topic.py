@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import chain, groupby
 from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -26,6 +27,7 @@ from optsum.metrics.official import codes_of
 from optsum.metrics.rouge import Score
 from optsum.plugins import check_sent
 from optsum.problem.extracts import NO_SCORES, Extracts, Proven, extracts_of
+from optsum.running.best_reference import best_result, each_reference
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.executors.workers import in_order
 from optsum.running.results import count_sentences, shown, signature_of, unsolved
@@ -265,19 +267,20 @@ def error_result(name: str | None, reason: str, setup: Setup) -> Result:
 
 
 class Answered(NamedTuple):
-    """A topic that was searched among others, and its results."""
+    """A topic that was searched among others, by its results."""
 
-    topic: Topic
     results: list[Result]
 
 
 class _Ahead(NamedTuple):
-    """A topic that may be searched among others."""
+    """A search of a topic among those of others."""
 
     place: int
-    topic: Topic
+    searches: int  # How many the topic needs: of several problems, and of each reference where the best counts.
+    part: Topic  # The problem.
+    reference: int
+    topic: Topic  # What is searched: the problem, with this reference alone where the best counts.
     sentences: tuple[Any, ...]
-    letters: int
 
 
 @lru_cache(maxsize=16)
@@ -286,7 +289,7 @@ def _codes(setup: Setup) -> tuple[IntArray, IntArray] | None:
     options = setup.options
     coded = setup.formulation.extracts(setup.spec) if setup.ours else None
     scored = codes_of(setup.scores)
-    alone = options.vectors is not None or options.references not in {"pooled", "mean", "first"} or setup.as_reference
+    alone = options.vectors is not None or setup.as_reference
     if coded is None or scored is None or alone or setup.limits != Limits(memory=setup.limits.memory):
         return None
     return coded, scored
@@ -309,10 +312,11 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
     if codes is None or len(items) < 2:
         return found
     coded, scored = codes
+    ratios = 1 if setup.spec.measure == "recall" else len(coded)
     try:
-        for parts in _blocks(items, setup):
+        for block in _blocks(items, setup):
             began = clock()
-            kept, extracts = _extracts(parts, setup, coded, scored if scores else NO_SCORES)
+            kept, extracts = _extracts(block, setup, coded, scored if scores else NO_SCORES)
             if extracts is None:
                 continue
             built = clock()
@@ -320,49 +324,71 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
             if proven is None:
                 break
             times = built - began, clock() - built
-            ratios = 1 if setup.spec.measure == "recall" else len(coded)
-            for part, result in _results(kept, proven, setup, ratios, scores=scores, times=times):
-                found[part.place] = Answered(part.topic, finish(part.topic, result))
+            results = _results(kept, proven, setup, ratios, scores=scores, times=times)
+            for place, own in groupby(results, key=lambda each: each[0].place):
+                answers = list(own)
+                if len(answers) == answers[0][0].searches:
+                    found[place] = Answered(_finished(answers, setup, finish))
     except Exception:  # noqa: BLE001 - of a topic that nobody has checked; by itself it costs the others nothing
         return list(items)
     return found
 
 
+def _finished(answers: Iterable[tuple[_Ahead, Result]], setup: Setup, finish: Finish) -> list[Result]:
+    """Return the results of a topic of those of all its searches."""
+    results: list[Result] = []
+    for _, own in groupby(answers, key=lambda each: each[0].part.id):
+        of_references = list(own)
+        ahead, result = of_references[0]
+        if setup.best_of_references:
+            best = best_result([(one.reference, result) for one, result in of_references])
+            result = best.changed(sentence_count=count_sentences(ahead.part))
+        results += finish(ahead.part, result)
+    return results
+
+
 def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
-    """Yield topics that may be searched together."""
-    parts: list[_Ahead] = []
+    """Yield topics that may be searched together, all searches of one in the same block."""
+    block: list[_Ahead] = []
     letters = 0
-    first = setup.options.references == "first"
     for place, topic in enumerate(items):
         if not isinstance(topic, Topic) or topic.problem is not None or topic.start is not None:
             continue
         if not topic.references or not topic.sentences or setup.spec.sides.say_something(topic):
             continue
-        part = topic.with_references(range(1)) if first else topic
-        sentences = (*(sentence for reference in part.references for sentence in reference), *part.sentences)
+        searches = [
+            (part, *each)
+            for part in problems(topic, setup)
+            for each in (each_reference(part) if setup.best_of_references else [(0, part)])
+        ]
+        texts = [(*chain.from_iterable(one.references), *one.sentences) for _, _, one in searches]
         try:
-            size, plain = sum(map(len, sentences)), all(map(_IS_PLAIN, sentences))
+            size = sum(sum(map(len, sentences)) for sentences in texts)
+            plain = all(map(_IS_PLAIN, chain(*topic.references, topic.sentences)))
         except TypeError:  # tokens
             continue
-        if size > _LONG:
+        if size > _LONG * len(searches) or len(searches) > _TOPICS:
             continue
-        if not plain and (setup.warning_of(part) is not None or _is_lost(part, setup)):
+        if not plain and (setup.warning_of(topic) or any(_is_spoiled(one, setup) for _, _, one in searches)):
             continue
-        if parts and (len(parts) == _TOPICS or letters + size > _LETTERS):
-            yield parts
-            parts, letters = [], 0
-        parts.append(_Ahead(place, part, sentences, size))
+        if block and (len(block) + len(searches) > _TOPICS or letters + size > _LETTERS):
+            yield block
+            block, letters = [], 0
+        block += [
+            _Ahead(place, len(searches), part, number, one, sentences)
+            for (part, number, one), sentences in zip(searches, texts, strict=True)
+        ]
         letters += size
-    if parts:
-        yield parts
+    if block:
+        yield block
 
 
-def _is_lost(topic: Topic, setup: Setup) -> bool:
+def _is_spoiled(topic: Topic, setup: Setup) -> bool:
     try:
         setup.refuse_lost(topic)
     except Exception:  # noqa: BLE001 - it is raised again where the topic is searched by itself
         return True
-    return False
+    return setup.warning_of(topic) is not None
 
 
 def _extracts(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -31,25 +32,16 @@ class Interned:
 
 def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline = NEVER) -> Interned:
     """Return the counted tokens of sentences (`Analyzer.tokens`) as numbers."""
-    becomes = _BECOMES.get(analyzer.tokenizer)
-    text = None if becomes is None else _one_text(sentences, lower=analyzer.tokenizer in _LOWERED)
-    if becomes is None or text is None:
+    found = _words_of(analyzer, sentences)
+    if found is None:
         return _token_by_token(analyzer, sentences, deadline)
-    from optsum.text.word_kernel import number_words
-
-    ids, start, words, vocabulary = number_words(np.frombuffer(text, np.uint8), becomes, len(sentences))
-    spelled = vocabulary.tobytes()
-    if analyzer.stopwords == "keep" and not analyzer.stem:
-        return Interned(ids, start, words, spelled.count(b" "))
-    number: dict[str | None, int] = {None: -1}
-    counted = [
-        number.setdefault(token, len(number) - 1)
-        for token in analyzer.counted(spelled.decode("utf-8", "surrogatepass").split(" ")[:-1])
-    ]
-    ids = np.array(counted, np.int64)[ids] if counted else ids
+    ids, start, words, number, different = found
+    if number is None:
+        return Interned(ids, start, words, different)
+    ids = number[ids] if different else np.full(len(ids), -1)
     kept = ids >= 0
     start = np.concatenate(([0], np.cumsum(kept)))[start]
-    return Interned(ids[kept], start, words, len(number) - 1)
+    return Interned(ids[kept], start, words, different)
 
 
 def interned_texts(
@@ -60,32 +52,56 @@ def interned_texts(
     The arrays are `ids`, `start` and `words` of `Interned`, one text after another and each numbered by itself; then
     how many different tokens, and how many sentences, each text has.
 
-    Sentences that come as tokens, and those with a NUL in them, are left to `interned`, and so is every analysis that
-    looks at whole words.
+    Texts with sentences that come as tokens, or have a NUL in them, are left to `interned`, and so is every tokenizer
+    that looks at more than single bytes.
     """
-    becomes = _BECOMES.get(analyzer.tokenizer)
-    if becomes is None or analyzer.stem or analyzer.stopwords != "keep":
-        return None
-    lower = analyzer.tokenizer in _LOWERED
-    read = [_one_text(sentences, lower=lower) for sentences in texts]
-    kept = [number for number, text in enumerate(read) if text]
-    if not kept:
+    if analyzer.tokenizer not in _BECOMES:
         return None
     from optsum.system.compiled import is_worth  # with the kernel
-    from optsum.text.word_kernel import number_texts
+    from optsum.text.word_kernel import number_apart
 
-    known = [text for text in read if text]
-    ends = np.array(list(accumulate(map(len, known))), np.int64)
+    kept = list(range(len(texts)))
+    found = _words_of(analyzer, list(chain.from_iterable(texts)))
+    if found is None:
+        kept = [number for number, text in enumerate(texts) if _one_text(text, analyzer.tokenizer) is not None]
+        found = _words_of(analyzer, [sentence for number in kept for sentence in texts[number]])
+        if not kept or found is None:
+            return None
+    ids, start, words, number, different = found
     sentences = np.array([len(texts[number]) for number in kept], np.int64)
-    given = np.frombuffer(b"".join(known), np.uint8), ends, sentences, becomes
-    if not is_worth(number_texts, _LOST_S * len(kept), *given):
+    given = ids, start, sentences, np.arange(different) if number is None else number
+    if not is_worth(number_apart, _LOST_S * len(kept), *given):
         return None
-    ids, start, words, different = number_texts(*given)
-    return (ids, start, words, different, sentences), kept
+    ids, start, apart = number_apart(*given)
+    return (ids, start, words, apart, sentences), kept
 
 
 _LOST_S: Final = 0.0005
 """What a text takes longer that is read by itself."""
+
+
+def _words_of(
+    analyzer: Analyzer, sentences: Sequence[Sentence]
+) -> tuple[_Ints, _Ints, _Ints, _Ints | None, int] | None:
+    """Return the words of sentences as numbers, before any is dropped or stemmed; None where bytes do not tell them.
+
+    The result: `ids`, `start` and `words` as `Interned` has them; the number of the token that each different word is,
+    -1 if it is dropped, or None if each is its own; and how many different tokens there are.
+    """
+    becomes = _BECOMES.get(analyzer.tokenizer)
+    text = None if becomes is None else _one_text(sentences, analyzer.tokenizer)
+    if becomes is None or text is None:
+        return None
+    from optsum.text.word_kernel import number_words
+
+    ids, start, words, vocabulary = number_words(np.frombuffer(text, np.uint8), becomes, len(sentences))
+    spelled = vocabulary.tobytes()
+    if analyzer.stopwords == "keep" and not analyzer.stem:
+        return ids, start, words, None, spelled.count(b" ")
+    known = spelled.decode("utf-8", "surrogatepass").replace(_BLANK_PIECE, "").split(" ")[:-1]
+    number: dict[str | None, int] = {None: -1}
+    counted = [number.setdefault(token, len(number) - 1) for token in analyzer.counted(known)]
+    return ids, start, words, np.array(counted, np.int64), len(number) - 1
 
 
 def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline) -> Interned:
@@ -101,11 +117,17 @@ def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline:
 _LOWERED: Final = {"blank", "presumm", "rouge-score"}
 """Tokenizers that make all letters small, not only those of ASCII."""
 
-_FOREIGN_BLANKS: Final = "\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+_FOREIGN_BLANKS: Final = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """All white space that is not ASCII."""
 
+_BLANK_PIECE: Final = "\x1f"
+"""The empty token of `pypi-rouge`: white space, which is no word of a length, and no part of a token otherwise."""
 
-def _one_text(sentences: Sequence[Sentence], *, lower: bool) -> bytes | None:
+_PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")
+"""White space alone before, between or after full stops."""
+
+
+def _one_text(sentences: Sequence[Sentence], tokenizer: str) -> bytes | None:
     """Return the sentences as bytes, each ended by a NUL; None where there are tokens, or a NUL within a sentence."""
     try:
         text = "\0".join(sentences)  # type: ignore[arg-type]  # a tuple of tokens is refused
@@ -114,11 +136,18 @@ def _one_text(sentences: Sequence[Sentence], *, lower: bool) -> bytes | None:
     if text.count("\0") != max(0, len(sentences) - 1):
         return None
     if not text.isascii():
+        lower = tokenizer in _LOWERED
         known: Any = sentences
-        text = "\0".join([one if one.isascii() else one.lower() for one in known]) if lower else text
-        for blank in _FOREIGN_BLANKS:
-            text = text.replace(blank, " ")
+        text = "\0".join([one if one.isascii() else _plainer(one, lower=lower) for one in known])
+    if tokenizer == "pypi-rouge" and sentences:
+        if _BLANK_PIECE in text:
+            return None
+        text = _PIECES.sub(_BLANK_PIECE, text)
     return text.encode("utf-8", "surrogatepass") + b"\0" * bool(sentences)
+
+
+def _plainer(sentence: str, *, lower: bool) -> str:
+    return _FOREIGN_BLANKS.sub(" ", sentence.lower() if lower else sentence)
 
 
 def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray[np.uint8]:
@@ -135,6 +164,13 @@ def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray
     return made
 
 
+def _of_pieces() -> NDArray[np.uint8]:
+    """Return the table of `pypi-rouge`, for which full stops are blanks, and `_BLANK_PIECE` is none."""
+    made = _table(lower=False, letters_only=False)
+    made[ord(".")], made[ord(_BLANK_PIECE)] = ord(" "), ord(_BLANK_PIECE)
+    return made
+
+
 _BECOMES: Final[Mapping[str, NDArray[np.uint8]]] = MappingProxyType(
     {
         "rouge": _table(lower=True, other=ord(" ")),
@@ -142,6 +178,7 @@ _BECOMES: Final[Mapping[str, NDArray[np.uint8]]] = MappingProxyType(
         "presumm": _table(lower=True),
         "blank": _table(lower=True, letters_only=False),
         "tokens": _table(lower=False, letters_only=False),
+        "pypi-rouge": _of_pieces(),
     }
 )
 """Table from byte to byte of each tokenizer that looks at every byte by itself."""

@@ -80,40 +80,42 @@ def number_words(text: Any, becomes: Any, sentences: int) -> Any:
 
 
 @njit(cache=True)
-def number_texts(text: Any, ends: Any, sentences: Any, becomes: Any) -> Any:
-    """Do what `number_words` does for several texts, each by itself.
+def number_apart(ids: Any, start: Any, sentences: Any, becomes: Any) -> Any:
+    """Give the tokens of each of several texts numbers of its own, in the order in which different ones first occur.
 
     Parameters
     ----------
-    text : array of bytes
-        The texts, one after another.
-    ends, sentences : (texts,)
-        Where each text ends, and how many sentences it has.
-    becomes : (256,) array of bytes
+    ids, start
+        As `number_words` returns them, of all texts, one after another.
+    sentences : (texts,)
+        How many sentences each text has.
+    becomes : (different words,)
+        The number of the token that a word is, among those of all texts; -1 if it is dropped.
 
     Returns
     -------
-    ids : one number a word
-    start : (all sentences + 1,) where the words of each sentence begin
-    lengths : (all sentences,)
+    ids : one number a token
+    start : (all sentences + 1,) where the tokens of each sentence begin
     different : (texts,)
-        How many different words each text has.
+        How many different tokens each text has.
     """
-    ids = np.empty(len(text) // 2 + len(ends), np.int64)
-    start = np.zeros(sentences.sum() + 1, np.int64)
-    lengths = np.empty(len(start) - 1, np.int64)
-    different = np.zeros(len(ends), np.int64)
-    begin, words, sentence = 0, 0, 0
-    for number in range(len(ends)):
-        own, starts, counts, _ = number_words(text[begin : ends[number]], becomes, sentences[number])
-        for word in own:
-            ids[words] = word
-            different[number] = max(different[number], word + 1)
-            words += 1
-        before = start[sentence]
-        for place in range(sentences[number]):
-            lengths[sentence] = counts[place]
+    made = np.empty(len(ids), np.int64)
+    begin = np.zeros(len(start), np.int64)
+    different = np.zeros(len(sentences), np.int64)
+    seen = np.full(len(becomes), -1, np.int64)  # the last text that had the token, and its number there
+    own = np.empty(len(becomes), np.int64)
+    tokens, sentence = 0, 0
+    for text in range(len(sentences)):
+        for _ in range(sentences[text]):
+            for place in range(start[sentence], start[sentence + 1]):
+                token = becomes[ids[place]]
+                if token < 0:
+                    continue
+                if seen[token] != text:
+                    seen[token], own[token] = text, different[text]
+                    different[text] += 1
+                made[tokens] = own[token]
+                tokens += 1
             sentence += 1
-            start[sentence] = before + starts[place + 1]
-        begin = ends[number]
-    return ids[:words], start, lengths, different
+            begin[sentence] = tokens
+    return made[:tokens], begin, different

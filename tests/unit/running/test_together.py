@@ -18,7 +18,7 @@ from optsum.running import each_topic
 from optsum.running.each_topic import Answered
 from optsum.running.executors.workers import in_order
 from optsum.system.compiled import patience
-from optsum.text.word_kernel import number_texts
+from optsum.text.word_kernel import number_apart
 
 OPTIONS: list[dict[str, Any]] = [
     {"preset": "presumm"},
@@ -40,8 +40,18 @@ OPTIONS: list[dict[str, Any]] = [
     {"metric": "rouge-su4", "measure": "f1", "max_length": 12},
     {"metric": "rouge-1+rouge-2", "measure": "f1", "counts": "set", "tokenizer": "rouge-score"},
     {"metric": "rouge-1", "measure": "precision", "counts": "set", "max_length": 3, "length_unit": "sentences"},
+    {"metric": "rouge-1", "max_length": 6, "references": "each"},
+    {"metric": "rouge-1", "max_length": 6, "references": "agreed", "stem": True},
+    {"preset": "hirao-r1", "max_length": 9},
+    {"preset": "hirao-r2", "max_length": 9},
+    {"preset": "hirao-su0", "max_length": 9},
+    {"preset": "rouge155", "max_length": 9},
+    {"preset": "google"},
+    {"preset": "google-stemmed"},
+    {"preset": "akhmetov"},
+    {"preset": "scitldr"},
 ]
-"""Specifications that are searched together, whatever their measure, counts, references, lengths and metrics."""
+"""Specifications that are searched together, whatever their measure, counts, references, lengths, metrics and words."""
 
 WORDS = ["a", "b", "c", "dd", "it's", "e-f", "İx", "K9", "ß", "x\u2003y", "\x85", "…", "z" * 40, "", "\x0b", "I\x1fJ"]
 
@@ -50,14 +60,14 @@ WORDS = ["a", "b", "c", "dd", "it's", "e-f", "İx", "K9", "ß", "x\u2003y", "\x8
 def together(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let the kernels be compiled at once, and return the ids of topics that were searched together."""
     monkeypatch.setattr(patience, "left_s", 0.0)
-    for kernel in (search_extracts, number_texts):
+    for kernel in (search_extracts, number_apart):
         monkeypatch.setitem(patience.taken, kernel, 100.0)
     names: list[str] = []
     answered = each_topic.answered_together
 
     def noted(*given: Any, **named: Any) -> list[Any]:
         found = answered(*given, **named)
-        names.extend(each.topic.id for each in found if isinstance(each, Answered))
+        names.extend(row.id for each in found if isinstance(each, Answered) for row in each.results)
         return found
 
     monkeypatch.setattr(each_topic, "answered_together", noted)
@@ -92,7 +102,7 @@ def stripped(result: Result) -> dict[str, Any]:
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(map(str, options.values())))
 def test_together_as_each_by_itself(options: dict[str, Any], together: list[str]) -> None:
-    given = topics(7, 30) + topics(8, 15, ["a", "b", "c"])
+    given = topics(7, 30, [*WORDS, ". .", "The", "running"]) + topics(8, 15, ["a", "b", "c"])
     alone = list(solve_all(iter(given), **options))
     assert not together
     found = list(solve_all(given, **options))
@@ -110,8 +120,9 @@ def test_together_as_each_by_itself(options: dict[str, Any], together: list[str]
         {"node_limit": 10**9},
         {"gap": 0.0},
         {"strategy": "milp"},
-        {"references": "best"},
-        {"stem": True},
+        {"metric": "rouge-l"},
+        {"model_units": "sentences"},
+        {"tokenizer": "unicode"},
     ],
     ids=str,
 )

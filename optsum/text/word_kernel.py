@@ -13,6 +13,21 @@ _BLANK = 32
 
 
 @njit(cache=True)
+def _spread(vocabulary: Any, at: Any, different: int, room: int) -> Any:
+    """Return a table of hashes to numbers of the words, as `number_words` has it, with more room."""
+    table = np.zeros(room, np.int32)
+    for word in range(different):
+        hashed = np.uint64(14695981039346656037)
+        for place in range(at[word], at[word + 1] - 1):
+            hashed = (hashed ^ np.uint64(vocabulary[place])) * np.uint64(1099511628211)
+        slot = np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(room - 1))
+        while table[slot]:
+            slot = (slot + 1) & (room - 1)
+        table[slot] = word + 1
+    return table
+
+
+@njit(cache=True)
 def number_words(text: Any, becomes: Any, sentences: int) -> Any:
     """Give each word of a text a number, in the order in which different words first occur.
 
@@ -25,10 +40,9 @@ def number_words(text: Any, becomes: Any, sentences: int) -> Any:
     start = np.zeros(sentences + 1, np.int64)
     lengths = np.zeros(sentences, np.int64)
     vocabulary = np.empty(len(text) + 1, np.uint8)
-    at = np.zeros(most + 1, np.int64)  # where each different word begins in it; the last entry is the end
-    room = 64
-    while room < 2 * most:
-        room *= 2
+    at = np.empty(most + 1, np.int64)  # where each different word begins in it; the last entry is the end
+    at[0] = 0
+    room = 1024  # it grows: a large table is slow to look into
     table = np.zeros(room, np.int32)  # hash -> number + 1
     words, different, end, sentence = 0, 0, 0, 0
     hashed = np.uint64(14695981039346656037)  # FNV-1a
@@ -64,13 +78,17 @@ def number_words(text: Any, becomes: Any, sentences: int) -> Any:
                 slot = (slot + 1) & (room - 1)
             if table[slot]:
                 end = begin
+                ids[words] = table[slot] - 1
             else:
+                ids[words] = different
                 vocabulary[end] = _BLANK
                 end += 1
                 different += 1
                 at[different] = end
                 table[slot] = different
-            ids[words] = table[slot] - 1
+                if 2 * different > room:
+                    room *= 4
+                    table = _spread(vocabulary, at, different, room)
             words += 1
             hashed = np.uint64(14695981039346656037)
         if byte == _END:

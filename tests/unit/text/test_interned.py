@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 import optsum
 from optsum.corpus.topic import Topic
+from optsum.system.compiled import patience
 from optsum.text.analyzer import Analyzer
-from optsum.text.interned import interned
+from optsum.text.interned import interned, interned_texts
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import TOKENIZERS, Sentence
+from optsum.text.word_kernel import number_apart
 
 # Everything that tokenizers treat in ways of their own: case that depends on what follows (final sigma), letters that
 # become ASCII in lower case (Kelvin), white space of ASCII and beyond, combining marks, half surrogate pairs, NUL.
@@ -42,14 +44,32 @@ def test_numbers_stand_for_the_tokens(analyzer: Analyzer, sentences: list[Senten
     assert_same(analyzer, sentences)
 
 
-@given(st.sampled_from(["rouge", "presumm", "blank", "tokens"]), st.lists(HOSTILE, max_size=6))
+@given(st.sampled_from(["rouge", "presumm", "blank", "tokens", "pypi-rouge"]), st.lists(HOSTILE, max_size=6))
 def test_raw_texts_too(tokenizer: str, sentences: list[Sentence]) -> None:
     assert_same(Analyzer(tokenizer), sentences)
 
 
+@given(ANALYZERS, st.lists(SENTENCES.filter(bool), min_size=1, max_size=4))
+def test_several_texts_as_each_by_itself(analyzer: Analyzer, texts: list[list[Sentence]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(patience.taken, number_apart, 100.0)
+        made = interned_texts(analyzer, texts)
+    if made is None:
+        return
+    (ids, start, words, different, sentences), kept = made
+    assert kept == [number for number, text in enumerate(texts) if interned_texts(analyzer, [text]) is not None]
+    place = 0
+    for number, many, own in zip(kept, sentences.tolist(), different.tolist(), strict=True):
+        alone, begin = interned(analyzer, texts[number]), start[place : place + many + 1]
+        assert ids[begin[0] : begin[-1]].tolist() == alone.ids.tolist()
+        assert (begin - begin[0]).tolist() == alone.start.tolist()
+        assert (words[place : place + many].tolist(), own) == (alone.words.tolist(), alone.different)
+        place += many
+
+
 def test_no_white_space_is_forgotten() -> None:
     known = [char for char in map(chr, range(128, sys.maxunicode + 1)) if char.isspace()]
-    for tokenizer in ("rouge", "presumm", "blank", "tokens"):
+    for tokenizer in ("rouge", "presumm", "blank", "tokens", "pypi-rouge"):
         assert_same(Analyzer(tokenizer), [f"A{char}\u00c4 {char}b" for char in known])
 
 

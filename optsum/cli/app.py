@@ -106,18 +106,6 @@ class GroupedCommand(TyperCommand):
 _FEW: Final = 8  # So few options need no groups.
 
 
-class WholeSummaries(TyperGroup):
-    """A list of commands that cuts none of what is said of them."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, " ".join((each.help or "").split())) for name, each in commands if each and not each.hidden]
-        if rows:
-            with formatter.section("Commands"):
-                formatter.write_dl(rows)
-
-
 _COMMANDS: Final = {
     "solve": ("searches", "Find the best summary of each topic, and prove it."),
     "enumerate": ("searches", "Find all best summaries of each topic, and count them."),
@@ -146,8 +134,15 @@ _COMMANDS: Final = {
 """Command -> its module in `optsum.cli.commands`, and what it does, in the order of the help."""
 
 
-class _Group(WholeSummaries):
-    """Loads a command when it is run, so that help answers at once."""
+class _Group(TyperGroup):
+    """Loads a command when it is run, so that help answers at once; cuts none of what is said of commands."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, " ".join((each.help or "").split())) for name, each in commands if each and not each.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)

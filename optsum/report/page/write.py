@@ -613,34 +613,12 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 8, 36
 STYLES: Final = 8  # Strategies that look different; the ninth looks like the first.
 
 
-@dataclass(frozen=True)
-class Tick:
-    """A mark of an axis, with its number, and how that stands to it."""
+def drawn(chart: Chart) -> dict[str, Any]:
+    """Return a chart as the page writes it, with places instead of numbers.
 
-    place: float
-    text: str
-    anchor: str = "middle"
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A chart, ready to be written: `lines` are (style, path), `dots` (style, places)."""
-
-    chart: Chart
-    x_ticks: list[Tick]
-    y_ticks: list[Tick]
-    lines: list[tuple[int, str]]
-    dots: list[tuple[int, list[tuple[float, float]]]]
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = _LEFT
-    right: int = WIDTH - _RIGHT
-    top: int = _TOP
-    bottom: int = HEIGHT - _BOTTOM
-
-
-def drawn(chart: Chart) -> Drawing:
-    """Return a chart with places instead of numbers."""
+    ``x_ticks`` and ``y_ticks`` are marks of an axis: place, number, and how that stands to it; ``lines`` are pairs of a
+    style and a path, ``dots`` of a style and places; the others are sizes and borders of the area that is drawn on.
+    """
     x = _scale(chart.x, _LEFT, WIDTH - _RIGHT)
     y = _scale(chart.y, HEIGHT - _BOTTOM, _TOP)
     lines, dots = [], []
@@ -651,16 +629,19 @@ def drawn(chart: Chart) -> Drawing:
             dots.append((style, points))
         else:
             lines.append((style, _path(points, steps=chart.kind == "steps")))
-    return Drawing(
-        chart,
-        [
-            Tick(place := round(x(value), 1), _shown(value, chart.x), "end" if place > WIDTH - 2 * _RIGHT else "middle")
-            for value in _ticks(chart.x, 4)
-        ],
-        [Tick(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y, 4)],
-        lines,
-        dots,
-    )
+    x_ticks = [(round(x(value), 1), _shown(value, chart.x)) for value in _ticks(chart.x, 4)]
+    return {
+        "chart": chart,
+        "x_ticks": [(place, text, "end" if place > WIDTH - 2 * _RIGHT else "middle") for place, text in x_ticks],
+        "y_ticks": [(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y, 4)],
+        "lines": lines,
+        "dots": dots,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": _LEFT,
+        "right": WIDTH - _RIGHT,
+        "bottom": HEIGHT - _BOTTOM,
+    }
 
 
 def _scale(axis: Axis, start: float, end: float) -> Callable[[float], float]:

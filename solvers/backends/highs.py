@@ -101,12 +101,14 @@ class Highs(Backend):
 
         highs.cbMipImprovingSolution.subscribe(note)
         passed = clock()
+        # Options of the user's may make it go on forever, deaf to its limit.
+        apart = bool(self.options) or model.columns > _SMALL
         with scheduler(self.settings(limits, seed)["threads"]):
-            ended = run(highs, deadline, apart=model.columns > _SMALL, keeps=True)
+            ended = run(highs, deadline, apart=apart, keeps=True)
             trusting = bool(self.options) or limits.gap is not None
             if ended and _contradicts_itself(highs, model, trusting=trusting) and "presolve" not in self.options:
                 highs.setOptionValue("presolve", "off")
-                ended = run(highs, deadline, apart=model.columns > _SMALL, keeps=True)
+                ended = run(highs, deadline, apart=apart, keeps=True)
         solved = clock()
         if not ended:
             termination = Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +211,20 @@ def test_highs_may_hold_the_columns_of_the_start() -> None:
         best = search(problem, "branch-and-bound").key
         result = search(problem, "milp", Limits(time_s=20))
         assert (result.status, result.key, result.bound_key) == (Status.OPTIMAL, best, best)
+
+
+def test_a_solver_that_an_option_makes_deaf_ends_at_the_limit() -> None:
+    """HiGHS 1.16 goes on for ever here. In a process of its own: the thread that runs it cannot be ended."""
+    code = (
+        "import sys, fuzz_options; fuzz_options.LIMIT_S = 0.2; "
+        "sys.exit(fuzz_options.try_one('highs', {'small_matrix_value': 0.3}, 7))"
+    )
+    path = os.pathsep.join(sys.path)
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert ended.stderr.strip().endswith("right: feasible")

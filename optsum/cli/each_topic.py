@@ -216,6 +216,7 @@ class EachTopic:
         self._rows: RowWriter | None = None
         self._first_error: str | None = None
         self._reasons: Counter[str] = Counter()
+        self._ended: Counter[str] = Counter()  # by which limit
         self._warm = self._elapsed = 0.0
         self.interrupted = False
 
@@ -293,6 +294,8 @@ class EachTopic:
 
     def _note(self, result: Result) -> None:
         self._statuses[result.status.value] += 1
+        if result.termination.value.endswith("_limit"):
+            self._ended[result.termination.value.replace("_", " ")] += 1
         self._objective += result.objective or 0.0
         self._chosen += len(result.selection or ())
         if result.status is Status.ERROR:
@@ -326,6 +329,7 @@ class EachTopic:
         held = self._statuses["optimal"] + self._statuses["feasible"]
         kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in self._statuses.items())
         parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
+        parts += [f"{count} ended by the {limit}" for limit, count in self._ended.items()]
         if held:
             parts.append(f"mean objective {number(self._objective / held)}")
             limit, unit = self._ways[0].max_length, self._ways[0].length_unit

@@ -62,6 +62,13 @@ def test_solve_writes_rows_to_a_file(run: Any, tmp_path: Path) -> None:
     assert all(optsum.Result.from_row(row).to_row() == row for row in rows_of(tmp_path / "rows.jsonl"))
 
 
+@pytest.mark.parametrize("command", [("solve", "--strategy", "vns"), ("enumerate", "--within", "1%")])
+def test_the_line_of_a_command_says_which_limit_ended_its_searches(run: Any, tmp_path: Path, command: Any) -> None:
+    name, *others = command
+    given = ["--max-length", 50, "--time-limit", 0, "-o", tmp_path / "rows.jsonl"]
+    assert "; 8 ended by the time limit; " in run(name, NEWS, *others, *given)[1]
+
+
 def test_the_standard_output_can_be_named(run: Any) -> None:
     assert len(rows_of(run("solve", NEWS, "--max-length", "50", "-o", "-")[1])) == 8
 

@@ -85,7 +85,7 @@ def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
         Exhaustive().search(run)
         return Fraction(0) if run.bound is None else run.bound
     if instance.combination is Combination.SUM and varies_alike(instance) and not servable(instance):
-        found = solve_sum(instance, Limits(nodes=_NODES_OF_SUM), deadline, every=False)
+        found = solve_sum(instance, Limits(nodes=_NODES_OF_SUM, grace_s=0), deadline, every=False)
         return found.bound
     return None
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from optsum._version import __version__
 from optsum.contracts.enumeration import OptimaFields
 from optsum.contracts.result import Result, Status, Termination, Timing
-from optsum.contracts.run import LIMIT_OPTIONS, Limits, Run, Stopped
+from optsum.contracts.run import INTERRUPTED_S, LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError
@@ -182,11 +182,14 @@ def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
     deadline = run.limits.late(run.deadline, interrupted=interrupted)
     if termination in _OTHER_LIMITS:  # whoever limits nodes does not wait for thousands of linear programs either
         deadline = deadline.within(max(run.limits.grace_s, _BOUND_S + run.elapsed))
+    if run.evaluation is not None and run.bound is not None:  # both may be better than what comes now
+        deadline = deadline.within(INTERRUPTED_S)
     # A search that ended by itself has seen what it wanted to; one that a limit ended may hold less than greedy search.
     begun = () if termination is Termination.COMPLETED else (run.begin,)
-    for step in (*begun, run.raise_root_bound) if bounded else begun:
+    steps = (*begun, run.raise_root_bound) if bounded else begun
+    for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
         try:
-            step(deadline)
+            step(deadline.within(deadline.left_s / left))
         except Stopped:
             pass  # good enough by now, but the search has ended already
         except KeyboardInterrupt:

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from math import inf, log
+from math import ceil, inf, log
 from operator import mul
 from typing import Final, TypeAlias
 
@@ -443,6 +443,51 @@ class Reaching(SumSearch):
         return False
 
 
+_SHARES: Final = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
+"""How far bounds of a stopped search lie above its incumbent, as a share of it: the first is tried first."""
+
+
+class _Open(Exception):  # noqa: N818 - a signal of `Closing`
+    """Some selection may be worth the threshold."""
+
+
+class Closing(Reaching):
+    """A run that shows by bounds alone that no selection is worth a threshold."""
+
+    def _left(
+        self,
+        cell: DenominatorBox,
+        cut: Weighted,
+        inside: Coverage,
+        corner: _Weights,
+        halves: Sequence[DenominatorBox] | None,
+    ) -> Sequence[DenominatorBox]:
+        del cell
+        with self._reached(self._program(inside, cut, corner)) as reached:
+            if reached is None:
+                return ()
+            if halves is None:
+                raise _Open
+            return halves
+
+
+def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
+    """Return a bound of all selections, as near to the incumbent as relaxations show by the deadline; None for none."""
+    best, bound = search.best, None
+    if best.selection is None or best.key <= 0 or isinstance(search, WindowedSearch):
+        return None
+    with suppress(Stopped, _Open):
+        for share in _SHARES:
+            threshold = Fraction(ceil(best.key * Fraction(1 + share) * _GRID), _GRID)
+            closing = Closing(search.instance, threshold, best.selection, Meter(Limits(), deadline))
+            for ratios in closing._cases():  # noqa: SLF001 - of this module
+                closing._cover(ratios)  # noqa: SLF001
+            bound = threshold
+    return bound
+
+
+_GRID: Final = 10**9  # Bounds are multiples of its reciprocal.
+
 _NARROW: Final = 0.05  # Windows are halved at will while their ends differ by more than this, as a share.
 
 _WINDOW_NODES: Final = 2_000
@@ -571,14 +616,17 @@ def solve_sum(
     limits = limits or Limits()
     kind = WindowedSearch if instance.combination is Combination.HARMONIC else SumSearch
     search = kind(instance, limits, deadline or Deadline(limits.time_s), every=every, few=few)
-    proven, reason = False, None
+    proven, reason, bound = False, None, None
     try:
         search.run(start)
         proven = True
     except Stopped as stopped:
         reason = stopped.termination
+        if reason is Termination.TIME_LIMIT:
+            bound = _bound_of_stopped(search, limits.late(search.meter.deadline))
     tied = union(search.families) if every and search.families else None
-    return search.best.optima(tied, reason, search.meter.as_dict(), proven=proven)
+    found = search.best.optima(tied, reason, search.meter.as_dict(), proven=proven)
+    return found if proven else replace(found, bound=bound)
 
 
 def reaching_sum(

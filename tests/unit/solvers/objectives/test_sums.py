@@ -16,6 +16,7 @@ from optsum.solvers.objectives.sums import CellPrices, solve_sum
 from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
 from optsum.coverage.cell import DenominatorBox
+from optsum.coverage.climb import climb
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
 from optsum.options.options import resolve
@@ -295,3 +296,20 @@ def test_limits_and_ties() -> None:
     stopped = solve_sum(instance, Limits(nodes=0), every=True)
     assert (stopped.proven, stopped.termination) == (False, "node_limit")
     assert stopped
+
+
+@pytest.mark.parametrize("kind", ["sum", "product"])
+def test_a_search_that_time_ends_is_bounded_by_relaxations(kind: str) -> None:
+    bounds = 0
+    for seed in range(25):
+        instance = random_coverage(np.random.default_rng(seed), kind=kind, units=7)
+        best = brute_force(CoverageProblem.of(instance)).best
+        held = climb(instance)
+        if best is None or held is None or instance.ratios < 2:
+            continue
+        ended = solve_sum(instance, Limits(time_s=0.0, grace_s=5.0), every=False, few=0, start=held.units)
+        if ended.complete or ended.bound is None:
+            continue
+        assert ended.bound >= best >= ended.value > 0
+        bounds += 1
+    assert bounds >= 5

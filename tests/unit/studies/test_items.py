@@ -57,7 +57,10 @@ def commands() -> dict[str, list[str]]:
     return found
 
 
-VERDICTS = ("as printed", "reading: ", "imported", "added: ", "a drawing of terms", "nothing is computed")
+VERDICTS = (
+    "as printed", "reading: ", "corrected: ", "silent: ", "imported", "added: ", "a drawing of terms",
+    "nothing is computed",
+)  # fmt: skip
 
 
 def test_every_item_has_a_command_and_a_verdict() -> None:
@@ -66,6 +69,8 @@ def test_every_item_has_a_command_and_a_verdict() -> None:
     for item, command, shows, verdict in found:
         assert verdict.startswith(VERDICTS), item
         assert (command == shows == "-") == verdict.startswith(("a drawing", "nothing")), item
+        if verdict.startswith("reading: "):  # one of several
+            assert "`--" in verdict or "in a column beside it" in verdict, item
 
 
 @pytest.fixture

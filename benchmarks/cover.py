@@ -12,17 +12,15 @@ alternatives of 1 to 4 sentences. Random instances have at most 12 sentences, ha
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 from collections.abc import Iterator
-from itertools import accumulate, combinations
+from itertools import combinations
 from pathlib import Path
 from time import process_time
 
 import numpy as np
 from shared.compiled import compile_at_once
-from shared.instances import topics_of
 
 import optsum
 from optsum.contracts.run import Limits
@@ -43,17 +41,8 @@ NAMES = ("dbs", "opinosis", "gum", "realsumm")
 
 def clusters(folder: Path) -> Iterator[Topic]:
     """Yield a topic for each annotator of ``dbs``."""
-    topics = {topic.id: topic for topic in topics_of(folder / "topics.jsonl")}
-    found: dict[tuple[str, int], list[list[list[int]]]] = {}
-    for line in (folder / "alignments.jsonl").read_text(encoding="utf-8").splitlines():
-        unit = json.loads(line)
-        first = [0, *accumulate(len(document) for document in topics[unit["topic_id"]].documents)]
-        found.setdefault((unit["topic_id"], unit["reference_index"]), []).append(
-            [[first[document] + sentence for document, sentence in chosen] for chosen in unit["alternatives"]]
-        )
-    for (name, reference), cover in found.items():
-        documents = [list(document) for document in topics[name].documents]
-        yield as_topic({"id": f"{name}#{reference}", "documents": documents, "cover": cover})
+    marked = align(folder / "topics.jsonl", alignments=str(folder / "alignments.jsonl"))
+    return (topic for topic in marked if isinstance(topic, Topic))
 
 
 def problems(topics: Iterator[Topic]) -> Iterator[Problem]:

@@ -9,13 +9,13 @@ below it, added up ten times a second: pages that they share count for each, so 
 what is left out are the last table's caption. The load at the start is printed, too: times of a busy machine say
 little. A study that is not done after ``--timeout`` seconds is ended.
 
-The covers of tsc3 are those that people made for ``dbs``, and elsewhere what ``optsum align`` makes of the texts.
+The covers of tsc3 are those that people made, where there are any (all that they marked is needed), and elsewhere what
+``optsum align`` makes of the texts.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import subprocess
@@ -26,9 +26,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from corpus import OPTSUM, children_of, cpu_of
-from cover import clusters
-
-from optsum.corpus.topic import Topic
 
 STUDIES = ("hirao", "lin-hovy", "akhmetov", "compressive", "tsc3", "gap")
 PARSED = "gum"
@@ -92,15 +89,10 @@ def _last(shown: str, pattern: str) -> str:
 
 def covered(data: Path, name: str, into: Path) -> None:
     """Write topics with covers."""
-    if name == "dbs":
-        into.write_text("".join(json.dumps(_as_json(topic)) + "\n" for topic in clusters(data / name)), "utf-8")
-        return
-    topics = str(data / name / "topics.jsonl")
-    subprocess.run([*OPTSUM, "align", topics, "-q", "-o", str(into)], check=True, stderr=subprocess.DEVNULL)
-
-
-def _as_json(topic: Topic) -> dict[str, object]:
-    return {"id": topic.id, "documents": topic.documents, "cover": topic.cover}
+    marked = data / name / "alignments.jsonl"
+    given = ["--alignments", str(marked)] if marked.exists() else []
+    command = [*OPTSUM, "align", str(data / name / "topics.jsonl"), *given, "-q", "-o", str(into)]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
 
 
 def cases(data: Path, only: list[str]) -> Iterator[tuple[str, str]]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from itertools import accumulate
 from pathlib import Path
 from time import process_time
 
@@ -23,20 +20,6 @@ from optsum.running.search import search
 from optsum.text.analyzer import Analyzer
 
 SPEC, SKIPPING = Spec(analyzer=Analyzer()), Cover(uncoverable="skip")
-
-
-def clusters(folder: Path) -> Iterator[Topic]:
-    """One topic for each annotator; units are numbered over all documents."""
-    topics = {topic.id: topic for topic in read_topics(folder / "topics.jsonl") if isinstance(topic, Topic)}
-    found: dict[tuple[str, int], list[list[list[int]]]] = {}
-    for line in (folder / "alignments.jsonl").read_text(encoding="utf-8").splitlines():
-        unit = json.loads(line)
-        first = [0, *accumulate(len(document) for document in topics[unit["topic_id"]].documents)]
-        found.setdefault((unit["topic_id"], unit["reference_index"]), []).append(
-            [[first[document] + sentence for document, sentence in chosen] for chosen in unit["alternatives"]]
-        )
-    for (name, reference), cover in found.items():
-        yield as_topic({"id": f"{name}#{reference}", "documents": topics[name].documents, "cover": cover})
 
 
 def assert_proven_in_a_second(topic: Topic) -> tuple[int, int] | None:
@@ -63,12 +46,14 @@ def assert_proven_in_a_second(topic: Topic) -> tuple[int, int] | None:
 
 def test_annotated_clusters(shared_data: Path) -> None:
     search(SKIPPING.build(as_topic({"id": "warm", "cover": [[["a"]]]}), SPEC).problem, "milp")
-    topics = list(clusters(shared_data / "dbs"))
-    found = [assert_proven_in_a_second(topic) for topic in topics]
+    folder = shared_data / "dbs"
+    topics = list(align(folder / "topics.jsonl", alignments=str(folder / "alignments.jsonl")))
+    assert all(isinstance(topic, Topic) for topic in topics)
+    found = [assert_proven_in_a_second(topic) for topic in topics if isinstance(topic, Topic)]
     assert len(found) == 47
     assert None not in found
     # Every alternative is one span there, so units that share a span, and nothing else, make covers small.
-    named = [len(topic.cover or ()) for topic in topics]
+    named = [len(topic.cover or ()) for topic in topics if isinstance(topic, Topic)]
     assert all(answer is not None and answer[0] <= units for answer, units in zip(found, named, strict=True))
     assert any(answer is not None and answer[1] > 1 for answer in found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from typing import Any, Final, TypeVar
 
 from optsum.contracts.result import Termination
@@ -17,7 +18,7 @@ from ..engine.driver import Driver
 from ..engine.monitor import Monitor
 from ..engine.program import Program
 
-_COORDINATES: Final = 6  # Coordinates of cells whose corners, 64 at most, are not counted.
+_COORDINATES: Final = 6  # Coordinates of boxes whose corners, 64 at most, are not counted.
 
 
 def least(program: Program, engine: Driver, value: int) -> int:
@@ -33,11 +34,21 @@ def all_of(program: Program, engine: Driver, value: int) -> tuple[Diagram, Termi
     return engine.store.diagram(node), reason
 
 
+T = TypeVar("T")
+
+
 class Meter(Monitor):
-    """The limits of a run that needs several engines, and what they did together."""
+    """The limits of a run that needs several engines, and what they did together.
+
+    `short`: whether the last search that `hold` began ended because its nodes were used up.
+    """
 
     def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:
         super().__init__(limits, deadline)
+        self.deadline = self.deadline.or_when(self._used_up)
+        self.short = False
+        self._engine: Driver | None = None
+        self._until = inf
         self._programs = 0
         self._corners = 0
 
@@ -48,9 +59,9 @@ class Meter(Monitor):
         if self.limits.nodes is not None and done >= self.limits.nodes:
             raise Stopped(Termination.NODE_LIMIT)
 
-    def count(self, cell: DenominatorBox) -> None:
-        """Stop if a limit is reached at a corner of a cell; each counts as a node where there may be thousands."""
-        self._corners += len(cell.low) > _COORDINATES
+    def count(self, box: DenominatorBox) -> None:
+        """Stop if a limit is reached at a corner of a box; each counts as a node where there may be thousands."""
+        self._corners += len(box.low) > _COORDINATES
         self.check()
 
     @contextmanager
@@ -66,39 +77,10 @@ class Meter(Monitor):
             self._programs += 1
             self.statistics.add(engine.finish())
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data of the whole run."""
-        found = self.finish().as_dict()
-        return {"programs": self._programs, **found} if self._programs else found
-
-
-T = TypeVar("T")
-
-
-class Leash:
-    """Limit of nodes for one search of an engine: `deadline` passes when they are used up.
-
-    `deadline`: for the engine; it passes with the caller's, too. `short`: whether the last search ended because its
-    nodes were used up.
-    """
-
-    def __init__(self, deadline: Deadline) -> None:
-        self._whole = deadline
-        self._engine: Driver | None = None
-        self._until: int | None = None
-        self.short = False
-        self.deadline = deadline.or_when(self._pulled)
-
-    def _pulled(self) -> bool:
-        self.short = (
-            self._engine is not None and self._until is not None and self._engine.statistics.nodes > self._until
-        )
-        return self.short
-
     def hold(self, nodes: int | None, engine: Driver, search: Callable[[], T]) -> T | None:
-        """Return what a search on an engine returns; None if it was stopped for its nodes."""
+        """Return the result of a search on an engine that may take so many nodes; None if they were used up."""
         self._engine, self.short = engine, False
-        self._until = None if nodes is None else engine.statistics.nodes + nodes
+        self._until = inf if nodes is None else engine.statistics.nodes + nodes
         try:
             return search()
         except Stopped:
@@ -106,4 +88,13 @@ class Leash:
                 raise
             return None
         finally:
-            self._until = None
+            self._until = inf
+
+    def _used_up(self) -> bool:
+        self.short = self._engine is not None and self._engine.statistics.nodes > self._until
+        return self.short
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data of the whole run."""
+        found = self.finish().as_dict()
+        return {"programs": self._programs, **found} if self._programs else found

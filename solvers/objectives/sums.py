@@ -6,7 +6,7 @@ integers, ties as exact fractions. Where a program could hold much that is worth
 first.
 
 A program for a cell of denominators bounds the selections of the cell alone; others may be worth anything in it, and
-are most of what a search would find. So programs see the ends of their cell (`CellPrices`): these are rows, ``A >= l``
+are most of what a search would find. So programs see the ends of their cell (`BoxPrices`): these are rows, ``A >= l``
 and ``A <= u``, which every selection of it keeps, and by their Lagrangian relaxation, with prices ``y, z >= 0``, the
 program gains ``y (A - l) + z (u - A)``, which is negative outside the cell alone. Any prices are valid, so they are
 rounded to integers; good ones are the multipliers of these rows in the linear relaxation.
@@ -53,7 +53,7 @@ from ..engine.monitor import stop_at
 from ..engine.program import Program, program_of, spread
 from ..ratio_rows import RatioRows, sides_of
 from .guards import guarded, positive_program
-from .meter import Leash, Meter, all_of, least
+from .meter import Meter, all_of, least
 from .ratio import Best
 
 _LARGEST: Final = 2.0**52  # Largest amount that prices may add to a program's values.
@@ -61,7 +61,7 @@ _LARGEST: Final = 2.0**52  # Largest amount that prices may add to a program's v
 _DEAREST: Final = 2.0**40  # Largest price.
 
 
-class CellPrices:
+class BoxPrices:
     """Prices of the ends of an instance's cells."""
 
     def __init__(self, instance: Coverage) -> None:
@@ -143,23 +143,26 @@ _Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # (a, b) of a program
 
 
 class SumSearch:
-    """One run. `families`: diagrams whose sets are all worth what the incumbent is."""
+    """A search for one optimum, for all, or for all selections that are worth a threshold above 0.
 
-    def __init__(self, instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool, few: int = _FEW) -> None:
-        self.instance = instance
-        self._few = few
+    `families`: diagrams whose sets are all worth as much as the incumbent, or the threshold.
+    """
+
+    def __init__(
+        self, instance: Coverage, meter: Meter, *, every: bool, few: int = _FEW, threshold: Fraction | None = None
+    ) -> None:
+        self.instance, self.meter = instance, meter
+        self._few, self._threshold = few, threshold
         self.every = every
         self.best = Best(instance)
         self.families: list[Diagram] = []
         self._arrays = arrays_of(instance, totals_only=True)
         self._all_needed = instance.combination in {Combination.PRODUCT, Combination.HARMONIC}
         self._anchor: list[float] | None = None
-        self._prices = CellPrices(instance)
-        self._leash = Leash(deadline)
-        self.meter = Meter(limits, self._leash.deadline)
+        self._prices = BoxPrices(instance)
 
     def run(self, start: Selection | None = None) -> None:
-        """SumSearch until all is proven, from a selection that is known, if there is one."""
+        """Search until all is proven, from a selection that is known, if there is one."""
         self.best.see_first(start, self.meter.deadline)
         self.best.see_any(self.meter)
         program = program_of(self.instance, [0] * len(self.instance.constants))
@@ -170,14 +173,16 @@ class SumSearch:
                 self.best.see(engine.guess()[0])
             if self._all_evaluated(program, engine):
                 return
-            if self.best.key <= 0 and not self._positive():  # whatever is feasible is worth nothing
+            proven = self._threshold is not None  # the best is known then
+            if not proven and self.best.key <= 0 and not self._positive():  # whatever is feasible is worth nothing
                 if self.every:
                     found, reason = all_of(program, engine, 0)
                     self.families = [found]
                     if reason is not None:
                         raise Stopped(reason)
                 return
-        self._climb()
+        if not proven:
+            self._climb()
         for ratios in self._cases():
             self._cover(ratios)
 
@@ -233,7 +238,7 @@ class SumSearch:
 
     @property
     def _wanted(self) -> Fraction:
-        return self.best.key
+        return self.best.key if self._threshold is None else self._threshold
 
     def _cut(self, ratios: Sequence[int]) -> Weighted:
         """Return what every selection fulfils that is worth what is wanted."""
@@ -293,7 +298,7 @@ class SumSearch:
         least_gap = (upper - target) // 64
         while upper - target >= least_gap and upper >= target:
             wanted = (target + upper + 1) // 2
-            found = self._leash.hold(_SEARCHED, engine, lambda: engine.one_of(wanted))  # noqa: B023 - called at once
+            found = self.meter.hold(_SEARCHED, engine, lambda: engine.one_of(wanted))  # noqa: B023 - called at once
             if found is None:
                 upper = wanted - 1
             else:
@@ -365,16 +370,16 @@ class SumSearch:
             yield (engine, target) if engine.feasible and engine.upper >= target else None
 
     def _one(self, engine: Driver, target: int, frames: int | None) -> bool | None:
-        answer = self._leash.hold(frames, engine, lambda: [engine.one_of(target)])
+        answer = self.meter.hold(frames, engine, lambda: [engine.one_of(target)])
         if answer is None:
             return None
         return False if answer[0] is None else self._see(answer[0]) or None
 
     def _listed(self, engine: Driver, target: int, frames: int | None) -> bool | None:
         """Evaluate the sets that reach a target: is one better than the incumbent? None if these were not all."""
-        answer = self._leash.hold(frames, engine, lambda: engine.all_of(target))
+        answer = self.meter.hold(frames, engine, lambda: engine.all_of(target))
         node, reason = answer if answer is not None else (EMPTY_FAMILY, Termination.NODE_LIMIT)
-        short = reason is not None and self._leash.short
+        short = reason is not None and self.meter.short
         if node != EMPTY_FAMILY and (reason is None or node <= _LARGE):
             found = engine.store.diagram(node)
             many = found.count > (_SAMPLE if short else _LISTED)
@@ -390,7 +395,16 @@ class SumSearch:
         return None if short else False
 
     def _evaluated(self, found: Diagram, *, keep: bool = True) -> bool:
-        """Evaluate every set of a diagram; return whether one is better than the incumbent, and keep what ties."""
+        """Evaluate every set of a diagram; return whether one is better than the incumbent, and keep those that count.
+
+        These are the sets that tie with the incumbent; where there is a threshold, all that reach it.
+        """
+        if self._threshold is not None:
+            worth = worth_of_sets(self.instance, found)
+            enough = np.array([key >= self._threshold for key in worth.keys])[worth.which]
+            if keep and enough.any():
+                self.families.append(found if enough.all() else Diagram.of_sets(chosen_sets(found, enough)))
+            return False
         assert self._arrays is not None  # noqa: S101 - totals always fit
         totals = totals_of_sets(self._arrays, found, lambda: stop_at(self.meter.deadline))
         rough = rough_values(self.instance, totals)
@@ -408,41 +422,6 @@ class SumSearch:
         return False
 
 
-class Reaching(SumSearch):
-    """A run for all sets that are worth a threshold, whatever the best is."""
-
-    def __init__(self, instance: Coverage, threshold: Fraction, best: Sequence[int], meter: Meter) -> None:
-        limits, nodes = meter.limits, meter.limits.nodes
-        if nodes is not None:
-            limits = replace(limits, nodes=max(0, nodes - meter.statistics.nodes))
-        super().__init__(instance, limits, meter.deadline, every=True)
-        self._threshold = threshold
-        self.best.see(best)
-
-    @property
-    def _wanted(self) -> Fraction:
-        return self._threshold
-
-    def run(self, start: Selection | None = None) -> None:
-        """SumSearch until all is found; see `SumSearch.run`. The best selection is known."""
-        del start
-        program = program_of(self.instance, [0] * len(self.instance.constants))
-        with self.meter.engine(program) as engine:
-            if not engine.feasible or self._all_evaluated(program, engine):
-                return
-        for ratios in self._cases():
-            self._cover(ratios)
-
-    def _evaluated(self, found: Diagram, *, keep: bool = True) -> bool:
-        """Keep the sets of a diagram that are worth enough; none ends the run as better than all before."""
-        if keep:
-            worth = worth_of_sets(self.instance, found)
-            enough = np.array([key >= self._threshold for key in worth.keys])[worth.which]
-            if enough.any():
-                self.families.append(found if enough.all() else Diagram.of_sets(chosen_sets(found, enough)))
-        return False
-
-
 _SHARES: Final = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
 """How far bounds of a stopped search lie above its incumbent, as a share of it: the first is tried first."""
 
@@ -451,7 +430,7 @@ class _Open(Exception):  # noqa: N818 - a signal of `Closing`
     """Some selection may be worth the threshold."""
 
 
-class Closing(Reaching):
+class Closing(SumSearch):
     """A run that shows by bounds alone that no selection is worth a threshold."""
 
     def _left(
@@ -479,7 +458,8 @@ def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
     with suppress(Stopped, _Open):
         for share in _SHARES:
             threshold = Fraction(ceil(best.key * Fraction(1 + share) * _GRID), _GRID)
-            closing = Closing(search.instance, threshold, best.selection, Meter(Limits(), deadline))
+            closing = Closing(search.instance, Meter(Limits(), deadline), every=True, threshold=threshold)
+            closing.best.see(best.selection)
             for ratios in closing._cases():  # noqa: SLF001 - of this module
                 closing._cover(ratios)  # noqa: SLF001
             bound = threshold
@@ -570,12 +550,12 @@ class WindowedSearch(SumSearch):
 
     def _tried(self, engine: Driver, target: int) -> bool | None:
         """Evaluate all sets that reach a target, if that is quick: whether one is better, or None if it is not."""
-        answer = self._leash.hold(_WINDOW_NODES, engine, lambda: engine.all_of(target))
+        answer = self.meter.hold(_WINDOW_NODES, engine, lambda: engine.all_of(target))
         if answer is None:
             return None
         node, reason = answer
         if reason is not None:
-            if self._leash.short:
+            if self.meter.short:
                 return None
             raise Stopped(reason)
         if node == EMPTY_FAMILY:
@@ -587,10 +567,6 @@ class WindowedSearch(SumSearch):
         pairs = zip(totals[0::2], totals[1::2], strict=True)
         found = tuple(top / bottom if bottom > 0 else 0.0 for top, bottom in pairs)
         return found if all(found) else ()
-
-
-class WindowedReaching(WindowedSearch, Reaching):
-    """A run for all sets that a harmonic mean is worth a threshold for."""
 
 
 def _apart(one: Sequence[float], other: Sequence[float]) -> float:
@@ -613,9 +589,8 @@ def solve_sum(
     one and all. If there are more candidates than can be
     evaluated, the reason is ``memory_limit``.
     """
-    limits = limits or Limits()
-    kind = WindowedSearch if instance.combination is Combination.HARMONIC else SumSearch
-    search = kind(instance, limits, deadline or Deadline(limits.time_s), every=every, few=few)
+    meter = Meter(limits or Limits(), deadline)
+    search = _search_of(instance)(instance, meter, every=every, few=few)
     proven, reason, bound = False, None, None
     try:
         search.run(start)
@@ -623,25 +598,26 @@ def solve_sum(
     except Stopped as stopped:
         reason = stopped.termination
         if reason is Termination.TIME_LIMIT:
-            bound = _bound_of_stopped(search, limits.late(search.meter.deadline))
+            bound = _bound_of_stopped(search, meter.limits.late(meter.deadline))
     tied = union(search.families) if every and search.families else None
-    found = search.best.optima(tied, reason, search.meter.as_dict(), proven=proven)
+    found = search.best.optima(tied, reason, meter.as_dict(), proven=proven)
     return found if proven else replace(found, bound=bound)
 
 
 def reaching_sum(
-    instance: Coverage, threshold: Fraction, best: Sequence[int], meter: Meter
+    instance: Coverage, threshold: Fraction, best: Selection, meter: Meter
 ) -> tuple[Diagram, Termination | None]:
     """Return all sets that are worth a threshold above 0, or some of them and the limit that was reached.
 
-    `meter`: what the run may take; it learns what this took.
+    `best`: a selection of the best value. `meter`: the limits of the run, which count this.
     """
-    kind = WindowedReaching if instance.combination is Combination.HARMONIC else Reaching
-    search = kind(instance, threshold, best, meter)
-    reason = None
+    search, reason = _search_of(instance)(instance, meter, every=True, threshold=threshold), None
     try:
-        search.run()
+        search.run(best)
     except Stopped as stopped:
         reason = stopped.termination
-    meter.statistics.add(search.meter.statistics)
     return (union(search.families) if search.families else Diagram.of_sets([])), reason
+
+
+def _search_of(instance: Coverage) -> type[SumSearch]:
+    return WindowedSearch if instance.combination is Combination.HARMONIC else SumSearch

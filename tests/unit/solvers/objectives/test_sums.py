@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.objectives.meter import Leash
-from optsum.solvers.objectives.sums import CellPrices, solve_sum
+from optsum.solvers.objectives.meter import Meter
+from optsum.solvers.objectives.sums import BoxPrices, solve_sum
 
 from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
@@ -215,7 +215,7 @@ def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
         instance = instance_of(seed, given, sentences=6)
         ratios, wish = tuple(range(instance.ratios)), tenth(instance)
         cells = dozen(cell_of(instance, wish))
-        problem, prices = CoverageProblem.of(instance), CellPrices(instance)
+        problem, prices = CoverageProblem.of(instance), BoxPrices(instance)
         every = [problem.totals(chosen) for chosen in selections(problem.size)]
         for cell in cells:
             for tops, bottoms in programs(instance, cell, wish):
@@ -234,16 +234,16 @@ def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
 
 @pytest.mark.parametrize("metric", ["rouge-1", "rouge-1+rouge-2"])
 def test_what_is_not_listed_at_once_is_priced_and_split(monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
-    whole, cut = Leash.hold, 0
+    whole, cut = Meter.hold, 0
 
-    def short(self: Leash, nodes: int | None, engine: Any, search: Any) -> Any:
+    def short(self: Meter, nodes: int | None, engine: Any, search: Any) -> Any:
         nonlocal cut
         if nodes is None or int(rng.integers(0, 3)) == 0:
             return whole(self, nodes, engine, search)
         self.short, cut = True, cut + 1
         return None
 
-    monkeypatch.setattr(Leash, "hold", short)
+    monkeypatch.setattr(Meter, "hold", short)
     for seed in range(3 if "+" in metric else 10):
         rng = np.random.default_rng(seed)
         instance = instance_of(seed, {"metric": metric, "measure": "f1", "references": "mean"}, sentences=6)
@@ -266,7 +266,7 @@ def test_prices_stay_within_64_bits(monkeypatch: pytest.MonkeyPatch, price: floa
     ratios, wish = tuple(range(instance.ratios)), tenth(instance)
     cell = cell_of(instance, wish)
     for corner in programs(instance, cell, wish):
-        (tops, bottoms), constant = CellPrices(instance).added(cell, ratios, corner, NEVER)
+        (tops, bottoms), constant = BoxPrices(instance).added(cell, ratios, corner, NEVER)
         weights = [weight for top, bottom in zip(tops, bottoms, strict=True) for weight in (top, -bottom)]
         base = sum(weight * held for weight, held in zip(weights, instance.constants.tolist(), strict=True))
         assert program_of(instance, weights).base == base

@@ -42,8 +42,6 @@ from math import isfinite
 from operator import and_
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
 from optsum.contracts.result import Termination
 from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.coverage.clauses import (
@@ -59,7 +57,7 @@ from optsum.coverage.clauses import (
     without,
 )
 from optsum.coverage.instance import Coverage
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, deep_recursion
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes, deep_recursion
 from optsum.optima.optima import Optima
 from optsum.program.cover import cover_program
 from optsum.program.dual_bound import SCALE
@@ -145,23 +143,8 @@ def parts(clauses: Clauses) -> list[Clauses]:
     return [tuple(sorted(merged)) for _, merged in groups]
 
 
-class Families:
-    """Nodes (unit, without, with) as in `optsum.optima.diagram.Diagram`; a family is the number of its root."""
-
-    def __init__(self) -> None:
-        self._nodes: list[tuple[int, int, int]] = [(-1, EMPTY_FAMILY, EMPTY_FAMILY), (-1, EMPTY_SET, EMPTY_SET)]
-        self._known: dict[tuple[int, int, int], int] = {}
-
-    def node(self, unit: int, lacking: int, having: int) -> int:
-        """Return the sets of `lacking`, and those of `having` with the unit added."""
-        if having == EMPTY_FAMILY:
-            return lacking
-        key = (unit, lacking, having)
-        number = self._known.get(key)
-        if number is None:
-            number = self._known[key] = len(self._nodes)
-            self._nodes.append(key)
-        return number
+class Families(DiagramNodes):
+    """Families of covers under construction; a family is the number of its node."""
 
     def add_all(self, units: Iterable[int], family: int) -> int:
         """Add units to every set of a family."""
@@ -188,7 +171,7 @@ class Families:
         # Branches have smaller numbers, so they are ready when their node is.
         moved = {EMPTY_FAMILY: EMPTY_FAMILY, EMPTY_SET: right}
         for number in self._below(left):
-            unit, lacking, having = self._nodes[number]
+            unit, lacking, having = self.rows[number]
             moved[number] = self.node(unit, moved[lacking], moved[having])
         return moved[left]
 
@@ -196,7 +179,7 @@ class Families:
         """Let units stand for others: each set that holds one becomes a set with each of its class."""
         moved = {EMPTY_FAMILY: EMPTY_FAMILY, EMPTY_SET: EMPTY_SET}
         for number in self._below(family):
-            unit, lacking, having = self._nodes[number]
+            unit, lacking, having = self.rows[number]
             spread = moved[lacking]
             for twin in classes.get(unit, (unit,)):
                 spread = self.node(twin, spread, moved[having])
@@ -207,7 +190,7 @@ class Families:
         """Return the nodes that are reached from a family's, ascending."""
         reached, stack = {family}, [family]
         while stack:
-            for branch in self._nodes[stack.pop()][1:]:
+            for branch in self.rows[stack.pop()][1:]:
                 if branch not in reached:
                     reached.add(branch)
                     stack.append(branch)
@@ -219,10 +202,6 @@ class Families:
         for unit, lacking, having in diagram.nodes[2:].tolist():
             moved.append(self.node(unit, moved[lacking], moved[having]))
         return moved[diagram.root]
-
-    def diagram(self, family: int) -> Diagram:
-        """Return a family as an object of its own."""
-        return Diagram.of_nodes(np.array(self._nodes, np.int32).reshape(-1, 3), family)
 
 
 _SMALL: Final = 10_000

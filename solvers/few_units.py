@@ -32,14 +32,12 @@ from optsum.coverage.ceiling_kernel import correct
 from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
-from optsum.coverage.state import fits, kernel_array
+from optsum.coverage.state import INTEGER, RATIO, SUM, fits, kernel_array, pair_at
 from optsum.metrics.gram_kernels import counted
 from optsum.metrics.official_kernel import official_hits
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.extracts import Extracts, Proven
 from optsum.system.compiled import is_worth, njit
-
-from .exhaustive.two_halves import INTEGER, RATIO, SUM, pair_at
 
 DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)
 """Places of `FewUnitsState.scalars`: all is searched; there is an incumbent; nodes; units of the present one; numerator

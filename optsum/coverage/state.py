@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,12 +28,14 @@ from optsum.system.compiled import njit
 
 LENGTH, CHOSEN, MISSING = 0, 1, 2
 
-RATIO, _SUM, _PRODUCT, COVER, _HARMONIC = 0, 1, 2, 3, 4
-_KIND = {
+RATIO, SUM, PRODUCT, COVER, HARMONIC, INTEGER = range(6)
+"""How totals make one value. `COVER`: a length is minimized; `INTEGER`: the first total alone decides."""
+
+KINDS: Final = {
     Combination.RATIO: RATIO,
-    Combination.SUM: _SUM,
-    Combination.PRODUCT: _PRODUCT,
-    Combination.HARMONIC: _HARMONIC,
+    Combination.SUM: SUM,
+    Combination.PRODUCT: PRODUCT,
+    Combination.HARMONIC: HARMONIC,
 }
 _INT64_SAFE = 2**62
 
@@ -56,9 +58,7 @@ class Arrays(NamedTuple):
     parents: IntArray
     min_length: int
     max_length: int
-    # How the totals make one value: 0 ratio, 1 sum of ratios, 2 product of powers, 3 length to be minimized, 4 harmonic
-    # mean of ratios.
-    kind: int
+    kind: int  # How the totals make one value: `KINDS`, or `COVER`.
     ruled: int  # 1 where there are rows. Their features come last, with the slot after the last total.
     # joint_feature, joint_count, joint_needs: (joints,): feature, copies, number of needed units of each occurrence of
     # several units that is no seam.
@@ -128,7 +128,7 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
         kernel_array([min(weight, _INT64_SAFE) for weight in instance.weights]),  # larger ones are of totals only
         kernel_array(parents),
         *limits,
-        COVER if covering else _KIND[instance.combination],
+        COVER if covering else KINDS[instance.combination],
         int(bool(rows)),
         kernel_array([joint.feature for joint in joints]),
         kernel_array([joint.count for joint in joints]),
@@ -320,6 +320,35 @@ def true_totals(arrays: Any, state: Any) -> Any:
 
 
 @njit(cache=True)
+def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
+    """Return the value of the totals in a column as numerator and denominator."""
+    if combination == INTEGER:
+        return totals[0, place], np.int64(1)
+    if combination == HARMONIC:
+        product, turned = np.int64(1), np.int64(0)
+        for ratio in range(len(weights)):
+            top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
+            if bottom <= 0 or top <= 0:
+                return np.int64(0), np.int64(1)
+            turned = turned * top + weights[ratio] * bottom * product
+            product *= top
+        return product, turned
+    numerator, denominator = np.int64(combination == PRODUCT), np.int64(1)
+    for ratio in range(len(weights)):
+        top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
+        if combination == PRODUCT:
+            if bottom <= 0:
+                return np.int64(0), np.int64(1)
+            for _ in range(weights[ratio]):
+                numerator *= top
+                denominator *= bottom
+        elif bottom > 0:
+            numerator = numerator * bottom + weights[ratio] * top * denominator
+            denominator *= bottom
+    return numerator, denominator
+
+
+@njit(cache=True)
 def value_pair(arrays: Any, state: Any) -> Any:
     """Return the objective as numerator and denominator; larger is better (a length to be minimized is negated)."""
     if arrays.kind == COVER:
@@ -327,29 +356,4 @@ def value_pair(arrays: Any, state: Any) -> Any:
     totals = true_totals(arrays, state)
     if arrays.kind == RATIO:
         return (totals[0], totals[1]) if totals[1] > 0 else (np.int64(0), np.int64(1))
-    numerator, denominator = np.int64(0), np.int64(1)
-    if arrays.kind == _PRODUCT:
-        numerator = np.int64(1)
-        for ratio in range(len(arrays.weights)):
-            top, bottom = totals[2 * ratio], totals[2 * ratio + 1]
-            if bottom <= 0:
-                return np.int64(0), np.int64(1)
-            for _ in range(arrays.weights[ratio]):
-                numerator *= top
-                denominator *= bottom
-        return numerator, denominator
-    if arrays.kind == _HARMONIC:  # but for the sum of the weights, which is a constant
-        numerator, denominator = np.int64(1), np.int64(0)
-        for ratio in range(len(arrays.weights)):
-            top, bottom = totals[2 * ratio], totals[2 * ratio + 1]
-            if bottom <= 0 or top <= 0:
-                return np.int64(0), np.int64(1)
-            denominator = denominator * top + arrays.weights[ratio] * bottom * numerator
-            numerator *= top
-        return numerator, denominator
-    for ratio in range(len(arrays.weights)):
-        top, bottom = totals[2 * ratio], totals[2 * ratio + 1]
-        if bottom > 0:
-            numerator = numerator * bottom + arrays.weights[ratio] * top * denominator
-            denominator *= bottom
-    return numerator, denominator
+    return pair_at(arrays.kind, arrays.weights, totals.reshape((len(totals), 1)), np.int64(0))

@@ -9,41 +9,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
-
 from optsum.errors import UnsupportedError
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, deep_recursion
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes, deep_recursion
 
-_BEYOND: Final = 2**31  # Unit of the two ends: after every other.
+_BEYOND: Final = 2**31 - 1  # Unit of the two ends: after every other.
 
 
-class Ordered:
+class Ordered(DiagramNodes):
     """Diagrams in ascending order of the units.
 
     `max_nodes`: beyond it an operation is refused, so that memory stays bounded.
     """
 
     def __init__(self, max_nodes: int) -> None:
-        self.nodes: list[tuple[int, int, int]] = [(_BEYOND, 0, 0), (_BEYOND, 1, 1)]
-        self._number: dict[tuple[int, int, int], int] = {}
+        super().__init__(_BEYOND)
         self._memo: dict[tuple[str, int, int], int] = {}
         self._max_nodes = max_nodes
 
-    def node(self, unit: int, without: int, with_: int) -> int:
-        """Node for the sets of `without`, and those of `with_` with the unit added."""
-        if with_ == EMPTY_FAMILY:
-            return without
-        key = (unit, without, with_)
-        number = self._number.get(key)
-        if number is None:
-            if len(self.nodes) + len(self._memo) >= self._max_nodes:
-                raise UnsupportedError(
-                    f"The optima need more than {self._max_nodes} nodes in one order of the units; "
-                    "draw a sample instead."
-                )
-            number = self._number[key] = len(self.nodes)
-            self.nodes.append(key)
-        return number
+    def _added(self, row: tuple[int, int, int]) -> int:
+        if len(self.rows) + len(self._memo) >= self._max_nodes:
+            raise UnsupportedError(
+                f"The optima need more than {self._max_nodes} nodes in one order of the units; draw a sample instead."
+            )
+        return super()._added(row)
 
     def union(self, f: int, g: int) -> int:
         """Return the sets of f or g."""
@@ -53,7 +41,7 @@ class Ordered:
             return g
         key = ("or", min(f, g), max(f, g))
         if key not in self._memo:
-            (u, f0, f1), (w, g0, g1) = self.nodes[f], self.nodes[g]
+            (u, f0, f1), (w, g0, g1) = self.rows[f], self.rows[g]
             if u < w:
                 result = self.node(u, self.union(f0, g), f1)
             elif w < u:
@@ -65,7 +53,7 @@ class Ordered:
 
     def added(self, unit: int, f: int) -> int:
         """Return the sets of f, none of which holds the unit, with the unit added."""
-        u, f0, f1 = self.nodes[f]
+        u, f0, f1 = self.rows[f]
         if u > unit:
             return self.node(unit, EMPTY_FAMILY, f)
         key = ("add", unit, f)
@@ -76,7 +64,7 @@ class Ordered:
     def holds_empty(self, f: int) -> bool:
         """Whether the empty set is in f."""
         while f > EMPTY_SET:
-            f = self.nodes[f][1]
+            f = self.rows[f][1]
         return f == EMPTY_SET
 
     def without_supersets(self, f: int, g: int) -> int:
@@ -89,7 +77,7 @@ class Ordered:
             return f
         key = ("sub", f, g)
         if key not in self._memo:
-            (u, f0, f1), (w, g0, g1) = self.nodes[f], self.nodes[g]
+            (u, f0, f1), (w, g0, g1) = self.rows[f], self.rows[g]
             if u < w:
                 result = self.node(u, self.without_supersets(f0, g), self.without_supersets(f1, g))
             elif w < u:
@@ -108,7 +96,7 @@ class Ordered:
             return EMPTY_SET
         key = ("min", f, f)
         if key not in self._memo:
-            unit, f0, f1 = self.nodes[f]
+            unit, f0, f1 = self.rows[f]
             least = self.minimal(f0)
             self._memo[key] = self.node(unit, least, self.without_supersets(self.minimal(f1), least))
         return self._memo[key]
@@ -119,12 +107,6 @@ class Ordered:
         for unit, without, with_ in diagram.rows[2:]:
             number.append(self.union(number[without], self.added(unit, number[with_])))
         return number[diagram.root]
-
-    def diagram(self, f: int) -> Diagram:
-        """Return a family as an object of its own."""
-        nodes = np.array(self.nodes, np.int64)
-        nodes[:2, 0] = -1
-        return Diagram.of_nodes(nodes.astype(np.int32), f)
 
 
 def union(diagrams: Sequence[Diagram], max_nodes: int = 2_000_000) -> Diagram:

@@ -74,8 +74,7 @@ class Diagram:
     @staticmethod
     def of_sets(sets: Iterable[Sequence[int]]) -> Diagram:
         """Build the diagram of a list of sets (a trie whose equal parts are shared)."""
-        nodes: list[tuple[int, int, int]] = [(-1, 0, 0), (-1, 1, 1)]
-        known: dict[tuple[int, int, int], int] = {}
+        nodes = DiagramNodes()
 
         def build(rows: list[tuple[int, ...]], depth: int) -> int:
             """Family of the rows, sorted and equal before `depth`, without their first `depth` units."""
@@ -89,20 +88,16 @@ class Diagram:
                 groups[-1][1].append(row)
             node = EMPTY_SET if ended else EMPTY_FAMILY
             for unit, members in reversed(groups):
-                key = (unit, node, build(members, depth + 1))
-                if key not in known:
-                    known[key] = len(nodes)
-                    nodes.append(key)
-                node = known[key]
+                node = nodes.node(unit, node, build(members, depth + 1))
             return node
 
         rows = sorted({tuple(sorted(set(row))) for row in sets})
         if len(rows) == 1:  # a chain, as every search for one optimum has it
-            nodes += [(unit, 0, number) for number, unit in enumerate(reversed(rows[0]), 1)]
-            return Diagram(np.array(nodes, np.int32), len(nodes) - 1)
+            nodes.rows += [(unit, EMPTY_FAMILY, number) for number, unit in enumerate(reversed(rows[0]), 1)]
+            return Diagram(np.array(nodes.rows, np.int32), len(nodes.rows) - 1)
         with deep_recursion():
             root = build(rows, 0)
-        return Diagram(np.array(nodes, np.int32).reshape(-1, 3), root)
+        return Diagram(np.array(nodes.rows, np.int32), root)
 
     @cached_property
     def rows(self) -> list[tuple[int, int, int]]:
@@ -210,3 +205,34 @@ class Diagram:
                 del tables[child]
         found = tables[self.root]
         return {(int(m), int(o)): int(found[m, o]) for m, o in np.argwhere(found)}
+
+
+class DiagramNodes:
+    """Nodes of diagrams under construction, of which equal ones are one.
+
+    `rows`: unit, `without` and `with` of each, whose branches have smaller numbers. `end`: the unit of the two ends.
+    """
+
+    def __init__(self, end: int = -1) -> None:
+        self.rows: list[tuple[int, int, int]] = [(end, EMPTY_FAMILY, EMPTY_FAMILY), (end, EMPTY_SET, EMPTY_SET)]
+        self._known: dict[tuple[int, int, int], int] = {}
+
+    def node(self, unit: int, without: int, with_: int) -> int:
+        """Return the node of the sets of `without`, and of those of `with_` with the unit added."""
+        if with_ == EMPTY_FAMILY:
+            return without
+        key = (unit, without, with_)
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = self._added(key)
+        return number
+
+    def _added(self, row: tuple[int, int, int]) -> int:
+        self.rows.append(row)
+        return len(self.rows) - 1
+
+    def diagram(self, root: int) -> Diagram:
+        """Return the family of a node as an object of its own."""
+        nodes = np.array(self.rows, np.int32)
+        nodes[:2, 0] = -1
+        return Diagram.of_nodes(nodes, root)

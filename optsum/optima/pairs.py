@@ -99,7 +99,7 @@ class _Pairs:
     """Tables of pairs of nodes (f, g): numbers of (A in f, B in g) by units in both and units in either."""
 
     def __init__(self, ordered: Ordered, max_bytes: int) -> None:
-        self._nodes = ordered.nodes
+        self._nodes = ordered.rows
         self._longest, self._counts = [0, 0], [0, 1]
         for _, without, with_ in self._nodes[2:]:
             self._longest.append(max(self._longest[without], self._longest[with_] + 1))

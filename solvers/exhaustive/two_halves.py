@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray
-from optsum.coverage.state import kernel_array
+from optsum.coverage.state import HARMONIC, INTEGER, PRODUCT, kernel_array, pair_at
 from optsum.system.compiled import instruction, njit
 from optsum.system.plain import stands_for
 
@@ -343,13 +343,6 @@ def _encode(
     return (words[0, : len(shift)].copy(), shift, shared_words), made[1], made[0], (field_start, field)
 
 
-INTEGER: Final = 0  # The first total alone decides: the denominator is a constant.
-RATIO: Final = 1
-SUM: Final = 2
-PRODUCT: Final = 3
-HARMONIC: Final = 4
-
-
 @njit(cache=True)
 def value_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
     """Return the value of the totals in a column, in floating point."""
@@ -373,35 +366,6 @@ def value_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
         else:
             value += weights[ratio] * share
     return value
-
-
-@njit(cache=True)
-def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
-    """Return the value of the totals in a column as numerator and denominator."""
-    if combination == INTEGER:
-        return totals[0, place], np.int64(1)
-    if combination == HARMONIC:
-        product, turned = np.int64(1), np.int64(0)
-        for ratio in range(len(weights)):
-            top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
-            if bottom <= 0 or top <= 0:
-                return np.int64(0), np.int64(1)
-            turned = turned * top + weights[ratio] * bottom * product
-            product *= top
-        return product, turned
-    numerator, denominator = np.int64(combination == PRODUCT), np.int64(1)
-    for ratio in range(len(weights)):
-        top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
-        if combination == PRODUCT:
-            if bottom <= 0:
-                return np.int64(0), np.int64(1)
-            for _ in range(weights[ratio]):
-                numerator *= top
-                denominator *= bottom
-        elif bottom > 0:
-            numerator = numerator * bottom + weights[ratio] * top * denominator
-            denominator *= bottom
-    return numerator, denominator
 
 
 _LONGEST_TABLE: Final = 1 << 16
@@ -570,9 +534,9 @@ _LOW, _HIGH, _COMBINATION, _EXACT = 0, 1, 2, 3
 def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: bool, rows: int) -> PairWalk:
     """Return a walk that stands before the first selection; the empty one is not counted, but has to be beaten.
 
-    `combination`: as in `optsum.solvers.exhaustive.two_halves`. `exact`: 64 bits hold every product that a comparison
-    needs. Otherwise selections that may be best are listed with their totals, and the walk stops (`FULL`) where there
-    is no room for more. `rows`: how many ties, or candidates, are to be listed.
+    `combination`: `INTEGER`, or one of `optsum.coverage.state.KINDS`. `exact`: 64 bits hold every product that a
+    comparison needs. Otherwise selections that may be best are listed with their totals, and the walk stops (`FULL`)
+    where there is no room for more. `rows`: how many ties, or candidates, are to be listed.
     """
     totals, n = len(instance.constants), len(halves.long.units)
     walk = PairWalk(
@@ -591,8 +555,8 @@ def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: 
         np.zeros(1),
         np.zeros((rows, n + 2), np.int64),
         np.zeros((0 if exact else rows, totals), np.int64),
-        np.zeros((totals if combination else 1, _BLOCK), np.int64),
-        np.zeros(_BLOCK if combination else 0),
+        np.zeros((1 if combination == INTEGER else totals, _BLOCK), np.int64),
+        np.zeros(0 if combination == INTEGER else _BLOCK),
     )
     walk.stack.totals[0] = instance.constants
     walk.scalars[_AT] = -1

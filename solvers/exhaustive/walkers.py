@@ -137,15 +137,11 @@ class Pairs(Walker):
     stride = 1 << 18
 
     def __init__(self, coverage: Coverage, halves: Halves, exact: bool, rows: int) -> None:
-        from .two_halves import HARMONIC, INTEGER, PRODUCT, RATIO, SUM, shorts_of, start_pairs
+        from optsum.coverage.state import INTEGER, KINDS
 
-        known = {
-            Combination.RATIO: RATIO,
-            Combination.SUM: SUM,
-            Combination.PRODUCT: PRODUCT,
-            Combination.HARMONIC: HARMONIC,
-        }
-        combination = INTEGER if coverage.constant_denominator else known[coverage.combination]
+        from .two_halves import shorts_of, start_pairs
+
+        combination = INTEGER if coverage.constant_denominator else KINDS[coverage.combination]
         self._coverage, self._halves, self._exact, self._rows = coverage, halves, exact, rows
         self._shorts = shorts_of(halves, int(coverage.max_length))
         self._walk = start_pairs(coverage, halves, combination, exact=exact, rows=rows if exact else _CANDIDATES)

@@ -3,7 +3,7 @@
 Read as they are meant:
 
 * Algorithm 1: the room left is L_max - l(V), and shrinks as sentences are packed.
-* Algorithm 2, line 5: the length of a rejected sentence is not added.
+* Algorithm 2 is greedy search (`optsum.coverage.climb`); line 5: the length of a rejected sentence is not added.
 * Algorithm 3: every call has a queue of its own; a strictly better score clears the sets found before; the empty
   set is recorded where it is an optimum.
 
@@ -23,12 +23,14 @@ from numpy.typing import NDArray
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
+from optsum.coverage.climb import climbs
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 from optsum.system.compiled import njit
 from optsum.system.deadline import Deadline
 
+from ..engine.bound import total_of
 from ..engine.core import Core
 from ..engine.monitor import Monitor
 from ..engine.root import core_of
@@ -84,45 +86,6 @@ def _bound(value, rest, room, have, core):
             # Rounding in `density` can swap units of equal density only, which changes nothing.
             return value + gains[i] * room // length
     return value
-
-
-@njit(cache=True)
-def _greedy(core):
-    """Algorithm 2: the set by density, or the best single unit."""
-    _ids, lengths, _mass, start, feature, count, _table_start, _table, _price, _costs, base, _low, high, _, _ties = core
-    n = len(lengths)
-    have = np.zeros(len(core.price), np.int64)
-    chosen = np.zeros(n, np.bool_)
-    open_ = lengths <= high
-    value = base
-    room = high
-    single, single_gain = -1, np.int64(0)
-    for u in range(n):
-        gain = _gain(u, have, core)
-        if open_[u] and gain > single_gain:
-            single, single_gain = u, gain
-    for _ in range(n):
-        best = -1
-        best_gain = np.int64(0)
-        for u in range(n):
-            if open_[u]:
-                gain = _gain(u, have, core)
-                if best < 0 or float(gain) * lengths[best] > float(best_gain) * lengths[u]:
-                    best, best_gain = u, gain
-        if best < 0:
-            break
-        open_[best] = False
-        if lengths[best] <= room:
-            chosen[best] = True
-            room -= lengths[best]
-            value += best_gain
-            for k in range(start[best], start[best + 1]):
-                have[feature[k]] += count[k]
-    if base + single_gain > value:
-        chosen[:] = False
-        chosen[single] = True
-        value = base + single_gain
-    return value, chosen
 
 
 @njit(cache=True)
@@ -205,7 +168,11 @@ def solve_knapsack(
             "The knapsack bound holds without a minimum length only; use the default bound for windows."
         )
     n = core.size
-    tau, greedy = _greedy(core)
+    sets = [*next(climbs(coverage, [coverage.max_length]), []), ()]
+    held = [np.isin(core.ids, units) for units in sets]
+    values = [core.base + int(total_of(chosen, core.plain)) for chosen in held]
+    tau = max(values)
+    greedy = held[values.index(tau)]
     nothing = np.zeros(len(core.price), np.int64)
     alone = np.array([_gain(u, nothing, core) for u in range(n)], np.int64)
     order = np.argsort(-alone, kind="stable")

@@ -28,7 +28,7 @@ from optsum.coverage.ceilings import TextSubsequence
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
@@ -213,21 +213,12 @@ def _merged_states(
 
 def _diagram_of(steps: list[NDArray[np.int64]], ends: NDArray[np.bool_]) -> Diagram:
     """Return the sets of all ways through layers of states, which have a successor without and one with each unit."""
-    nodes = [(-1, EMPTY_FAMILY, EMPTY_FAMILY), (-1, EMPTY_SET, EMPTY_SET)]
+    nodes = DiagramNodes()
     below = np.append(np.where(ends, EMPTY_SET, EMPTY_FAMILY), EMPTY_FAMILY)  # the last is what -1 stands for
     for unit in range(len(steps) - 1, -1, -1):
-        known: dict[tuple[int, int], int] = {}
-        here = []
-        for without, with_ in below[steps[unit]].T.tolist():
-            if with_ == EMPTY_FAMILY:
-                here.append(without)
-                continue
-            if (without, with_) not in known:
-                known[without, with_] = len(nodes)
-                nodes.append((unit, without, with_))
-            here.append(known[without, with_])
+        here = [nodes.node(unit, without, with_) for without, with_ in below[steps[unit]].T.tolist()]
         below = np.array([*here, EMPTY_FAMILY])
-    return Diagram.of_nodes(np.array(nodes, np.int32), int(below[0]))
+    return nodes.diagram(int(below[0]))
 
 
 @njit(cache=True)

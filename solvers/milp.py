@@ -389,20 +389,24 @@ def totals_of(coverage: Coverage, outcome: RawOutcome, backend: Backend, name: s
     if (selection := outcome.selection) is None:
         return None
     try:
-        return _feasible_totals(coverage, selection, name)
+        _check_units(coverage.size, selection, name)
+        totals, _, violation = score(coverage, selection)
+        _check_violation(violation, name)
     except BackendError:
         if backend.options:
             return None
         raise
+    return totals
 
 
-def _feasible_totals(coverage: Coverage, selection: Selection, name: str) -> tuple[int, ...]:
-    if not set(selection) <= set(range(coverage.size)):
+def _check_units(size: int, selection: Selection, name: str) -> None:
+    if not set(selection) <= set(range(size)):
         raise BackendError(f"The answer of {name} names units that do not exist: it is no result.")
-    totals, _, violation = score(coverage, selection)
+
+
+def _check_violation(violation: int, name: str) -> None:
     if violation:
         raise BackendError(f"The answer of {name} breaks the limits by {violation}: it is no result.")
-    return totals
 
 
 _REACH: Final = 2.0**28
@@ -812,13 +816,9 @@ class Milp(Strategy):
 
     def _worth(self, run: Run, model: LinearModel, selection: Selection) -> Fraction:
         """Return the program's objective at a selection, evaluated afresh; refuse one that is not feasible."""
-        if not set(selection) <= set(range(run.problem.size)):
-            raise BackendError(f"The answer of {self.backend} names units that do not exist: it is no result.")
+        _check_units(run.problem.size, selection, self.backend)
         evaluation = run.problem.evaluate(selection)
-        if not evaluation.feasible:
-            raise BackendError(
-                f"The answer of {self.backend} breaks the limits by {evaluation.violation}: it is no result."
-            )
+        _check_violation(evaluation.violation, self.backend)
         return Fraction(evaluation.key) * model.denominator - model.offset
 
 

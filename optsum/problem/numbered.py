@@ -223,35 +223,23 @@ class RowRatios(Ratios):
 
     def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
         """Return the instance."""
-        if not self._parts:
-            given = self.given(weights)
-            none = np.zeros(0, np.int64)
-            start = np.zeros(len(lengths) + 1, np.int64)
-            plain = Coverage.trusted(
-                lengths=np.asarray(lengths, np.int64),
-                unit_start=start,
-                unit_feature=none,
-                unit_count=none,
-                level_start=np.zeros(1, np.int64),
-                level=none,
-                slot=none,
-                **given,
-                **others,
-            )
-            return self._with_ceilings(plain)
-        from optsum.problem.cover_kernel import features_of
+        none = np.zeros(0, np.int64)
+        entries = np.zeros(len(lengths) + 1, np.int64), none, none, np.zeros(1, np.int64), none
+        features: IntArray | int = 0
+        if self._parts:
+            from optsum.problem.cover_kernel import features_of
 
-        first = self._parts[0]  # the others are of the same entries
-        entries = first.entries
-        start, feature, count, level_start, level, features = features_of(
-            entries.begin,
-            entries.found,
-            entries.copies,
-            np.array([*self._covers, (0, 0, 0, len(self._held))], np.int64),
-            np.array(self._held, np.int64),
-            np.array(self._weights, np.int64),
-            first.units,
-        )
+            first = self._parts[0]  # the others are of the same entries
+            *entries, features = features_of(
+                first.entries.begin,
+                first.entries.found,
+                first.entries.copies,
+                np.array([*self._covers, (0, 0, 0, len(self._held))], np.int64),
+                np.array(self._held, np.int64),
+                np.array(self._weights, np.int64),
+                first.units,
+            )
+        start, feature, count, level_start, level = entries
         plain = Coverage.trusted(
             lengths=np.asarray(lengths, np.int64),
             unit_start=start,

@@ -42,10 +42,6 @@ from .relaxation import POOL, Session, columns_and_rows, linear_program, priced
 from .root import core_of
 from .search import DONE, FOUND, PAUSED, NodeStore, Search, tie_tables
 
-# mypy: disable-error-code="no-untyped-def"
-# (numba infers the types of the kernels.)
-
-
 _WHOLE: Final = 0.02  # Weight of a unit that is integral in the relaxation, relative to one that is halved.
 
 _CLOSE: Final = 24  # Largest number of units of trees that stay together because joints tie them.

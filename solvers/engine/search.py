@@ -57,10 +57,6 @@ from .core import NEED, Core, mix
 # (numba infers the types of the kernels.)
 
 
-# mypy: disable-error-code="no-untyped-def"
-# (numba infers the types of the kernels.)
-
-
 # Inlined, as long searches take 5 % less; it costs a second of compilation.
 @njit(cache=True, inline="always")
 def word_of(words, ends, table_start, f, v, left):

@@ -73,8 +73,8 @@ def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Select
     if coverage is not None:
         from optsum.coverage.state import arrays_of
 
-        if (quick := _pairs(coverage, rows)) is not None:
-            return quick
+        if (halves := _halves(coverage)) is not None:
+            return Pairs(coverage, halves, rows)
         if (arrays := arrays_of(coverage)) is not None:
             return Flips(coverage, arrays, rows)
     return OneByOne(problem, coverage, see, rows)
@@ -91,19 +91,10 @@ def _run_kernels() -> None:
     from optsum.coverage.state import arrays_of
 
     instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=1)
-    arrays = arrays_of(instance)
-    for walk in (_pairs(instance, 1), Flips(instance, arrays, 1) if arrays is not None else None):
-        if walk is not None:
-            walk.advance(1)
-
-
-def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
-    """Return the quick walk, if it serves."""
-    if (halves := _halves(coverage)) is None:
-        return None
-    from optsum.coverage.state import arrays_of
-
-    return Pairs(coverage, halves, coverage.constant_denominator or arrays_of(coverage) is not None, rows)
+    halves, arrays = _halves(instance), arrays_of(instance)
+    assert halves is not None and arrays is not None  # noqa: S101, PT018 - both serve so small an instance
+    for walk in (Pairs(instance, halves, 1), Flips(instance, arrays, 1)):
+        walk.advance(1)
 
 
 def _halves(coverage: Coverage) -> Halves | None:
@@ -136,12 +127,13 @@ class Pairs(Walker):
     rate = 2e8
     stride = 1 << 18
 
-    def __init__(self, coverage: Coverage, halves: Halves, exact: bool, rows: int) -> None:
-        from optsum.coverage.state import INTEGER, KINDS
+    def __init__(self, coverage: Coverage, halves: Halves, rows: int) -> None:
+        from optsum.coverage.state import INTEGER, KINDS, fits
 
         from .two_halves import shorts_of, start_pairs
 
         combination = INTEGER if coverage.constant_denominator else KINDS[coverage.combination]
+        exact = coverage.constant_denominator or fits(coverage)
         self._coverage, self._halves, self._exact, self._rows = coverage, halves, exact, rows
         self._shorts = shorts_of(halves, int(coverage.max_length))
         self._walk = start_pairs(coverage, halves, combination, exact=exact, rows=rows if exact else _CANDIDATES)

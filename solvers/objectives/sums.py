@@ -537,10 +537,7 @@ class WindowedSearch(SumSearch):
                 if not window.settled and _apart(anchor, window.anchor) > _SUITS:
                     yield _Window(window.low, window.high, anchor, settled=True)
                     return
-                for (
-                    nodes,
-                    _,
-                ) in _NODE_SCHEDULE:  # a listing that is cut has improved the incumbent, or it goes on for longer
+                for nodes, _ in _NODE_SCHEDULE:  # a listing that is cut improves the incumbent, or goes on for longer
                     better = self._listed(engine, target, nodes)
                     if better is not None:
                         break

@@ -113,21 +113,18 @@ class Greedy(Strategy):
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
         """Return where the climb ended; None if the kernels cannot hold the instance."""
-        from optsum.coverage.climb import Climber, moves_of
-        from optsum.coverage.state import arrays_of
+        from optsum.coverage.climb import climbers_of
 
-        arrays = arrays_of(coverage)
-        if arrays is None:
-            return None
         run.check()
         try:
-            moves = moves_of(coverage, run.deadline)
+            climbers = climbers_of(coverage, run.deadline)
         except TimeOver:
             run.check()
             raise
-        first, alone = (Climber(arrays, moves, single=single) for single in (False, True))
+        if climbers is None:
+            return None
         most = run.limits.evaluations
-        for climber in (first, alone):
+        for climber in climbers:
             left = None if most is None else most - run.evaluations
             try:
                 while not climber.go_on(None if left is None else left - climber.evaluations):
@@ -138,7 +135,7 @@ class Greedy(Strategy):
                 run.count(evaluations=climber.evaluations)
                 run.see(climber.units)
             run.check()
-        return first.units
+        return climbers[0].units
 
     @staticmethod
     def _one_by_one(run: Run) -> Selection:

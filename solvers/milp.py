@@ -5,7 +5,7 @@ error, never a result. What cannot be refuted in this way is a consistent lie, s
 optimal; `verify` finds it.
 
 One ratio is maximized by a short sequence of programs (Dinkelbach 1967). For sums of ratios, `optsum.program.surrogate`
-has linear programs that no better selection escapes, one for each corner of a cell of denominators; cells whose
+has linear programs that no better selection escapes, one for each corner of a box of denominators; boxes whose
 programs are coarse are split, and a solver maximizes over the selections of those that relaxations leave open.
 """
 
@@ -27,14 +27,14 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
-from optsum.coverage.cell import DenominatorBox
+from optsum.coverage.box import DenominatorBox
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, coverage_model
-from optsum.program.surrogate import Weighted, cell_of, excess, programs
+from optsum.program.surrogate import Weighted, box_of, excess, programs
 from optsum.registry import BACKENDS
 
 from .branch_and_bound import BranchAndBound
@@ -417,22 +417,22 @@ _STEEPEST: Final = 2.0**18
 
 _GRID: Final = 10**9  # Bounds are multiples of its reciprocal.
 
-_COARSE: Final = 3e-4  # Cells are split while their programs overestimate typical numerators by more than this share.
+_COARSE: Final = 3e-4  # Boxes are split while their programs overestimate typical numerators by more than this share.
 
 _SHARE: Final = 0.25
 """They are split, too, only while that is more than this share of the gap that relaxations leave open."""
 
 _FINEST: Final = 1e-7
 _SURPASSED: Final = 4
-"""After `_SURPASSED` answers that are worth less than their program says, cells are split down to `_FINEST`."""
+"""After `_SURPASSED` answers that are worth less than their program says, boxes are split down to `_FINEST`."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the proof that is still open: selections in a cell of the denominators of some ratios."""
+    """A part of the proof that is still open: selections in a box of the denominators of some ratios."""
 
     ratios: tuple[int, ...]
-    cell: DenominatorBox
+    box: DenominatorBox
     sides: tuple[Side, ...]
 
 
@@ -463,8 +463,8 @@ class _Search:
         elif self._largest((1,) * self.coverage.ratios, (0,) * self.coverage.ratios, ()) is None:
             return  # nothing is feasible
         for ratios, sides in self._cases():
-            if (cell := _whole(cell_of(self.coverage, self._wish(ratios)))) is not None:
-                self._put(float("inf"), _Part(ratios, cell, sides))
+            if (box := _whole(box_of(self.coverage, self._wish(ratios)))) is not None:
+                self._put(float("inf"), _Part(ratios, box, sides))
         while self._queue:
             bound = -self._queue[0][0]
             if bound <= self._value:
@@ -525,11 +525,11 @@ class _Search:
     def _look_at(self, bound: float | Fraction, part: _Part) -> None:
         """Bound a part by relaxations; split it, or let the solver close it, if that leaves something open."""
         wish = self._wish(part.ratios)
-        sides = (*part.sides, *sides_of(part.cell, part.ratios, self.totals.constants))
+        sides = (*part.sides, *sides_of(part.box, part.ratios, self.totals.constants))
         left: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         largest: float | Fraction = Fraction(0)
         check = self.run.check
-        for weights in programs(self.coverage, part.cell, wish, largest=_REACH, steepest=_STEEPEST, check=check):
+        for weights in programs(self.coverage, part.box, wish, largest=_REACH, steepest=_STEEPEST, check=check):
             tops, bottoms = (tuple(2 * weight for weight in each) for each in weights)  # no surplus is less than 2
             model = self.totals.program(tops, bottoms, sides)
             assert model is not None  # noqa: S101 - nothing is to be surpassed
@@ -544,24 +544,24 @@ class _Search:
             return
         if self._value and largest < float("inf"):
             bound = min(bound, Fraction(ceil(self._value * (1 + largest) * _GRID), _GRID))
-        coarse = excess(part.cell, wish, check)
+        coarse = excess(part.box, wish, check)
         split: Sequence[DenominatorBox] | None = (
-            part.cell.halves() if coarse > max(_COARSE, _SHARE * float(largest)) else None
+            part.box.halves() if coarse > max(_COARSE, _SHARE * float(largest)) else None
         )
         if split is None:
             split = self._closed(part, left, sides, coarse=coarse > _COARSE)
-        for cell in split:
-            if (whole := _whole(cell)) is not None:
-                self._put(bound, replace(part, cell=whole))
+        for box in split:
+            if (whole := _whole(box)) is not None:
+                self._put(bound, replace(part, box=whole))
 
     def _least(self, part: _Part, h: int) -> Fraction:
         """Return what the denominator of a ratio is at least in a part."""
         constant = self.totals.constants[2 * h + 1]
-        which = part.cell.part[part.ratios.index(h)]
-        if part.cell.quotient or which < 0:
+        which = part.box.part[part.ratios.index(h)]
+        if part.box.quotient or which < 0:
             return Fraction(max(1, constant))
-        first = Fraction(part.cell.low[0])
-        low = first * Fraction(part.cell.low[which]) if part.cell.outlines and which else Fraction(part.cell.low[which])
+        first = Fraction(part.box.low[0])
+        low = first * Fraction(part.box.low[which]) if part.box.outlines and which else Fraction(part.box.low[which])
         return max(Fraction(1), constant + low)
 
     def _closed(
@@ -572,7 +572,7 @@ class _Search:
         *,
         coarse: bool,
     ) -> Sequence[DenominatorBox]:
-        """Let the solver maximize the programs of a part; return the cells that are to be looked at again."""
+        """Let the solver maximize the programs of a part; return the boxes that are to be looked at again."""
         times = 0
         for tops, bottoms in left:
             while True:
@@ -588,10 +588,10 @@ class _Search:
                     )
                 self.surpassed.append(found)
                 if self.run.evaluation is not held:
-                    return (part.cell,)
+                    return (part.box,)
                 times += 1
-                halves = part.cell.halves() if coarse or times >= _SURPASSED else None
-                if halves is not None and excess(part.cell, self._wish(part.ratios), self.run.check) > _FINEST:
+                halves = part.box.halves() if coarse or times >= _SURPASSED else None
+                if halves is not None and excess(part.box, self._wish(part.ratios), self.run.check) > _FINEST:
                     return halves
         return ()
 
@@ -648,17 +648,17 @@ def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:
     return tops and all(one >= two for one, two in zip(totals[1::2], other[1::2], strict=True))
 
 
-def _whole(cell: DenominatorBox) -> DenominatorBox | None:
-    """Round the ends of a cell of denominators inwards to integers; None if it is empty then.
+def _whole(box: DenominatorBox) -> DenominatorBox | None:
+    """Round the ends of a box of denominators inwards to integers; None if it is empty then.
 
-    A cell of a quotient stays as it is.
+    A box of a quotient stays as it is.
     """
-    if cell.quotient:
-        return cell
-    straight = 1 if cell.outlines else len(cell.low)
-    low = (*map(float, map(ceil, cell.low[:straight])), *cell.low[straight:])
-    high = (*map(float, map(floor, cell.high[:straight])), *cell.high[straight:])
-    return None if any(one > two for one, two in zip(low, high, strict=True)) else replace(cell, low=low, high=high)
+    if box.quotient:
+        return box
+    straight = 1 if box.outlines else len(box.low)
+    low = (*map(float, map(ceil, box.low[:straight])), *box.low[straight:])
+    high = (*map(float, map(floor, box.high[:straight])), *box.high[straight:])
+    return None if any(one > two for one, two in zip(low, high, strict=True)) else replace(box, low=low, high=high)
 
 
 def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:

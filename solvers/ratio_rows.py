@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.coverage.cell import DenominatorBox
+from optsum.coverage.box import DenominatorBox
 from optsum.coverage.instance import Combination, Coverage, IntArray, pack
 from optsum.errors import UnsupportedError
 from optsum.program.ceiling_columns import CeilingColumns
@@ -25,7 +25,7 @@ from optsum.program.surrogate import reaches
 from optsum.whole import LARGEST
 
 _FINE: Final = 1_024
-"""Slopes of cells are multiples of its reciprocal in rows, which a solver keeps if their numbers are small."""
+"""Slopes of boxes are multiples of its reciprocal in rows, which a solver keeps if their numbers are small."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,18 @@ class Side:
         return (self.low is None or held >= self.low) and (self.high is None or held <= self.high)
 
 
-def sides_of(cell: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
-    """Yield rows that every selection of a cell of some ratios keeps, and few others; `constants` of all totals."""
-    if cell.quotient:
+def sides_of(box: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
+    """Yield rows that every selection of a box of some ratios keeps, and few others; `constants` of all totals."""
+    if box.quotient:
         first, second = ratios
         yield from _sloped(
-            first, second, cell.low[0], cell.high[0], (constants[2 * first + 1], constants[2 * second + 1])
+            first, second, box.low[0], box.high[0], (constants[2 * first + 1], constants[2 * second + 1])
         )
         return
-    for number, (low, high) in enumerate(zip(cell.low, cell.high, strict=True)):
-        h = ratios[cell.part.index(number)]
-        if number and cell.outlines:
-            yield from _sloped(ratios[cell.part.index(0)], h, low, high, (0, 0))
+    for number, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
+        h = ratios[box.part.index(number)]
+        if number and box.outlines:
+            yield from _sloped(ratios[box.part.index(0)], h, low, high, (0, 0))
         else:
             yield Side({h: 1}, low=ceil(low), high=floor(high))
 

@@ -10,18 +10,36 @@ whatever bounds an instance without a look at its ceilings bounds it with them; 
 For any share a between 0 and 1, :math:`\min(A, B) \le a A + (1 - a) B`, and the right side is made of features and
 masses; likewise a longest common subsequence is at most the clipped unigrams, and at most the sum of those of the
 units.
+
+In an integer program a covered position of a `CappedUnion` is a column ``y_p <= sum of x_u over the units that cover
+p``, and the hits h_t of a token whose copies may be fewer than its covered positions another, ``h_t <= sum of y_p`` and
+``h_t <= sum of c_ut x_u``.
+
+Of a `TextSubsequence` the reference is cut into consecutive pieces, one for each chosen unit in turn, and the longest
+common subsequence of all is the largest sum of those of unit and piece. So it is a longest path through a grid whose
+node (u, p) says that the units before u have been given the reference up to p: a unit is passed by, a position is
+passed by, or a chosen unit takes a piece. Only pieces that begin and end with a hit are columns. Whatever x, the path
+is integral.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from optsum.errors import UnsupportedError
+
+_PIECES: Final = 300_000  # Pieces and nodes that a program may have.
+
+_Entries: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | int]]
+"""Rows, names and values of entries of the columns of a ceiling."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,12 +66,38 @@ class Ceiling(ABC):
         """
 
     @abstractmethod
+    def columns(self, *, relaxed: bool) -> CeilingPart:
+        """Return the columns and rows that stand for it in an integer program, or in one whose columns are relaxed."""
+
+    @property
+    def text_length(self) -> int:
+        """Number of tokens of the reference, where whole texts are compared; otherwise 0."""
+        return 0
+
+    @abstractmethod
     def hits(self, chosen: Sequence[int]) -> int:
         """Return the true hits of the chosen units, ascending; in plain Python, as the truth of the tests."""
 
     def times(self, factor: int) -> Self:
         """Return the ceiling of the instance with all gains and masses multiplied by a factor."""
         return replace(self, gain=factor * self.gain, mass=factor * self.mass)
+
+
+class CeilingPart(NamedTuple):
+    """The columns of one ceiling, numbered from 0, and its rows."""
+
+    # worth, upper: (columns,): hits of each column, and its upper bound.
+    worth: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    # row, name, value: (entries,): of the rows; a name is a unit, or -1 - column.
+    row: NDArray[np.int64]
+    name: NDArray[np.int64]
+    value: NDArray[np.int64]
+    # least, most: (rows,)
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+    # (groups,): the first of the two rows of each group: its hits are at most what is covered, and at most the copies.
+    capped: NDArray[np.int64]
 
 
 class Bounds(NamedTuple):
@@ -79,7 +123,7 @@ class CappedUnion(Ceiling):
 
     covered: tuple[int, ...] = field(repr=False)  # one integer a unit: the positions that it covers, as bits.
     # Positions of tokens whose copies may be fewer than what is covered; all others are hits as soon as covered.
-    groups: tuple[Group, ...] = field(repr=False)
+    groups: tuple[Group, ...] = field(default=(), repr=False)
 
     @cached_property
     def bits(self) -> NDArray[np.uint8]:
@@ -96,6 +140,10 @@ class CappedUnion(Ceiling):
         return max(
             (*map(int.bit_length, self.covered), *(group.places.bit_length() for group in self.groups)), default=0
         )
+
+    def capped(self, groups: Iterable[tuple[int, tuple[int, ...]]]) -> Self:
+        """Return it with caps on tokens, each given by its positions, as bits, and how often each unit has it."""
+        return replace(self, groups=tuple(Group(places, copies, self.gain, 0) for places, copies in groups))
 
     @property
     def parts(self) -> int:
@@ -135,6 +183,29 @@ class CappedUnion(Ceiling):
             hits -= max(0, (union & group.places).bit_count() - copies)
         return hits
 
+    def columns(self, *, relaxed: bool) -> CeilingPart:
+        """Return a column a covered position, and one a group for its hits."""
+        del relaxed
+        positions = np.flatnonzero(self.bits.any(axis=0))
+        position, holder = self.bits[:, positions].T.nonzero()
+        capped = self.bits_of_groups[:, positions]
+        group, member = capped.nonzero()
+        copies = np.array([group.copies for group in self.groups], np.int64).reshape(len(capped), len(self.covered))
+        owner, unit = copies.nonzero()
+        wide, groups = len(positions), np.arange(len(capped))
+        hits, above = -1 - wide - groups, wide + 2 * groups
+        entries: _Entries = [
+            (np.arange(wide), -1 - np.arange(wide), 1),
+            (position, holder, -1),
+            (above, hits, 1),
+            (above[group], -1 - member, -1),
+            (above + 1, hits, 1),
+            (above[owner] + 1, unit, -copies[owner, unit]),
+        ]
+        worth = np.concatenate([1 - capped.any(axis=0), np.ones(len(groups), np.int64)])
+        upper = np.concatenate([np.ones(wide, np.int64), capped.sum(axis=1, dtype=np.int64)])
+        return _made(worth, upper, entries, wide + 2 * len(groups), above)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextSubsequence(Ceiling):
@@ -164,6 +235,11 @@ class TextSubsequence(Ceiling):
         """One: all together."""
         return 1
 
+    @property
+    def text_length(self) -> int:
+        """Number of tokens of the reference."""
+        return len(self.reference)
+
     @cached_property
     def places(self) -> dict[int, int]:
         """Where the reference has each token, as bits."""
@@ -186,6 +262,109 @@ class TextSubsequence(Ceiling):
                 both = flat & places[token]
                 flat = ((flat + both) | (flat - both)) & full
         return len(self.reference) - flat.bit_count()
+
+    def columns(self, *, relaxed: bool) -> CeilingPart:
+        """Return the path through the grid; if relaxed, clipped unigrams and hits, which only bound it."""
+        return self._clipped() if relaxed else self._path()
+
+    def _clipped(self) -> CeilingPart:
+        """Return what is at most the clipped unigrams, and at most what the units have by themselves."""
+        number = {token: row for row, token in enumerate(self.places)}
+        most = np.array([bits.bit_count() for bits in self.places.values()], np.int64)
+        held = [
+            (number[token], unit, copies)
+            for unit, tokens in enumerate(self.units)
+            for token, copies in Counter(tokens).items()
+        ]
+        row, unit, copies = np.array(held, np.int64).reshape(-1, 3).T
+        tokens, hits = np.arange(len(most)), len(most)
+        alone = self.own.nonzero()[0]
+        entries: _Entries = [
+            (tokens, -1 - tokens, 1),
+            (row, unit, -np.minimum(copies, most[row])),
+            (np.array([hits, hits + 1]), np.array([-1 - hits, -1 - hits]), 1),
+            (np.full(hits, hits), -1 - tokens, -1),
+            (np.full(len(alone), hits + 1), alone, -self.own[alone]),
+        ]
+        worth = np.concatenate([np.zeros(hits, np.int64), [1]])
+        upper = np.concatenate([most, [len(self.reference)]])
+        return _made(worth, upper, entries, hits + 2, np.array([hits]))
+
+    def _path(self) -> CeilingPart:
+        """Return the path through the grid, in which units without a hit have no layer."""
+        units, wide = self.own.nonzero()[0], len(self.reference) + 1
+        layers = len(units)
+        passing = layers * wide + (layers + 1) * (wide - 1)
+        pieces: list[tuple[int, int, int, int]] = []
+        for number, unit in enumerate(units.tolist()):
+            if passing + len(pieces) > _PIECES:
+                break
+            pieces += [(number, *piece) for piece in pieces_of(self.units[unit], self.places, wide - 1)]
+        if passing + len(pieces) > _PIECES:
+            raise UnsupportedError(
+                "The integer program of rougeL has too many pieces of the reference here: use branch-and-bound."
+            )
+        layer, begin, end, hits = np.array(pieces, np.int64).reshape(-1, 4).T
+        nodes = np.arange((layers + 1) * wide)
+        steps = nodes[nodes % wide < wide - 1]
+        start = np.concatenate([layer * wide + begin, nodes[:-wide], steps])
+        stop = np.concatenate([(layer + 1) * wide + end, nodes[wide:], steps + 1])
+        column = np.arange(len(start))
+        leaves, enters = start < nodes[-1], stop < nodes[-1]
+        entries: _Entries = [
+            (layer, -1 - column[: len(layer)], 1),
+            (np.arange(layers), units, -1),
+            (layers + start[leaves], -1 - column[leaves], 1),
+            (layers + stop[enters], -1 - column[enters], -1),
+        ]
+        worth = np.concatenate([hits, np.zeros(passing, np.int64)])
+        part = _made(worth, np.ones(len(start), np.int64), entries, layers + len(nodes) - 1, np.zeros(0, np.int64))
+        part.least[layers:] = part.most[layers:] = 0
+        part.least[layers : layers + 1] = part.most[layers : layers + 1] = 1
+        return part
+
+
+def _made(
+    worth: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    entries: _Entries,
+    rows: int,
+    capped: NDArray[np.int64],
+) -> CeilingPart:
+    row, name = (np.concatenate([entry[place] for entry in entries]) for place in (0, 1))
+    value = np.concatenate([np.broadcast_to(np.asarray(value, np.int64), len(row)) for row, _, value in entries])
+    return CeilingPart(worth, upper, row, name, value, np.full(rows, -np.inf), np.zeros(rows), capped)
+
+
+def pieces_of(tokens: Sequence[int], places: dict[int, int], length: int) -> Iterator[tuple[int, int, int]]:
+    """Yield begin, end and longest common subsequence of a unit and each piece that a shorter one does not equal.
+
+    Bits of a column say where the longest common subsequence of the piece that ends there grows. A piece counts if it
+    grows at its end, and is worth more than the one that begins with the next token of the unit.
+    """
+    held = 0
+    for token in tokens:
+        held |= places[token]
+    full = (1 << length) - 1
+    later = 0  # where pieces grow that begin later
+    while held:
+        begin = held.bit_length() - 1
+        held ^= 1 << begin
+        beyond = full >> begin << begin
+        flat = full
+        for token in tokens:
+            both = flat & places[token] & beyond
+            flat = ((flat + both) | (flat - both)) & full
+        grown = left = full ^ flat
+        hits = 0
+        while left:
+            lowest = left & -left
+            left ^= lowest
+            hits += 1
+            upto = (lowest << 1) - 1
+            if hits > (later & upto).bit_count():
+                yield begin, lowest.bit_length(), hits
+        later = grown
 
 
 class CeilingArrays(NamedTuple):

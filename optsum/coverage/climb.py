@@ -95,6 +95,21 @@ class Climber:
         return ended
 
 
+def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber, Climber] | None:
+    """Return a climb by gain per length, and one to the best move by value; None if 64 bits cannot hold the instance.
+
+    Raises
+    ------
+    TimeOver
+        If the deadline comes before the moves are there.
+    """
+    arrays = arrays_of(instance)
+    if arrays is None:
+        return None
+    moves = moves_of(instance, deadline)
+    return Climber(arrays, moves), Climber(arrays, moves, single=True)
+
+
 def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
     """Climb by gain per length to the end, or until the deadline comes.
 

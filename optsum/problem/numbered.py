@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.ceilings import CappedUnion, Ceiling, Group, TextSubsequence
+from optsum.coverage.ceilings import CappedUnion, TextSubsequence
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.metrics.metric import LONGEST, Metric
 from optsum.metrics.names import parse_metric
@@ -114,7 +114,9 @@ class Subsequences:
         keys, copies = np.unique((unit * different + token)[known[token]], return_counts=True)
         return keys // different, keys % different, copies
 
-    def ceiling(self, slot: int, reference: int, gain: int, feature: int) -> tuple[Ceiling, Features]:
+    def ceiling(
+        self, slot: int, reference: int, gain: int, feature: int
+    ) -> tuple[CappedUnion | TextSubsequence, Features]:
         """Return what bounds the hits in a reference, and the features, numbered from `feature`, that it is made of."""
         self.deadline.check()
         first, last = self._ends(reference)
@@ -123,7 +125,7 @@ class Subsequences:
 
     def _of_texts(
         self, slot: int, gain: int, feature: int, first: int, last: int, reference: int
-    ) -> tuple[Ceiling, Features]:
+    ) -> tuple[CappedUnion | TextSubsequence, Features]:
         del reference
         ids, start = self.tokens.ids, self.tokens.start
         unit, token, copies = self._held(first, last)
@@ -149,7 +151,7 @@ class Subsequences:
 
     def _of_sentences(
         self, slot: int, gain: int, feature: int, first: int, last: int, reference: int
-    ) -> tuple[Ceiling, Features]:
+    ) -> tuple[CappedUnion | TextSubsequence, Features]:
         assert self.covered is not None  # noqa: S101 - of rouge-l there always is
         covered = self.covered[:, first:last]
         positions = np.flatnonzero(covered.any(axis=0))
@@ -162,11 +164,12 @@ class Subsequences:
             last=feature + len(positions),
             mass=np.zeros(len(self.units), np.int64),
             covered=tuple(int.from_bytes(row.tobytes(), "little") for row in packed),
-            groups=tuple(self._groups(gain, first, last, reference, positions)),
-        )
+        ).capped(self._groups(first, last, reference, positions))
         return ceiling, Features(unit, number + feature, np.ones(len(unit), np.int64), [[0, gain]] * len(positions))
 
-    def _groups(self, gain: int, first: int, last: int, reference: int, positions: IntArray) -> Iterator[Group]:
+    def _groups(
+        self, first: int, last: int, reference: int, positions: IntArray
+    ) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yield the tokens that several sentences of a reference have: a copy may cover a position of each of them."""
         ids = self.tokens.ids[first:last].tolist()
         bounds = self.tokens.start[self.references[reference] : self.references[reference + 1] + 1] - first
@@ -181,7 +184,7 @@ class Subsequences:
         for one, found in capped.items():
             row = np.zeros(len(self.units), np.int64)
             row[unit[token == one]] = copies[token == one]
-            yield Group(sum(1 << position for position in found), tuple(row.tolist()), gain, 0)
+            yield sum(1 << position for position in found), tuple(row.tolist())
 
 
 class RowRatios(Ratios):
@@ -255,7 +258,7 @@ class RowRatios(Ratios):
 
     def _with_ceilings(self, plain: Coverage) -> Coverage:
         """Return an instance with the common subsequences, and the features that bound them."""
-        ceilings: list[Ceiling] = []
+        ceilings: list[CappedUnion | TextSubsequence] = []
         added: list[Features] = []
         slots = [plain.slot]
         feature = plain.features

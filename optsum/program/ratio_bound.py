@@ -14,14 +14,14 @@ from operator import mul
 
 import numpy as np
 
-from optsum.coverage.cell import DenominatorBox
+from optsum.coverage.box import DenominatorBox
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage
 from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model, steps_of
-from optsum.program.surrogate import Weighted, cell_of, collapsed, excess, programs, reaches
+from optsum.program.surrogate import Weighted, box_of, collapsed, excess, programs, reaches
 from optsum.program.tangent import (
     anchored,
     least_of,
@@ -31,7 +31,7 @@ from optsum.program.tangent import (
     relaxed_anchor,
     restricted,
     varying,
-    window_cell,
+    window_box,
 )
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 
@@ -43,7 +43,7 @@ _GRID = 10**6  # Bounds are multiples of 1 / _GRID, and rounds end when they gai
 _INT64_SAFE = 2**61
 
 _SPLITS = 3
-_NARROW = 0.01  # Cells of denominators are split so often, and only while their programs are not that good.
+_NARROW = 0.01  # Boxes of denominators are split so often, and only while their programs are not that good.
 
 _WINDOWS = 5  # So often windows of a harmonic mean are halved.
 
@@ -163,20 +163,20 @@ def _tangent_bound(
     """Return a bound of the tangent at an anchor, in a window or everywhere."""
     wish = anchored(instance, Fraction(1), [float(ratio) for ratio in anchor])
     within = instance if window is None else restricted(instance, *window)
-    cell = cell_of(instance, wish) if window is None else window_cell(instance, *window)
-    return _cell_bound(within, cell, wish, Fraction(0), known, deadline)
+    box = box_of(instance, wish) if window is None else window_box(instance, *window)
+    return _box_bound(within, box, wish, Fraction(0), known, deadline)
 
 
-def _cell_bound(
-    instance: Coverage, cell: DenominatorBox, wish: Weighted, start: Fraction, known: Fraction, deadline: Deadline
+def _box_bound(
+    instance: Coverage, box: DenominatorBox, wish: Weighted, start: Fraction, known: Fraction, deadline: Deadline
 ) -> Fraction:
-    """Return the largest bound of the programs of a cell, `start` at least.
+    """Return the largest bound of the programs of a box, `start` at least.
 
     It is `known`, a bound of all selections, where the programs say nothing: with totals as large as 64 bits hold, all
     multipliers of denominators may be rounded to 0, or sums of totals may be too large.
     """
     most, found = reaches(instance), start
-    for tops, bottoms in programs(instance, cell, wish, largest=_REACH, check=deadline.check):
+    for tops, bottoms in programs(instance, box, wish, largest=_REACH, check=deadline.check):
         top, bottom = (sum(map(mul, *pair)) for pair in ((tops, most[0::2]), (bottoms, most[1::2])))
         if not any(bottoms) or max(top, bottom) >= _INT64_SAFE:
             return max(start, known)
@@ -272,31 +272,31 @@ def _sum_bound(
 ) -> Fraction:
     """Return a bound of the weighted sum of the ratios; no better than `alone` where a denominator may be 0.
 
-    Of the cells the one with the largest bound is split, as long as that may help and there are not too many.
+    Of the boxes the one with the largest bound is split, as long as that may help and there are not too many.
     """
     if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
         return weighted_sum(weights, alone)
     most = reaches(instance)[0::2]
     every = tuple(range(instance.ratios))
     typical = tuple(max(top / 2, 0.5) for top in most)
-    whole = cell_of(instance, Weighted(every, tuple(weights), Fraction(0), typical))
+    whole = box_of(instance, Weighted(every, tuple(weights), Fraction(0), typical))
     wish = Weighted(every, tuple(weights), Fraction(1), typical)
     start = _rounded(weighted_sum(weights, _greedy(instance, deadline)))
     known = weighted_sum(weights, alone)
-    cells = [(known, whole)]
+    boxes = [(known, whole)]
     with suppress(TimeOver):
-        cells = [(_cell_bound(instance, whole, wish, start, known, deadline), whole)]
+        boxes = [(_box_bound(instance, whole, wish, start, known, deadline), whole)]
         for _ in range(_SPLITS):
-            cells.sort(key=lambda pair: pair[0])
-            largest, cell = cells[-1]
-            narrow = largest <= start or excess(cell, wish, deadline.check) <= _NARROW
-            halves = None if narrow else cell.halves()
+            boxes.sort(key=lambda pair: pair[0])
+            largest, box = boxes[-1]
+            narrow = largest <= start or excess(box, wish, deadline.check) <= _NARROW
+            halves = None if narrow else box.halves()
             if halves is None or deadline.passed:
                 break
-            cells[-1:] = [
-                (min(largest, _cell_bound(instance, half, wish, start, largest, deadline)), half) for half in halves
+            boxes[-1:] = [
+                (min(largest, _box_bound(instance, half, wish, start, largest, deadline)), half) for half in halves
             ]
-    return max(largest for largest, _ in cells)
+    return max(largest for largest, _ in boxes)
 
 
 def _least_denominator(instance: Coverage, h: int = 0) -> int:

@@ -10,7 +10,7 @@ too. Let denominators lie in the cone of some *corners* v. Then one corner has a
 constants :math:`\kappa_h(v)` in place of :math:`\kappa_h(D)`: a linear program in T and D for each corner, and every
 selection worth at least V solves one of them. With one ratio, or with constant denominators, there is one corner and
 nothing is lost. Otherwise what a program has too much is of second order in the width of the cone, if E is chosen so
-that the left side has its minimum in the middle, :math:`e_h = w_h T_h / D_h^2` for typical T; so few and narrow *cells*
+that the left side has its minimum in the middle, :math:`e_h = w_h T_h / D_h^2` for typical T; so few and narrow *boxes*
 suffice.
 
 Coefficients are rounded towards "too much", in integers, so floating point decides only how good the programs are.
@@ -28,11 +28,11 @@ from typing import Final
 
 import numpy as np
 
-from optsum.coverage.cell import Corner, DenominatorBox, Outline
+from optsum.coverage.box import Corner, DenominatorBox, outlines_of
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
 
-_CELLS: Final = 10**6  # Units by lengths: tables that keep a minimum may be so large.
+_LARGEST_TABLE: Final = 10**6  # Units by lengths: tables that keep a minimum may be so large.
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def reaches(instance: Coverage) -> list[int]:
     return [int(total) for total in sums]
 
 
-def cell_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
-    """Return a cell that holds the denominators of every selection that fulfils the wish.
+def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
+    """Return a box that holds the denominators of every selection that fulfils the wish.
 
     Each denominator is taken to be at least 1.
     """
@@ -83,10 +83,10 @@ def cell_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
     high = [max(pair) for pair in zip(low, high, strict=True)]
     if len(parts) == 1:
         high = [_worthwhile(wish, constants, part, low[0], high[0], most)]
-    cell = DenominatorBox(constants, tuple(part), tuple(low), tuple(high))
+    box = DenominatorBox(constants, tuple(part), tuple(low), tuple(high))
     if len(constants) == 2 and parts:
-        return _quotients(instance, wish, cell)
-    return _along(instance, wish, cell) if len(parts) > 1 and min(constants) > 0 else cell
+        return _quotients(instance, wish, box)
+    return _along(instance, wish, box) if len(parts) > 1 and min(constants) > 0 else box
 
 
 def sums_ratios(instance: Coverage) -> bool:
@@ -105,7 +105,7 @@ def sums_ratios(instance: Coverage) -> bool:
 
 
 def varies_alike(instance: Coverage) -> bool:
-    """Return whether denominators differ by constants alone, as with several references: one cell is a line."""
+    """Return whether denominators differ by constants alone, as with several references: one box is a line."""
     signatures = {_varying(instance, h, all_alike=True) for h in range(instance.ratios)} - {None}
     return len(signatures) <= 1
 
@@ -156,57 +156,49 @@ def _worthwhile(
     return outside
 
 
-def _quotients(instance: Coverage, wish: Weighted, cell: DenominatorBox) -> DenominatorBox:
-    """Return the range of the second denominator divided by the first, as a cell."""
-    extremes = _extremes(instance, wish.ratios) if min(cell.constants) > 0 else None
+def _quotients(instance: Coverage, wish: Weighted, box: DenominatorBox) -> DenominatorBox:
+    """Return the range of the second denominator divided by the first, as a box."""
+    extremes = _extremes(instance, wish.ratios) if min(box.constants) > 0 else None
     if extremes is None:
-        extremes = [(max(1.0, float(v[0])), max(1.0, float(v[1]))) for v in cell.corners()]
+        extremes = [(max(1.0, float(v[0])), max(1.0, float(v[1]))) for v in box.corners()]
     found = [second / first for first, second in extremes]
     low, high = min(found) * (1 - 1e-12), max(found) * (1 + 1e-12)
     return DenominatorBox((0, 0), (-1, 0), (low,), (high,), quotient=True)
 
 
-def within(instance: Coverage, cell: DenominatorBox, wish: Weighted, *, least: bool) -> Coverage | None:
-    """Return an instance with all selections of a cell and fewer others, where lengths can tell; None if it has none.
+def within(instance: Coverage, box: DenominatorBox, wish: Weighted, *, least: bool) -> Coverage | None:
+    """Return an instance with all selections of a box and fewer others, where lengths can tell; None if it has none.
 
     `least`: whether to leave out shorter selections, too: that is better to bound with, and worse to search with.
     """
-    if not cell.outlines:
+    if not box.outlines:
         return instance
-    lengths = instance.mass[2 * wish.ratios[cell.part.index(0)] + 1]
+    lengths = instance.mass[2 * wish.ratios[box.part.index(0)] + 1]
     shortest, longest = instance.min_length, instance.max_length
     if shortest <= 0 and longest >= int(instance.lengths.sum()):  # lengths do not bind
         shortest, longest = 0, NO_LIMIT
     elif not np.array_equal(lengths, instance.lengths):
         return instance
-    longest = min(longest, floor(cell.high[0]))
-    if longest < max(shortest, ceil(cell.low[0])):
+    longest = min(longest, floor(box.high[0]))
+    if longest < max(shortest, ceil(box.low[0])):
         return None
-    if least and instance.size * longest <= _CELLS:
-        shortest = max(shortest, ceil(cell.low[0]))
+    if least and instance.size * longest <= _LARGEST_TABLE:
+        shortest = max(shortest, ceil(box.low[0]))
     return replace(instance, lengths=lengths, min_length=shortest, max_length=longest)
 
 
-def _along(instance: Coverage, wish: Weighted, cell: DenominatorBox) -> DenominatorBox:
-    """Return a cell of the first coordinate and the others' quotients by it, if all are sums over the units.
+def _along(instance: Coverage, wish: Weighted, box: DenominatorBox) -> DenominatorBox:
+    """Return a box of the first coordinate and the others' quotients by it, if all are sums over the units.
 
     Words and bigrams are nearly proportional, and a box of both has mostly pairs that no selection has.
     """
-    totals = [2 * wish.ratios[cell.part.index(number)] + 1 for number in range(len(cell.low))]
+    totals = [2 * wish.ratios[box.part.index(number)] + 1 for number in range(len(box.low))]
     held = instance.mass[totals]
     if np.isin(instance.slot, totals).any() or held[:, held[0] == 0].any():
-        return cell
-    held = held[:, held[0] > 0].astype(np.float64)
-    outlines = []
-    for other in held[1:]:
-        order = np.argsort(other / held[0], kind="stable")
-        under, over = (
-            Outline(*(np.append(0.0, np.cumsum(mass[way])) for mass in (held[0], other)))
-            for way in (order, order[::-1])
-        )
-        outlines.append((under, over))
-    low, high = (0.0,) * len(cell.low), (cell.high[0], *(over.slope(0.0) * 2 for _, over in outlines))
-    return replace(cell, low=low, high=high, outlines=tuple(outlines)).sloped()
+        return box
+    outlines = outlines_of(held[:, held[0] > 0].astype(np.float64))
+    low, high = (0.0,) * len(box.low), (box.high[0], *(over.slope(0.0) * 2 for _, over in outlines))
+    return replace(box, low=low, high=high, outlines=outlines).sloped()
 
 
 def _extremes(instance: Coverage, ratios: Sequence[int]) -> list[tuple[float, float]] | None:
@@ -227,34 +219,34 @@ def _extremes(instance: Coverage, ratios: Sequence[int]) -> list[tuple[float, fl
     return [(float(first), float(second)) for first, second in found]
 
 
-def _plane(cell: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
-    """Return the coefficients of E: its minimum for typical numerators is in the cell's middle."""
-    middle = [float(d) for d in cell.middle()]
+def _plane(box: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
+    """Return the coefficients of E: its minimum for typical numerators is in the box's middle."""
+    middle = [float(d) for d in box.middle()]
     found = [float(w) * max(t, 1e-3) / d**2 for w, t, d in zip(wish.weights, wish.typical, middle, strict=True)]
     largest = max(found)
     # Whole numbers, and few digits: sums over thousands of ratios would have a denominator of all of theirs.
     return tuple(Fraction(round(max(e / largest, 1e-9) * 2.0**60)) for e in found)
 
 
-def excess(cell: DenominatorBox, wish: Weighted, check: Callable[[], object] | None = None) -> float:
+def excess(box: DenominatorBox, wish: Weighted, check: Callable[[], object] | None = None) -> float:
     """Return how much more than in the middle the programs make of typical numerators, as a share.
 
     `check` is called at each corner, as there may be any number of them; what it raises ends this.
     """
-    plane = [float(e) for e in _plane(cell, wish)]
+    plane = [float(e) for e in _plane(box, wish)]
 
     def left(corner: Corner) -> float:
         d = [float(x) for x in corner]
         scale = sum(e * x for e, x in zip(plane, d, strict=True))
         return sum(float(w) * max(t, 1e-3) * scale / x for w, t, x in zip(wish.weights, wish.typical, d, strict=True))
 
-    here = left(cell.middle())
-    return max(left(corner) for corner in cell.corners(check)) / here - 1.0
+    here = left(box.middle())
+    return max(left(corner) for corner in box.corners(check)) / here - 1.0
 
 
 def programs(
     instance: Coverage,
-    cell: DenominatorBox,
+    box: DenominatorBox,
     wish: Weighted,
     *,
     largest: float = 2.0**46,
@@ -266,8 +258,8 @@ def programs(
     `largest`: about what ``a T + b D`` may become with every unit.
     """
     most = reaches(instance)
-    plane = _plane(cell, wish)
-    for corner in cell.corners(check):
+    plane = _plane(box, wish)
+    for corner in box.corners(check):
         scale = sum((e * d for e, d in zip(plane, corner, strict=True)), Fraction(0))
         above = [w * scale / d for w, d in zip(wish.weights, corner, strict=True)]
         below = [wish.value * e for e in plane]

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.cell import DenominatorBox
+from optsum.coverage.box import DenominatorBox
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
 from optsum.coverage.row import Row
@@ -165,8 +165,8 @@ def restricted(instance: Coverage, which: int, low: int, high: int) -> Coverage:
     return instance.with_rows((*instance.rows, *rows))
 
 
-def window_cell(instance: Coverage, which: int, low: int, high: int) -> DenominatorBox:
-    """Return the cell of denominators of a window."""
+def window_box(instance: Coverage, which: int, low: int, high: int) -> DenominatorBox:
+    """Return the box of denominators of a window."""
     constants = tuple(int(constant) for constant in instance.constants[1::2])
     part = tuple(0 if h == which else -1 for h in range(instance.ratios))
     return DenominatorBox(constants, part, (float(low - constants[which]),), (float(high - constants[which]),))

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
-from optsum.coverage.cell import DenominatorBox
+from optsum.coverage.box import DenominatorBox
 from optsum.optima.diagram import Diagram
 from optsum.system.deadline import Deadline
 

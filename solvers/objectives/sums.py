@@ -2,13 +2,13 @@
 
 `optsum.program.surrogate` covers all selections that are worth as much as the incumbent by a few linear programs, which
 no good selection escapes. The engine lists what each of them holds, as a diagram; every set of it is evaluated in
-integers, ties as exact fractions. Where a program could hold much that is worth less, its cell of denominators is split
+integers, ties as exact fractions. Where a program could hold much that is worth less, its box of denominators is split
 first.
 
-A program for a cell of denominators bounds the selections of the cell alone; others may be worth anything in it, and
-are most of what a search would find. So programs see the ends of their cell (`BoxPrices`): these are rows, ``A >= l``
+A program for a box of denominators bounds the selections of the box alone; others may be worth anything in it, and
+are most of what a search would find. So programs see the ends of their box (`BoxPrices`): these are rows, ``A >= l``
 and ``A <= u``, which every selection of it keeps, and by their Lagrangian relaxation, with prices ``y, z >= 0``, the
-program gains ``y (A - l) + z (u - A)``, which is negative outside the cell alone. Any prices are valid, so they are
+program gains ``y (A - l) + z (u - A)``, which is negative outside the box alone. Any prices are valid, so they are
 rounded to integers; good ones are the multipliers of these rows in the linear relaxation.
 
 Harmonic means of ratios (F1 of two sums) are searched by windows of the denominator that varies
@@ -33,7 +33,7 @@ import numpy as np
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
-from optsum.coverage.cell import DenominatorBox
+from optsum.coverage.box import DenominatorBox
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Combination, Coverage
 from optsum.coverage.state import arrays_of
@@ -44,8 +44,8 @@ from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, rough_values, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
 from optsum.program.highs import relax
-from optsum.program.surrogate import Weighted, cell_of, excess, programs, reaches, within
-from optsum.program.tangent import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_cell
+from optsum.program.surrogate import Weighted, box_of, excess, programs, reaches, within
+from optsum.program.tangent import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
 from optsum.system.deadline import Deadline
 
 from ..engine.driver import Driver
@@ -62,7 +62,7 @@ _DEAREST: Final = 2.0**40  # Largest price.
 
 
 class BoxPrices:
-    """Prices of the ends of an instance's cells."""
+    """Prices of the ends of an instance's boxes."""
 
     def __init__(self, instance: Coverage) -> None:
         self._instance = instance
@@ -70,12 +70,12 @@ class BoxPrices:
 
     def added(
         self,
-        cell: DenominatorBox,
+        box: DenominatorBox,
         ratios: Sequence[int],
         weights: tuple[Sequence[int], Sequence[int]],
         deadline: Deadline,
     ) -> tuple[tuple[Sequence[int], Sequence[int]], int]:
-        """Return the weights of a cell's program with prices, ``a T - b D``, and a constant that belongs to them.
+        """Return the weights of a box's program with prices, ``a T - b D``, and a constant that belongs to them.
 
         The weights as they are, and 0, where a denominator is no sum over the units or may be 0, where there are side
         constraints, where there is no relaxation, and where prices are too large.
@@ -87,7 +87,7 @@ class BoxPrices:
         if self._made is None:
             self._made = RatioRows(instance, relaxed=True)  # any prices are valid
         tops, bottoms = weights[0], list(weights[1])
-        sides = list(sides_of(cell, ratios, self._made.constants))
+        sides = list(sides_of(box, ratios, self._made.constants))
         model = self._made.program(tops, bottoms, sides)
         relaxation = None if model is None or not sides else relax(model, deadline)
         if relaxation is None:
@@ -115,7 +115,7 @@ class BoxPrices:
 
 
 _TOLERANCE: Final = 3e-4
-"""Relative error of a cell's programs, as a share of typical numerators, above which the cell is split."""
+"""Relative error of a box's programs, as a share of typical numerators, above which the box is split."""
 
 _FEW: Final = 2_000
 
@@ -134,10 +134,10 @@ _EXCHANGES: Final = 200_000  # Exchanges tried on a set that prices give, before
 _SEARCHED: Final = 3_000
 _TRIED: Final = 30_000
 _NODE_SCHEDULE: Final = ((_TRIED, 0.1), (300_000, 0.02), (3_000_000, 0.004), (None, inf))
-"""Nodes of one search of a program after another, and a share of the open gap: a cell whose excess is larger is split
+"""Nodes of one search of a program after another, and a share of the open gap: a box whose excess is larger is split
 instead of searched further."""
 
-_FINEST: Final = 1e-7  # Least excess for which a cell is split.
+_FINEST: Final = 1e-7  # Least excess for which a box is split.
 
 _Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # (a, b) of a program ``a T - b D``, one number a ratio each.
 
@@ -255,16 +255,16 @@ class SumSearch:
             tuple(max(float(totals[2 * h]), 0.5) for h in ratios),
         )
 
-    def _programs(self, cell: DenominatorBox, cut: Weighted, instance: Coverage | None = None) -> Iterator[Program]:
+    def _programs(self, box: DenominatorBox, cut: Weighted, instance: Coverage | None = None) -> Iterator[Program]:
         instance = instance or self.instance
-        for corner in self._corners(cell, cut, instance):
+        for corner in self._corners(box, cut, instance):
             yield self._program(instance, cut, corner)
 
-    def _corners(self, cell: DenominatorBox, cut: Weighted, instance: Coverage) -> Iterator[_Weights]:
+    def _corners(self, box: DenominatorBox, cut: Weighted, instance: Coverage) -> Iterator[_Weights]:
         # Guards multiply the range of values by the number of units, rows by what their units come to.
         guards = any(int(instance.constants[2 * h + 1]) <= 0 for h in cut.ratios)
         times = (instance.size + 1 if guards else 1) * spread(instance.rows)
-        return programs(instance, cell, cut, largest=_REACH / times, check=partial(self.meter.count, cell))
+        return programs(instance, box, cut, largest=_REACH / times, check=partial(self.meter.count, box))
 
     @staticmethod
     def _program(instance: Coverage, cut: Weighted, corner: _Weights) -> Program:
@@ -308,33 +308,33 @@ class SumSearch:
 
     def _cover(self, ratios: Sequence[int]) -> None:
         """Look at every selection with these denominators that is at least as good as the incumbent."""
-        cells = [cell_of(self.instance, self._cut(ratios))]
-        while cells:
-            cell = cells.pop()
+        boxes = [box_of(self.instance, self._cut(ratios))]
+        while boxes:
+            box = boxes.pop()
             cut = self._cut(ratios)
-            halves = cell.halves() if excess(cell, cut, partial(self.meter.count, cell)) > _TOLERANCE else None
-            inside = within(self.instance, cell, cut, least=halves is not None)
+            halves = box.halves() if excess(box, cut, partial(self.meter.count, box)) > _TOLERANCE else None
+            inside = within(self.instance, box, cut, least=halves is not None)
             if inside is None:
                 continue
-            for corner in self._corners(cell, cut, inside):
-                left = self._left(cell, cut, inside, corner, halves)
+            for corner in self._corners(box, cut, inside):
+                left = self._left(box, cut, inside, corner, halves)
                 if left:
-                    cells.extend(left)
+                    boxes.extend(left)
                     break
 
     def _left(
         self,
-        cell: DenominatorBox,
+        box: DenominatorBox,
         cut: Weighted,
         inside: Coverage,
         corner: _Weights,
         halves: Sequence[DenominatorBox] | None,
     ) -> Sequence[DenominatorBox]:
-        """Return what of a cell is to be searched (again) after one of its programs; nothing if the program is done.
+        """Return what of a box is to be searched (again) after one of its programs; nothing if the program is done.
 
-        Its `halves`, where they are given and the program cannot be closed by its bound; the cell, if the incumbent has
+        Its `halves`, where they are given and the program cannot be closed by its bound; the box, if the incumbent has
         become better, which makes all its programs tighter. What a short listing does not end is searched with the
-        prices of the cell's ends, for longer and longer, unless finer cells promise more.
+        prices of the box's ends, for longer and longer, unless finer boxes promise more.
         """
         with self._reached(self._program(inside, cut, corner)) as reached:
             if reached is None:
@@ -343,9 +343,9 @@ class SumSearch:
                 return halves
             better = self._listed(*reached, _TRIED)
         if better is not None:
-            return (cell,) if better else ()
-        priced, constant = self._prices.added(cell, cut.ratios, corner, self.meter.deadline)
-        program, excessive = self._program(inside, cut, priced), excess(cell, cut, partial(self.meter.count, cell))
+            return (box,) if better else ()
+        priced, constant = self._prices.added(box, cut.ratios, corner, self.meter.deadline)
+        program, excessive = self._program(inside, cut, priced), excess(box, cut, partial(self.meter.count, box))
         numerators = max(1, sum(map(mul, corner[0], self.best.totals[0::2])))
         with self._reached(replace(program, base=program.base + constant)) as reached:
             if reached is None:
@@ -356,9 +356,9 @@ class SumSearch:
                 if better is None:
                     better = self._listed(engine, target, frames)
                 if better is not None:
-                    return (cell,) if better else ()
+                    return (box,) if better else ()
                 gap = (engine.upper - target) * engine.divisor / numerators
-                if excessive > max(_FINEST, share * gap) and (finer := cell.halves()) is not None:
+                if excessive > max(_FINEST, share * gap) and (finer := box.halves()) is not None:
                     return finer
         raise AssertionError("no search without a limit is cut short")
 
@@ -435,13 +435,13 @@ class Closing(SumSearch):
 
     def _left(
         self,
-        cell: DenominatorBox,
+        box: DenominatorBox,
         cut: Weighted,
         inside: Coverage,
         corner: _Weights,
         halves: Sequence[DenominatorBox] | None,
     ) -> Sequence[DenominatorBox]:
-        del cell
+        del box
         with self._reached(self._program(inside, cut, corner)) as reached:
             if reached is None:
                 return ()
@@ -511,9 +511,9 @@ class WindowedSearch(SumSearch):
     def _left_of(self, window: _Window, which: int) -> Iterator[_Window]:
         """Yield windows in which there is still something to be looked at."""
         instance = restricted(self.instance, which, window.low, window.high)
-        cell = window_cell(self.instance, which, window.low, window.high)
+        box = window_box(self.instance, which, window.low, window.high)
         narrow = window.high <= window.low * (1 + _NARROW)
-        for program in self._programs(cell, anchored(self.instance, self._wanted, window.anchor), instance):
+        for program in self._programs(box, anchored(self.instance, self._wanted, window.anchor), instance):
             with self.meter.engine(program) as engine:
                 if not engine.feasible:
                     return

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.ceiling_kernel import extend
-from optsum.coverage.ceilings import TextSubsequence
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
@@ -44,7 +43,7 @@ _NEVER: Final = -(2**60)  # Less than any value.
 
 def is_whole_text(instance: Coverage) -> bool:
     """Whether the value is one ratio, whose numerator is a common subsequence, within a maximum length alone."""
-    if instance.ratios != 1 or len(instance.ceilings) != 1 or not isinstance(instance.ceilings[0], TextSubsequence):
+    if instance.ratios != 1 or len(instance.ceilings) != 1 or not instance.ceilings[0].text_length:
         return False
     plain, text = instance.plain, instance.ceilings[0]
     longest = min(instance.max_length, int(instance.lengths.sum()))
@@ -59,7 +58,7 @@ def is_whole_text(instance: Coverage) -> bool:
         and not plain.mass[0].any()
         and not int(plain.constants[0])
         and 2 * (top + 1) * (bottom + 1) < 2**31
-        and (instance.size + 1) * (len(text.reference) + 1) * (longest + 1) <= _CELLS
+        and (instance.size + 1) * (text.text_length + 1) * (longest + 1) <= _CELLS
     )
 
 
@@ -97,12 +96,11 @@ class LengthTable:
 
     def __init__(self, instance: Coverage) -> None:
         (text,) = instance.ceilings
-        assert isinstance(text, TextSubsequence)  # noqa: S101 - as `is_whole_text` says
         arrays = arrays_of(instance, totals_only=True)
         assert arrays is not None  # noqa: S101 - totals always fit
         self._instance, self._gain, self._ceilings = instance, text.gain, arrays.ceilings
         self._longest = min(instance.max_length, int(instance.lengths.sum()))
-        self._wide = len(text.reference) + 1
+        self._wide = text.text_length + 1
         self._table = np.zeros((instance.size + 1, self._wide, self._longest + 1), np.int32)
         self._gains = np.zeros((self._wide, self._wide), np.int64)
         self._ratio: Fraction | None = None

@@ -148,7 +148,7 @@ def test_a_sum_with_one_whole_text_is_no_table(strategy: str) -> None:
 def test_branch_and_bound_takes_references_too_long_for_a_program(
     measure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("optsum.program.ceiling_columns._PIECES", 3)
+    monkeypatch.setattr("optsum.coverage.ceilings._PIECES", 3)
     for seed in range(5):
         options = {"metric": "rougeL", "measure": measure, "references": "mean", "max_length": 12}
         worth = optima_of(topic_of(seed), options)

@@ -106,7 +106,7 @@ def test_bounds_of_many_lengths_hold_at_each(kind: str) -> None:
 
 
 def test_bands_need_no_exact_program_of_common_subsequences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.program.ceiling_columns._PIECES", 0)  # none is small enough
+    monkeypatch.setattr("optsum.coverage.ceilings._PIECES", 0)  # none is small enough
     found = optsum.frontier(large(), lengths="5:40:5", metric="rougeL", time_limit=0.0).frontier
     assert found is not None
     assert not found.complete

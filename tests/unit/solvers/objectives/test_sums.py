@@ -15,7 +15,7 @@ from optsum.solvers.objectives.sums import BoxPrices, solve_sum
 
 from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
-from optsum.coverage.cell import DenominatorBox
+from optsum.coverage.box import DenominatorBox
 from optsum.coverage.climb import climb
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
@@ -23,7 +23,7 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.highs import Relaxation
 from optsum.program.model import LinearModel
-from optsum.program.surrogate import Weighted, cell_of, programs, within
+from optsum.program.surrogate import Weighted, box_of, programs, within
 from optsum.running.one_problem import build
 from optsum.running.setup import setup_of
 from optsum.system.deadline import NEVER, Deadline
@@ -68,7 +68,7 @@ def instance_of(seed: int, given: Mapping[str, Any], sentences: int = 7) -> Cove
 def test_equals_brute_force(objective: str, few: int) -> None:
     # With no selections that are few, everything goes through programs.
     sought = 0
-    # Two metrics times several short references need many cells: the slowest case by far.
+    # Two metrics times several short references need many boxes: the slowest case by far.
     hard = objective == "mean of two metrics" and not few
     for seed in range(8 if hard else 30):
         instance = instance_of(seed, OBJECTIVES[objective])
@@ -138,7 +138,7 @@ def test_whatever_fulfils_a_wish_is_in_a_program() -> None:
             continue
         wanted = Fraction(feasible[-(len(feasible) // 4 + 1)])
         wish = Weighted((0, 1), (Fraction(1), Fraction(1)), 2 * wanted, (2.0, 1.0))
-        held = list(programs(instance, cell_of(instance, wish), wish))
+        held = list(programs(instance, box_of(instance, wish), wish))
         for chosen, found in keys.items():
             totals = problem.totals(chosen)
             worth = [a[0] * totals[0] + a[1] * totals[2] - b[0] * totals[1] - b[1] * totals[3] for a, b in held]
@@ -154,12 +154,12 @@ def tenth(instance: Coverage) -> Weighted:
     return Weighted(tuple(range(many)), (Fraction(1),) * many, Fraction(1, 10), (2.0,) * many)
 
 
-def dozen(cell: DenominatorBox) -> list[DenominatorBox]:
-    """Return a cell split until there are about twelve."""
-    cells = [cell]
-    while len(cells) < 12 and (halves := cells[0].halves()):
-        cells = [*cells[1:], *halves]
-    return cells
+def dozen(box: DenominatorBox) -> list[DenominatorBox]:
+    """Return a box split until there are about twelve."""
+    boxes = [box]
+    while len(boxes) < 12 and (halves := boxes[0].halves()):
+        boxes = [*boxes[1:], *halves]
+    return boxes
 
 
 def test_cells_and_their_windows_lose_no_selection() -> None:
@@ -169,7 +169,7 @@ def test_cells_and_their_windows_lose_no_selection() -> None:
         given = {"metric": "rouge-1+rouge-2+rouge-3", "measure": "f1", "references": "mean"}
         instance = instance_of(seed, given, sentences=6)
         ratios, wish = tuple(range(instance.ratios)), tenth(instance)
-        cells = dozen(cell_of(instance, wish))
+        boxes = dozen(box_of(instance, wish))
         problem = CoverageProblem.of(instance)
         every = {chosen: problem.totals(chosen) for chosen in selections(problem.size)}
         wanted = {
@@ -180,9 +180,9 @@ def test_cells_and_their_windows_lose_no_selection() -> None:
         }
         for least in (False, True):
             found = set()
-            for cell in cells:
-                inside = within(instance, cell, wish, least=least)
-                for tops, bottoms in programs(instance, cell, wish) if inside else ():
+            for box in boxes:
+                inside = within(instance, box, wish, least=least)
+                for tops, bottoms in programs(instance, box, wish) if inside else ():
                     found |= {
                         chosen
                         for chosen in wanted
@@ -191,19 +191,19 @@ def test_cells_and_their_windows_lose_no_selection() -> None:
                         >= 0
                     }
             assert found == wanted, seed
-        covered += len(wanted) if cells[0].outlines else 0
+        covered += len(wanted) if boxes[0].outlines else 0
     assert covered > 100
 
 
-def _in(cell: DenominatorBox, denominators: list[int]) -> bool:
-    held = [Fraction(d - constant) for d, constant in zip(denominators, cell.constants, strict=True)]
-    if cell.quotient:
+def _in(box: DenominatorBox, denominators: list[int]) -> bool:
+    held = [Fraction(d - constant) for d, constant in zip(denominators, box.constants, strict=True)]
+    if box.quotient:
         found = [held[1] / held[0]]
     else:
-        found = [held[cell.part.index(number)] for number in range(len(cell.low))]
-        if cell.outlines:
+        found = [held[box.part.index(number)] for number in range(len(box.low))]
+        if box.outlines:
             found[1:] = [mass / (found[0] or 1) for mass in found[1:]]
-    return all(Fraction(a) <= x <= Fraction(b) for a, x, b in zip(cell.low, found, cell.high, strict=True))
+    return all(Fraction(a) <= x <= Fraction(b) for a, x, b in zip(box.low, found, box.high, strict=True))
 
 
 def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
@@ -214,17 +214,17 @@ def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
         given = {"metric": metrics[seed % 2], "measure": "f1", "references": references}
         instance = instance_of(seed, given, sentences=6)
         ratios, wish = tuple(range(instance.ratios)), tenth(instance)
-        cells = dozen(cell_of(instance, wish))
+        boxes = dozen(box_of(instance, wish))
         problem, prices = CoverageProblem.of(instance), BoxPrices(instance)
         every = [problem.totals(chosen) for chosen in selections(problem.size)]
-        for cell in cells:
-            for tops, bottoms in programs(instance, cell, wish):
-                (a, b), constant = prices.added(cell, ratios, (tops, bottoms), NEVER)
+        for box in boxes:
+            for tops, bottoms in programs(instance, box, wish):
+                (a, b), constant = prices.added(box, ratios, (tops, bottoms), NEVER)
                 assert tuple(a) == tops
                 for totals in every:
                     more = constant + sum((bottoms[h] - b[h]) * totals[2 * h + 1] for h in ratios)
-                    if _in(cell, totals[1::2]):
-                        assert more >= 0, (seed, cell)
+                    if _in(box, totals[1::2]):
+                        assert more >= 0, (seed, box)
                         inside += more > 0
                     else:
                         outside += more < 0
@@ -264,9 +264,9 @@ def test_prices_stay_within_64_bits(monkeypatch: pytest.MonkeyPatch, price: floa
     instance = instance_of(1, given)
     instance = replace(instance, constants=instance.constants * 40_000)
     ratios, wish = tuple(range(instance.ratios)), tenth(instance)
-    cell = cell_of(instance, wish)
-    for corner in programs(instance, cell, wish):
-        (tops, bottoms), constant = BoxPrices(instance).added(cell, ratios, corner, NEVER)
+    box = box_of(instance, wish)
+    for corner in programs(instance, box, wish):
+        (tops, bottoms), constant = BoxPrices(instance).added(box, ratios, corner, NEVER)
         weights = [weight for top, bottom in zip(tops, bottoms, strict=True) for weight in (top, -bottom)]
         base = sum(weight * held for weight, held in zip(weights, instance.constants.tolist(), strict=True))
         assert program_of(instance, weights).base == base

@@ -1,4 +1,4 @@
-"""Cells of denominators: sets of what the denominators of several ratios can be, and the corners of their cones."""
+"""Boxes of denominators: sets of what the denominators of several ratios can be, and the corners of their cones."""
 
 from __future__ import annotations
 
@@ -29,6 +29,20 @@ class Outline:
         return float(np.interp(at, self.x, self.y)) / at
 
 
+def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ...]:
+    """Return what selections can have of coordinates: for each but the first the lower and the upper curve over it.
+
+    `added` (coordinates, units): what each unit adds, of the first a positive number.
+    """
+    first, *others = added
+    ways = [(other, np.argsort(other / first, kind="stable")) for other in others]
+
+    def curve(other: NDArray[np.float64], way: NDArray[np.int64]) -> Outline:
+        return Outline(*(np.append(0.0, np.cumsum(mass[way])) for mass in (first, other)))
+
+    return tuple((curve(other, way), curve(other, way[::-1])) for other, way in ways)
+
+
 @dataclass(frozen=True)
 class DenominatorBox:
     """Denominators ``constants[h] + (the coordinate of part[h], or nothing)``, or with a given quotient."""
@@ -56,7 +70,7 @@ class DenominatorBox:
         )
 
     def sloped(self) -> DenominatorBox:
-        """Return the cell with no more slopes than selections have from its lowest first coordinate on."""
+        """Return the box with no more slopes than selections have from its lowest first coordinate on."""
         low, high = list(self.low), list(self.high)
         for number, (under, over) in enumerate(self.outlines, 1):
             # From the origin the slope of a convex curve grows, and that of a concave one falls.
@@ -65,7 +79,7 @@ class DenominatorBox:
         return replace(self, low=tuple(low), high=tuple(high))
 
     def corners(self, check: Callable[[], object] | None = None) -> Iterator[Corner]:
-        """Yield directions whose cone holds all denominators of the cell; `check` is called before each, if given."""
+        """Yield directions whose cone holds all denominators of the box; `check` is called before each, if given."""
         for point in product(*({low, high} for low, high in zip(self.low, self.high, strict=True))):
             if check is not None:
                 check()

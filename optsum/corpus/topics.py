@@ -10,7 +10,6 @@ import codecs
 import json
 import os
 import re
-from array import array
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -20,7 +19,6 @@ from io import BufferedReader
 from itertools import chain, count, islice
 from logging import getLogger
 from pathlib import Path
-from struct import Struct
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast, overload
 
 from optsum.corpus.folders.duc import duc_files, duc_topics, is_duc_file
@@ -395,7 +393,7 @@ def _unread(
     lines: Iterator[Line | RawLine], reading: Reading, anew: Callable[[], Iterator[Topic | BadTopic]]
 ) -> Iterator[Unread | Topic | BadTopic]:
     """Pass lines on while no id comes again, and then topics of `anew`, which reads all from the beginning."""
-    seen, usable = SeenNames(), False
+    seen, usable = set[bytes](), False
     for number, line in enumerate(lines):
         if not isinstance(line, RawLine):
             yield from topics_of_line(line, number, reading)
@@ -407,7 +405,7 @@ def _unread(
             topic = unread.read()
             usable = isinstance(topic, Topic)
             name = topic.id if isinstance(topic, Topic) else None
-        if name is not None and not seen.add(name):
+        if name is not None and not is_new(name, seen):
             yield from islice(anew(), number, None)
             return
         yield unread
@@ -433,57 +431,16 @@ def _plain_name(raw: bytes, key: bytes) -> bytes | None:
 
 # Each once: a second item of the same name is refused where it stands, and the others are done.
 
-_HALVES: Final = Struct("=QQ")
 
+def is_new(name: str | bytes, seen: set[bytes]) -> bool:
+    """Add a name to those that were there, and return whether it is new; text is the same as its UTF-8.
 
-class SeenNames:
-    """Names that were there: 128 bits of each (BLAKE2b), in a hash table with open addressing.
-
-    A set of a million strings takes 130 MB; this takes 32. Two names of the same digest would have to be made on
-    purpose, and nobody knows how.
-
-    Examples
-    --------
-    >>> names = SeenNames()
-    >>> names.add("a"), names.add("b"), names.add("a"), len(names)
-    (True, True, False, 2)
+    128 bits of each are held, so that memory does not depend on how long names are: 98 MB for a million.
     """
-
-    def __init__(self) -> None:
-        self._slots = 64  # a power of two
-        self._table = array("Q", bytes(16 * self._slots))
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def add(self, name: str | bytes) -> bool:
-        """Add a name, and return whether it is new; text is the same as its UTF-8."""
-        raw = name if isinstance(name, bytes) else name.encode("utf-8", "surrogatepass")
-        first, second = _HALVES.unpack(blake2b(raw, digest_size=16).digest())
-        if not self._put(first, second):
-            return False
-        self._count += 1
-        if 3 * self._count > 2 * self._slots:
-            self._grow()
-        return True
-
-    def _put(self, first: int, second: int) -> bool:
-        table, last = self._table, self._slots - 1
-        slot = first & last
-        while (held := table[2 * slot]) or table[2 * slot + 1]:
-            if held == first and table[2 * slot + 1] == second:
-                return False
-            slot = (slot + 1) & last
-        table[2 * slot], table[2 * slot + 1] = first, second
-        return True
-
-    def _grow(self) -> None:
-        old, self._slots = self._table, 2 * self._slots
-        self._table = array("Q", bytes(16 * self._slots))
-        for slot in range(0, len(old), 2):
-            if old[slot] or old[slot + 1]:
-                self._put(old[slot], old[slot + 1])
+    raw = name if isinstance(name, bytes) else name.encode("utf-8", "surrogatepass")
+    before = len(seen)
+    seen.add(blake2b(raw, digest_size=16).digest())
+    return len(seen) > before
 
 
 def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[[T], T]) -> Iterator[T]:
@@ -492,10 +449,10 @@ def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[
     `name`: returns by what an item is known; None for one that has no name, which is passed on. `again`: returns what
     takes the place of an item whose name was there before.
     """
-    seen = SeenNames()
+    seen: set[bytes] = set()
     for item in items:
         known = name(item)
-        yield item if known is None or seen.add(known) else again(item)
+        yield item if known is None or is_new(known, seen) else again(item)
 
 
 def unique_topics(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAli
 
 from pydantic import BeforeValidator, Field
 
-from optsum.contracts.result import Result, Termination
+from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopics, checked_texts
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
 from optsum.errors import InputError, OptionError
@@ -174,8 +174,8 @@ class Study(Tabular):
                     if errors := [result.error for result in batch if result.error is not None]:
                         self.failures.append(errors[0])
                         continue
-                    for found in (result.extra["rows"] for result in batch if "rows" in result.extra):
-                        rows = [{**row, "rows": len(found), **marks} for row in found]
+                    for found in (result for result in batch if isinstance(result, _Outcome)):
+                        rows = [{**row, "rows": len(found.rows), **marks} for row in found.rows]
                         self.rows += rows
                         done(rows)
             except KeyboardInterrupt:
@@ -310,16 +310,29 @@ def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
     return Table(columns, rows, table.title, [*table.caption, f"(paper): {paper['differs']}."])
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Outcome(Result):
+    """A study's findings on a topic, in the form that the loop over topics hands on."""
+
+    rows: list[Row]
+
+
 def _outcome(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
-    """Return the rows of a topic, in the form that the loop over topics hands on."""
     # A problem is the topic as it was given, so it has its systems still.
     topic = part if isinstance(part, Submitted) else Submitted.of(part)
     try:
         rows = work(topic)
     except KeyboardInterrupt:
         return [unsolved(part.id, setup, Termination.INTERRUPTED)]
-    done = unsolved(part.id, setup, Termination.COMPLETED)
-    return [done.changed(extra={"rows": [{"id": part.id, **row} for row in rows]})]
+    return [
+        _Outcome(
+            id=part.id,
+            strategy=setup.blank.strategy,
+            status=Status.NO_SOLUTION,
+            termination=Termination.COMPLETED,
+            rows=[{"id": part.id, **row} for row in rows],
+        )
+    ]
 
 
 def searched(topic: Topic, setup: Setup) -> Result:

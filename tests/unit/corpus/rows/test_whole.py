@@ -62,30 +62,30 @@ def fails(path: Path, error: type[BaseException], **how: Any) -> None:
 
 
 LIMITED = """
-import resource, sys
+import json, resource, sys
 sys.dont_write_bytecode = True  # half a file of it would stay
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
 from optsum.cli import main
-sys.exit(main(sys.argv[2:]))
+print([main(arguments) for arguments in json.loads(sys.argv[2])])
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a limit as POSIX has it")
-@pytest.mark.parametrize("name", ["jsonl", "csv", "csv.gz", "parquet"])
-def test_a_full_disk_leaves_the_old_output_of_merge(name: str) -> None:
+def test_a_full_disk_leaves_the_old_output_of_merge() -> None:
     optsum.run({"topics": "t.jsonl", "strategy": "lead", "max_length": 4}, "run", progress=False)
-    path = Path(f"all.{name}")
-    before = old_and_new(path)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    for output, flags in ((path, ["--overwrite"]), (Path(f"fresh.{name}"), [])):
-        done = subprocess.run(
-            [sys.executable, "-c", LIMITED, "1000", "merge", "run", "-o", str(output), *flags],
-            env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 2, done.stderr
-        assert "Traceback" not in done.stderr
-    assert path.read_bytes() == before
-    assert sorted(each.name for each in Path.cwd().iterdir()) == sorted([path.name, "run", "t.jsonl"])
+    endings = ("jsonl", "csv", "csv.gz", "parquet")
+    before = {path: old_and_new(path) for path in (Path(f"all.{ending}") for ending in endings)}
+    commands = [["merge", "run", "-o", str(path), "--overwrite"] for path in before]
+    commands += [["merge", "run", "-o", f"fresh.{ending}"] for ending in endings]
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "1000", json.dumps(commands)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == f"{[2] * 8}\n", done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path: path.read_bytes() for path in before} == before
+    assert {each.name for each in Path.cwd().iterdir()} == {*map(str, before), "run", "t.jsonl"}
 
 
 COMMANDS: dict[str, list[str]] = {

@@ -164,7 +164,10 @@ def _tangent_bound(
     wish = anchored(instance, Fraction(1), [float(ratio) for ratio in anchor])
     within = instance if window is None else restricted(instance, *window)
     box = box_of(instance, wish) if window is None else window_box(instance, *window)
-    return _box_bound(within, box, wish, Fraction(0), known, deadline)
+    try:
+        return _box_bound(within, box, wish, Fraction(0), known, deadline)
+    except TimeOver:
+        return known
 
 
 def _box_bound(

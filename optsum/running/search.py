@@ -19,7 +19,7 @@ from optsum.errors import BackendError, InputError, OptionError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, QUICK, STRATEGIES
-from optsum.system.deadline import Deadline
+from optsum.system.deadline import Deadline, TimeOver
 from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole, whole_numbers
 
@@ -190,8 +190,8 @@ def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
     for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
         try:
             step(deadline.within(deadline.left_s / left))
-        except Stopped:
-            pass  # good enough by now, but the search has ended already
+        except (Stopped, TimeOver):
+            pass  # good enough by now, but the search has ended already; or not done in time
         except KeyboardInterrupt:
             deadline.interrupt()
     return interrupted or deadline.reason == "interrupted"

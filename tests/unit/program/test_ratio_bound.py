@@ -12,7 +12,7 @@ from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program import ratio_bound as module
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.deadline import NEVER, Deadline, TimeOver
 from optsum.testing import brute_force, random_coverage
 from optsum.testing.instances import HARMONIC
 
@@ -59,6 +59,28 @@ def test_without_time_a_bound_is_one_still(kind: str) -> None:
             continue
         assert best <= module.value_bound(instance, Deadline(0.0)), number
         assert best <= module.value_bound(instance, NEVER), number
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+def test_time_that_ends_amid_the_programs_leaves_a_bound(kind: str) -> None:
+    class Ending(Deadline):
+        looks = 0
+
+        def check(self) -> None:
+            self.looks -= 1
+            if self.looks < 0:
+                raise TimeOver
+
+    rng = np.random.default_rng(7)
+    for number in range(15):
+        instance = random_coverage(rng, kind=kind).relaxed
+        best = brute_force(CoverageProblem.of(instance)).best
+        if instance.goal is Sense.MINIMIZE or best is None:
+            continue
+        for looks in range(4):
+            deadline = Ending(None)
+            deadline.looks = looks
+            assert best <= module.value_bound(instance, deadline), (number, looks)
 
 
 @pytest.mark.parametrize("kind", EXPECTED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -21,8 +22,8 @@ from optsum.registry import CLIMBER, STRATEGIES
 from optsum.system.clock import clock, standing
 from optsum.system.compiled import patience
 
-from .branch_and_bound import BranchAndBound
-from .exhaustive.strategy import Exhaustive, duration, is_few, size_of_best
+from .branch_and_bound import BranchAndBound, visit
+from .exhaustive.strategy import Exhaustive, duration, evaluated_near, is_few, size_of_best
 from .exhaustive.walkers import seconds_of
 from .milp import Milp
 from .objectives.whole_text import is_whole_text
@@ -122,6 +123,8 @@ class Auto(Strategy):
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         """Return all optima by the first choice that does not refuse."""
+        if _has_program(problem) and not is_few(problem):
+            return self.near(problem, Nearness(within=Fraction(0)), limits, should_stop).near(None, None)
         refusals: list[str] = []
         for chosen in self.choices(problem, limits, refusals):
             if chosen.enumerates:
@@ -135,7 +138,14 @@ class Auto(Strategy):
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Return what is near the optimum by branch and bound, or by a visit of all selections where it refuses."""
+        """Return what is near the optimum by branch and bound, or by a visit of all selections where it refuses.
+
+        Of an integer program a solver finds the best value first.
+        """
+        if _has_program(problem):
+            search = self._milp().search
+            found = evaluated_near(problem, nearness, limits, should_stop, search, visit)
+            return replace(found, statistics={**found.statistics, "ran": BranchAndBound.name})
         refusals: list[str] = []
         for chosen in (BranchAndBound(), Exhaustive()):
             try:
@@ -166,7 +176,7 @@ class Auto(Strategy):
             yield Exhaustive()
             return
         cleverer = list(self._cleverer(problem, refusals))
-        if len(cleverer) > 1 and _takes_many(problem):
+        if len(cleverer) > 1 and (_takes_many(problem) or _has_program(problem)):
             cleverer.reverse()
         yield from cleverer
         if len(cleverer) > 1 and problem.can(Capability.RATIOS):
@@ -190,6 +200,12 @@ class Auto(Strategy):
                 yield strategy
             except UnsupportedError as error:
                 refusals.append(str(error))
+
+
+def _has_program(problem: Problem) -> bool:
+    """Whether a problem is an integer program of its owner's, which solvers serve best, with bounds of completions."""
+    abilities = (Capability.LINEAR, Capability.COMPLETIONS)
+    return all(map(problem.can, abilities)) and not problem.can(Capability.COVERAGE)
 
 
 def _climb(run: Run) -> None:

@@ -196,14 +196,9 @@ class BranchAndBound(Strategy):
                 require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The bound knapsack")
             return
         if not problem.can(Capability.COVERAGE):
-            instead = (
-                "use auto, milp (for one optimum)"
-                if problem.can(Capability.LINEAR)
-                else "define its bound, or use auto"
-            )
             raise UnsupportedError(
                 "The strategy branch-and-bound needs a problem in the normal form, or one that bounds its completions, "
-                f"which this one ({type(problem).__name__}) is not: {instead} or exhaustive."
+                f"which this one ({type(problem).__name__}) is not: define its bound, or use auto or exhaustive."
             )
         super().accept(problem)
         instance = problem.coverage
@@ -342,7 +337,8 @@ class BranchAndBound(Strategy):
         """Return all optima."""
         self.accept(problem)
         if _bounds_itself(problem):
-            return evaluated_near(problem, Nearness(values=1), limits, should_stop, visit).near(None, None)
+            within = Nearness(within=Fraction(0))
+            return evaluated_near(problem, within, limits, should_stop, search_by_own_bound, visit).near(None, None)
         coverage = problem.coverage
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, self.enumerate)
@@ -368,7 +364,7 @@ class BranchAndBound(Strategy):
         """Return all selections that are near the best."""
         self.accept(problem)
         if _bounds_itself(problem):
-            return evaluated_near(problem, nearness, limits, should_stop, visit)
+            return evaluated_near(problem, nearness, limits, should_stop, search_by_own_bound, visit)
         coverage = problem.coverage
         if self.bound == "knapsack" and not is_cover(coverage):
             raise UnsupportedError(

@@ -203,8 +203,6 @@ _UNASKED_S: Final = 10.0  # Seconds that are spent at most where nobody has aske
 def prove(run: Run) -> bool:
     """Say whether our own means prove what a run holds, or that nothing is feasible; bound it in any case."""
     seconds = min(_UNASKED_S, run.remaining_s)
-    if not run.problem.can(Capability.COVERAGE):
-        return False
     if run.evaluation is not None and run.problem.can(Capability.BOUND):
         run.raise_root_bound(run.deadline.within(seconds))
         if run.bound == run.evaluation.key:
@@ -737,7 +735,7 @@ class Milp(Strategy):
                 f"{str(error).rstrip('.')}; optsum sets {' and '.join(own)} otherwise, for a reason: try without "
                 f"--backend-option {own[0]}."
             ) from error
-        if self.verify and run.proven and run.problem.can(Capability.COVERAGE):
+        if self.verify and run.proven:
             verify(run, self.backend)
 
     def _search(self, run: Run, solver: Backend) -> None:

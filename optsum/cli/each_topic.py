@@ -211,6 +211,7 @@ class EachTopic:
         self._finished = Finished(output or "", ways, other)
         self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit)
         self._statuses: Counter[str] = Counter()
+        self.limited: Counter[str] = Counter()  # by which limit results ended
         self._objective, self._chosen = 0.0, 0
         self._kept = 0
         self._rows: RowWriter | None = None
@@ -298,6 +299,8 @@ class EachTopic:
             self._ended[result.termination.value.replace("_", " ")] += 1
         self._objective += result.objective or 0.0
         self._chosen += len(result.selection or ())
+        if result.termination.value.endswith("limit"):
+            self.limited[result.termination.value.replace("_", " ")] += 1
         if result.status is Status.ERROR:
             self._first_error = self._first_error or result.error
             self._reasons[_reason(result)] += 1
@@ -335,6 +338,7 @@ class EachTopic:
             limit, unit = self._ways[0].max_length, self._ways[0].length_unit
             if not self._chosen and isinstance(limit, int):  # sentences were meant, more often than not
                 parts.append(f"every selection is empty: nothing within {limit} {unit} counts (see --length-unit)")
+        parts += [f"{count} ended by the {limit}" for limit, count in self.limited.items()]
         if self._kept:
             parts.append(f"{self._kept} kept from before")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""

@@ -102,6 +102,11 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
     return min(abs(bound - objective) / max(1e-10, abs(objective)), float_info.max)
 
 
+def is_posed(formulation: str | None) -> bool:
+    """Return whether results of a formulation are of problems that were given as they are, without a text."""
+    return formulation is not None and formulation.partition(":")[0] == "problem"
+
+
 def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[int, ...]:
     """Return 1 for each sentence that is selected, and 0 for each other.
 
@@ -149,7 +154,8 @@ class Result(Shown):
     selection : tuple or None
         Chosen units in the numbering of the input, in document order.
     sentence_count : int or None
-        Sentences of the topic as it was searched, where `selection` numbers them.
+        Sentences of the topic as it was searched, where `selection` numbers them; of a problem its units, which its row
+        calls ``units``.
     length : int or None
         Summed length, in the unit of the problem's limits.
     summary : tuple of str or None
@@ -322,6 +328,9 @@ class Result(Shown):
         times = {name: seconds for name in _TIMES if (seconds := getattr(self.timing, name)) is not None}
         row["statistics"] = {**self.statistics, **times}
         row["trace"] = [[point.seconds, point.evaluations, point.objective] for point in self.trace]
+        if is_posed(self.formulation):
+            row["units"] = row["sentence_count"]
+            row = {name: value for name, value in row.items() if name not in _OF_TEXTS}
         return {**row, **({} if self.enumeration is None else self.enumeration.to_row()), **self.extra}
 
     @classmethod
@@ -345,7 +354,11 @@ class Result(Shown):
             values["summary"] = tuple(row["summary"])
         values["trace"] = tuple(TracePoint(*point) for point in values.get("trace", ()))
         others = {name: value for name, value in row.items() if name not in {*_FIELDS, "gap"}}
+        if is_posed(row.get("formulation")) and (units := row.get("units")) is not None:
+            values["sentence_count"] = units
         values["enumeration"] = OptimaFields.pop_from(others)
+        if values["enumeration"] is None and "sentence_count" in values:
+            others.pop("units", None)
         statistics = dict(values.get("statistics", {}))
         values["timing"] = Timing(**{name: statistics.pop(name) for name in _TIMES if name in statistics})
         values["statistics"], values["extra"] = statistics, others
@@ -354,6 +367,8 @@ class Result(Shown):
 
 _NO_COLUMN = {"timing", "enumeration", "extra", "source"}
 """Fields that a row holds as statistics, as fields of their own, or not at all."""
+_OF_TEXTS = {"metric", "numerator", "denominator", "rouge", "sentence_count"}
+"""Fields that a row of a problem without a text does not have."""
 _FIELDS = [item.name for item in dataclasses.fields(Result) if item.name not in _NO_COLUMN]
 _TIMES = tuple(item.name for item in dataclasses.fields(Timing))
 _FIRST = (

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, isinf, isnan, lcm, ulp
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import BackendError, InputError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.program.dual_bound import model_bound
+from optsum.program.dual_bound import dual_bound, model_bound
 from optsum.program.highs import load, new_highs, pass_model, run
 from optsum.program.model import LinearModel
 from optsum.program.rows import LinearRows
@@ -43,6 +44,8 @@ _SERVED: Final = {
 _QUICK_S: Final = 0.1  # Seconds that HiGHS may take for the other columns without hearing Ctrl-C, which takes a thread.
 
 _LATE_S: Final = 0.3  # Seconds that the same may take after the limit of a search.
+
+_SMALL: Final = 10_000  # Entries of a relaxation that takes no moment in which Ctrl-C must be heard.
 
 _KNOWN: Final = 10_000  # Selections of which the value is remembered.
 
@@ -83,8 +86,8 @@ class LinearProblem(Problem):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Name what this problem offers: an integer program, and the bound of its relaxation."""
-        return frozenset({Capability.LINEAR, Capability.BOUND})
+        """Name what this problem offers: an integer program, and bounds of its relaxation."""
+        return super().capabilities | {Capability.LINEAR}
 
     def prepare(self) -> None:
         """Load the solver of the relaxation."""
@@ -333,6 +336,59 @@ class LinearProblem(Problem):
         """Return the bound of the linear relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`)."""
         model = self.linear_model
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
+
+    def bound(self, chosen: Selection, open: Selection) -> Key | None:  # noqa: A002 - the word for it
+        """Return the bound of the relaxation with some units decided, proven in integers; None if no row allows them.
+
+        HiGHS goes from the basis of the last call to that of this one.
+        """
+        model, upper, lower = self.linear_model, self.program.upper.copy(), np.zeros(self.program.columns, np.int64)
+        upper[: self.size] = 0
+        lower[list(chosen)] = upper[[*chosen, *open]] = 1
+        with self._relaxation.used:
+            duals, feasible = self._relaxation.duals(lower, upper)
+        if not feasible:  # a ray proves it where its integers do: 0 is then not within the bound of an objective of 0
+            nothing = self._without_objective
+            if model.sense.better(0, dual_bound(nothing, duals, lower=lower, upper=upper)):
+                return None
+            duals = np.zeros(model.rows)
+        return Fraction(dual_bound(model, duals, lower=lower, upper=upper) + model.offset, model.denominator)
+
+    @cached_property
+    def _without_objective(self) -> LinearModel:
+        return replace(self.linear_model, objective=np.zeros(self.program.columns, np.int64))
+
+    @cached_property
+    def _relaxation(self) -> _Relaxation:
+        return _Relaxation(self.linear_model)
+
+
+class _Relaxation:
+    """The relaxation of a program in HiGHS, for bounds of one node after another."""
+
+    def __init__(self, model: LinearModel) -> None:
+        self.used = Lock()  # HiGHS serves one thread at a time
+        self._model, self._highs = model, new_highs()
+        self._highs.setOptionValue("output_flag", False)
+        self._highs.setOptionValue("presolve", "off")  # which would leave no ray
+        pass_model(self._highs, model, relaxed=True)
+        self._columns = np.arange(model.columns, dtype=np.int32)
+
+    def duals(self, lower: IntArray, upper: IntArray) -> tuple[NDArray[np.float64], bool]:
+        """Return multipliers for bounds of the columns, and whether they are no ray; zeros at the limit of a search.
+
+        Floating point has found them: whoever uses them computes in integers what they prove.
+        """
+        model, highs = self._model, self._highs
+        highs.changeColsBounds(model.columns, self._columns, lower.astype(np.float64), upper.astype(np.float64))
+        if run(highs, of_search.get(), apart=len(model.row_value) > _SMALL):
+            status = highs.getModelStatus().name
+            if status == "kOptimal":
+                return np.array(highs.getSolution().row_dual), True
+            if status == "kInfeasible" and (ray := highs.getDualRay())[1]:
+                sign = -1 if model.sense is Sense.MAXIMIZE else 1  # rays do not follow the sense, as multipliers do
+                return sign * ray[2] / max(np.abs(ray[2]).max(), 1e-300), False
+        return np.zeros(model.rows), True
 
 
 class PyomoProblem(LinearProblem):

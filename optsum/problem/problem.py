@@ -188,10 +188,15 @@ class Problem(ABC):
 
     def fresh(self) -> Self:
         """Return the same problem without what earlier searches computed on it, however its class is made."""
-        found = copy(self)
-        for name in [name for name in vars(found) if isinstance(getattr(type(self), name, None), cached_property)]:
-            del found.__dict__[name]
-        return found
+        return copy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was computed, which may be large, or hold a solver."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(type(self), name, None), cached_property)
+        }
 
     def as_topic(self) -> Topic:
         """Return the topic that stands for this problem where topics are taken: its units are the sentences."""

@@ -29,12 +29,18 @@ _INT64_SAFE = 2.0**61
 _LARGEST = 2.0**256  # Multipliers beyond it are cut, so that no float overflows; any finite ones are valid.
 
 
-def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
+def dual_bound(
+    model: LinearModel,
+    duals: NDArray[np.float64],
+    *,
+    lower: NDArray[np.int64] | None = None,
+    upper: NDArray[np.int64] | None = None,
+) -> int:
     """Return an integer that no integral solution of the model passes.
 
     `duals` (rows,) of float: multipliers in the sign convention of the model's own sense. Any numbers are valid; NaN
-    and infinities count as 0. The result: upper bound of ``objective . x`` when maximizing, lower bound when
-    minimizing.
+    and infinities count as 0. `lower`, `upper` (columns,): narrower bounds of the columns, if not the model's own. The
+    result: upper bound of ``objective . x`` when maximizing, lower bound when minimizing.
     """
     sign = 1 if model.sense is Sense.MAXIMIZE else -1
     finite = np.clip(np.nan_to_num(duals, posinf=0.0, neginf=0.0), -_LARGEST, _LARGEST)
@@ -46,14 +52,17 @@ def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
     side = np.where(scaled == 0, 0, side)
 
     widths = np.diff(model.row_start)
-    spread = np.repeat(np.abs(scaled), widths) * np.abs(model.row_value)
+    spread = np.repeat(np.abs(scaled), widths) * np.abs(model.row_value) * np.maximum(model.upper[model.row_column], 1)
     magnitude = float(np.abs(scaled) @ np.abs(side)) + float(spread.sum())
     magnitude += SCALE * float(np.abs(model.objective) @ model.upper) + float(np.abs(scaled).max(initial=0.0))
     exact = np.int64 if magnitude < _INT64_SAFE else object  # Python integers where int64 might not hold
     multiplier = _exact(scaled, exact)
     reduced = sign * SCALE * model.objective.astype(exact)
     np.subtract.at(reduced, model.row_column, np.repeat(multiplier, widths) * model.row_value.astype(exact))
-    total = int(multiplier @ _exact(side, exact)) + int(np.maximum(reduced, 0) @ model.upper.astype(exact))
+    total = int(multiplier @ _exact(side, exact))
+    total += int(np.maximum(reduced, 0) @ (model.upper if upper is None else upper).astype(exact))
+    if lower is not None:
+        total += int(np.minimum(reduced, 0) @ lower.astype(exact))
     return sign * (total // SCALE)  # minimizing is maximizing the negative
 
 

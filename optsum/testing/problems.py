@@ -27,8 +27,8 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
 
     * evaluation: the same selection always has the same value; values are ordered as keys are; nothing is feasible
       outside the length limits;
-    * moves: each flips existing units, once; every unit can be reached; a selection that only its length makes
-      infeasible stays so (no move loses a parent);
+    * moves: each flips existing units, once; every unit can be reached; in the normal form none breaks more than limits
+      (no move loses a parent);
     * repair: ends feasible, or changes nothing;
     * coverage arrays: the incremental state equals fresh evaluation after random flips;
     * bound: no feasible selection passes it;
@@ -135,15 +135,14 @@ def _check_values(evaluations: dict[Selection, Evaluation], where: str) -> None:
 
 
 def _only_limits(problem: Problem, selection: Selection) -> bool:
-    explained = problem.excess(selection)
-    if problem.can(Capability.COVERAGE):
-        explained += sum(row.excess(selection) for row in problem.coverage.rows)
-    return problem.evaluate(selection).violation == explained
+    rows = sum(row.excess(selection) for row in problem.coverage.rows)
+    return problem.evaluate(selection).violation == problem.excess(selection) + rows
 
 
 def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
+    limited = problem.sense is Sense.MAXIMIZE and problem.can(Capability.COVERAGE)  # others have limits of any kind
     for selection in sample:
-        closed = problem.sense is Sense.MAXIMIZE and _only_limits(problem, selection)
+        closed = limited and _only_limits(problem, selection)
         touched: set[int] = set()
         for move in problem.moves(selection):
             text = f"the move {move} from {selection}"

@@ -81,26 +81,38 @@ def evaluated_near(
     nearness: Nearness,
     limits: Limits,
     should_stop: Callable[[], bool] | None = None,
+    search: Callable[[Run], None] | None = None,
     visit: Visit | None = None,
 ) -> Optima:
     """Return all selections that are near the best, as `optsum.contracts.strategy.Strategy.near` does.
 
-    `visit` yields the selections, but for those of at most values that are out of reach; all that fit if not given.
+    `search` proves the best value first, where there is one. `visit` yields the selections, but for those of at most
+    values that are out of reach; all that fit if not given.
     """
     run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
     near = _Near(problem, nearness)
     reason = "completed"
-    try:
+
+    def kept(run: Run) -> None:
+        nonlocal reason
+        if search is not None:
+            search(run)
+            if run.evaluation is not None and run.selection is not None:
+                near.keep(run.selection, Fraction(run.evaluation.key))
         for selection, evaluation in (visit or _visit_all)(run, near.is_out_of_reach):
             if evaluation.feasible and not near.keep(selection, Fraction(evaluation.key)):
                 reason = "memory_limit"
                 break
+
+    try:
+        run.be_searched(kept)
     except Stopped as stopped:
         reason = stopped.termination.value
     except KeyboardInterrupt:
         reason = "interrupted"
-    sets, least = near.reached(unproven=reason != "completed")
-    found = found_by(run, sets, reason, proven=reason == "completed")
+    complete = reason == "completed"
+    sets, least = near.reached(unproven=not complete and (nearness.values is not None or not run.proven))
+    found = found_by(run, sets, reason, proven=complete or run.proven)
     return found.near(least, run.selection)
 
 
@@ -222,7 +234,8 @@ def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bo
         bounded = found is not None and problem.can(Capability.BOUND)
         root = problem.root_bound(deadline) if bounded else None
         bound = None if root is None else worth(problem, root)
-    return Optima(Diagram.of_sets(sets), value, bound, reason == "completed", reason, run.statistics)
+    statistics = {**run.statistics, "nodes": run.nodes} if run.nodes else run.statistics
+    return Optima(Diagram.of_sets(sets), value, bound, reason == "completed", reason, statistics)
 
 
 def worth(problem: Problem, key: Key) -> int | Fraction:

@@ -128,6 +128,7 @@ def run_enumerate(
     """
     from optsum.cli.each_topic import EachTopic
     from optsum.report.tables.results import near_table, optima_table
+    from optsum.report.tables.table import counted
     from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
     from optsum.running.posed import posed
 
@@ -139,10 +140,18 @@ def run_enumerate(
     work = EachTopic(
         files, output_or_pipe(files.output), [resolved], other=lambda row: _other_enumerate(row, nearness, shape)
     )
-    return work.show(
+    status = work.show(
         lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape),
         optima_table if nearness is None else near_table,
     )
+    late = work.limited["time limit"]
+    if late and status == DONE:
+        tell(
+            f"{counted(late, 'count')} of sets {'is a lower limit' if late == 1 else 'are lower limits'}: the search "
+            f"ended after {resolved.time_limit:g} s; --time-limit sets another",
+            DONE,
+        )
+    return status
 
 
 def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[str, int]) -> str | None:

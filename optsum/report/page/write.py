@@ -486,7 +486,7 @@ def _problem(
             gathered.settings.append(setting)
         if name is not None:
             known[setting, name] = problem
-    count = row.get("sentence_count")
+    count = row.get("sentence_count", row.get("units"))  # of a problem without a text
     problem.sentences = problem.sentences if count is None else count
     if details is not None and problem.text is None:
         topic = topic_of(row, details)

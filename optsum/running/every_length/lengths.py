@@ -26,9 +26,7 @@ class Lengths:
         if text is None:
             if max_length is None:
                 raise OptionError("A frontier needs lengths: give --lengths 25:300:25, or --max-length N for all to N.")
-            if max_length == 0:
-                return cls((0,))
-            text = range(1, max_length + 1)
+            text = range(min(1, max_length), max_length + 1)
         try:
             given: Iterable[object] = text if not isinstance(text, str) else map(int, text.split(","))
             if isinstance(text, str) and ":" in text:
@@ -37,9 +35,9 @@ class Lengths:
             found = whole_numbers(tuple(islice(given, _MOST + 1)), "Length {}")
         except (TypeError, ValueError):
             found = ()
-        if not found or not 1 <= min(found) <= max(found) <= _LONGEST or len(found) > _MOST:
+        if not found or not 0 <= min(found) <= max(found) <= _LONGEST or len(found) > _MOST:
             raise OptionError(
-                f"Lengths are numbers from 1 to {_LONGEST}, such as 25:300:25 (from, to, step) or 50,100,200, at most "
+                f"Lengths are numbers from 0 to {_LONGEST}, such as 25:300:25 (from, to, step) or 50,100,200, at most "
                 f"{_MOST}, not {text!s:.80}."
             )
         return cls(tuple(sorted(set(found))))

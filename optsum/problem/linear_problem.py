@@ -397,13 +397,14 @@ class PyomoProblem(LinearProblem):
     Parameters
     ----------
     model : pyomo.environ.ConcreteModel
-        One active objective; linear constraints; every variable integral and bounded. It is read once and not changed.
+        One active objective; linear constraints; every variable bounded, and integral, or whole in an optimum anyway
+        (copies of what is covered). It is read once and not changed.
         A float is taken for the fraction with a denominator of up to 10^6 next to it, 0.1 for a tenth; else for the
         decimal number that Python prints for it.
     units : Pyomo variable or sequence of them
         The binary variables that are chosen: an indexed variable, or a list of variables. A selection numbers them.
     lengths : sequence of int, optional
-        Length of each unit, which `max_length` limits; 1 if not given.
+        Length of each unit, which `max_length` limits; 1 if not given, so that limits and frontiers count units.
     min_length, max_length : int, optional
     name : str, optional
         The id of its row; by default the name of the model.
@@ -497,6 +498,8 @@ def _program(
     sense: Sense,
 ) -> LinearModel:
     """Return a program in whole numbers, with the units first and every column beginning at 0."""
+    whole = _whole_anyway(columns, rows, objective, sense)
+    columns = [column._replace(integral=column.integral or at in whole) for at, column in enumerate(columns)]
     order = [*units, *sorted(set(range(len(columns))).difference(units))]
     low, upper = _bounds([columns[column] for column in order])
     place = {column: number for number, column in enumerate(order)}
@@ -529,6 +532,51 @@ def _program(
         denominator=scale,
         offset=int(constant * scale),
     )
+
+
+def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _Row, sense: Sense) -> set[int]:
+    """Return columns that may be fractions, but are whole in an optimum whatever whole values the others take.
+
+    Such are copies of what is covered. Some are best as large as their bounds and rows of their own allow. The others
+    have coefficients of 1 or -1 and share at most one row each, so that all vertices of what they may be are whole.
+    """
+    broken = {at for at, column in enumerate(columns) if not column.integral}
+    held: dict[int, list[_Row]] = {at: [] for at in broken}
+    for row in rows:
+        for at in broken.intersection(row.terms):
+            held[at].append(row)
+
+    def is_whole(side: float | Fraction | None) -> bool:
+        return side is None or isinf(side) or side == round(side)
+
+    def ends(row: _Row, at: int) -> bool:
+        """Whether a row gives whole ends to a column as soon as the other columns are whole."""
+        return all(number is None or is_whole(number / row.terms[at]) for number in (*row.terms.values(), *row[2:]))
+
+    def rises(row: _Row, at: int) -> bool:
+        """Whether a row allows a column to be larger."""
+        return (row.high is None or row.terms[at] < 0) and (row.low is None or row.terms[at] > 0)
+
+    sign = 1 if sense is Sense.MAXIMIZE else -1
+    served = {at for at in broken if is_whole(columns[at].low) and is_whole(columns[at].high)}
+    full = {
+        at
+        for at in served
+        if sign * objective.terms.get(at, 0) >= 0
+        and all(rises(row, at) or (ends(row, at) and broken.intersection(row.terms) == {at}) for row in held[at])
+    }
+    before: set[int] | None = None
+    rest = served - full
+    while rest != before:
+        before, fractions = rest, broken - full - rest
+        shared = {id(row) for row in rows if len(rest.intersection(row.terms)) > 1}
+        rest = {
+            at
+            for at in before
+            if all(ends(row, at) and fractions.isdisjoint(row.terms) for row in held[at])
+            and sum(id(row) in shared for row in held[at]) <= 1
+        }
+    return full | rest
 
 
 def _bounds(columns: Sequence[_Column]) -> tuple[list[int], list[int]]:
@@ -598,6 +646,7 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[str, ...]]:
         for value, variable in zip(found.linear_coefs, found.linear_vars, strict=True):
             at = column(variable)
             summed[at] = summed.get(at, Fraction(0)) + _exact(value, what)
+        summed = {at: value for at, value in summed.items() if value}
         return summed, _exact(found.constant, what)
 
     for unit in chosen:
@@ -678,7 +727,8 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[str, 
     for major in range(len(entries.start_) - 1):
         for entry in range(entries.start_[major], entries.start_[major + 1]):
             row, column = (major, entries.index_[entry]) if by_row else (entries.index_[entry], major)
-            matrix[row][column] = _exact(entries.value_[entry], f"The row {labels[row]}")
+            if entries.value_[entry]:
+                matrix[row][column] = _exact(entries.value_[entry], f"The row {labels[row]}")
     rows = [
         _Row(f"The row {label}", terms, _side(low, label), _side(high, label))
         for label, terms, low, high in zip(labels, matrix, held.row_lower_, held.row_upper_, strict=True)

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from optsum.contracts.enumeration import OptimaFields
 from optsum.contracts.frontier import Frontier, Reached, Step
-from optsum.contracts.result import Result, Status
+from optsum.contracts.result import Result, Status, is_posed
 from optsum.contracts.shown import unit_text
 from optsum.corpus.rows.reading import read_rows
 from optsum.errors import InputError, UnsupportedError
@@ -296,6 +296,9 @@ def steps_table(result: Result) -> Table:
             cells.append(number(step.count, 0))
         table.rows.append(cells)
     table.caption = ["gain: of the objective for each unit of length more; greedy: at the first length of the step"]
+    if is_posed(result.formulation):
+        ones = all(step.selection is None or step.length == len(step.selection) for step in one.steps)
+        table.caption.insert(0, f"from, to: the most {'units' if ones else 'length'} that a selection may have")
     return table
 
 

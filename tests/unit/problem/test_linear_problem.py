@@ -102,6 +102,54 @@ def test_every_backend_has_the_same_optimum(backend: str) -> None:
             assert (result.key if result.selection is not None else None) == best, (seed, start)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_all_that_is_good_is_enumerated_by_bounds(seed: int) -> None:
+    model = random_model(seed)
+    problem = optsum.PyomoProblem(model, units=model.x)
+    every = [tuple(np.flatnonzero(chosen).tolist()) for chosen in product([0, 1], repeat=problem.size)]
+    worth = {chosen: seen.key for chosen in every if (seen := problem.evaluate(chosen)).feasible}
+    sign = 1 if problem.sense is optsum.Sense.MAXIMIZE else -1
+    best = max((sign * Fraction(key) for key in worth.values()), default=Fraction(0))
+    for strategy in ("auto", "branch-and-bound"):
+        optima = optsum.enumerate_optima(problem, strategy=strategy)
+        assert set(optima) == {chosen for chosen, key in worth.items() if sign * key == best}
+        near = optsum.enumerate_optima(problem, strategy=strategy, within="20%")
+        assert set(near) == {chosen for chosen, key in worth.items() if sign * key >= best - abs(best) / 5}
+        assert near.complete
+        top = optsum.enumerate_optima(problem, strategy=strategy, best=2)
+        values = sorted({sign * key for key in worth.values()}, reverse=True)[:2]
+        assert set(top) == {chosen for chosen, key in worth.items() if sign * key in values}
+
+
+def test_a_knapsack_of_a_million_selections_is_enumerated_in_few_nodes() -> None:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(20), domain=pyo.Binary)
+    sizes = [5 + 7 * each * each % 31 for each in range(20)]
+    model.room = pyo.Constraint(expr=sum(sizes[each] * model.x[each] for each in range(20)) <= sum(sizes) // 2)
+    model.aim = pyo.Objective(expr=sum((sizes[each] + each % 5) * model.x[each] for each in range(20)), sense=-1)
+    problem = optsum.PyomoProblem(model, units=model.x)
+    found = optsum.enumerate_optima(problem, strategy="branch-and-bound", time_limit=600.0)
+    instance = optsum.Coverage.of(
+        sizes,
+        [{}] * 20,
+        [],
+        mass=[[sizes[each] + each % 5 for each in range(20)], [0] * 20],
+        max_length=sum(sizes) // 2,
+    )
+    assert set(found) == set(optsum.enumerate_optima(optsum.CoverageProblem.of(instance)))
+    assert 0 < found.nodes < 20_000
+
+
+def test_what_was_computed_is_no_part_of_a_copy() -> None:
+    model = random_model(0)
+    problem = optsum.PyomoProblem(model, units=model.x)
+    assert problem.bound((), tuple(range(problem.size))) == pickle.loads(pickle.dumps(problem)).bound(  # noqa: S301
+        (), tuple(range(problem.size))
+    )
+    assert "_relaxation" in vars(problem)
+    assert "_relaxation" not in vars(problem.fresh())
+
+
 def test_the_time_is_the_solver_s() -> None:
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(20), domain=pyo.Binary)
@@ -132,6 +180,36 @@ def test_a_file_is_the_model_that_was_written(seed: int) -> None:
             if asked.selection is not None:
                 assert Fraction(found.key) == Fraction(asked.key) * problem.program.denominator - problem.program.offset
                 assert read.evaluate(asked.selection).feasible
+
+
+def _covering(last: float, share: float = 1.0) -> pyo.ConcreteModel:
+    """Return a model whose columns beside the units are no integers, and whole anyway for some arguments."""
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(4), domain=pyo.Binary)
+    model.y = pyo.Var(range(2), bounds=(0, last))
+    model.held = pyo.Constraint(expr=share * model.y[0] + model.y[1] <= model.x[0] + 2 * model.x[1])
+    model.room = pyo.Constraint(expr=sum(model.x.values()) <= 2)
+    model.aim = pyo.Objective(expr=3 * model.y[0] + 2 * model.y[1] + model.x[3], sense=pyo.maximize)
+    return model
+
+
+def test_columns_that_are_whole_anyway_may_be_fractions() -> None:
+    model = _covering(2)
+    best = optsum.solve(optsum.PyomoProblem(model, units=model.x))
+    assert (best.status, best.objective, best.selection) == (optsum.Status.OPTIMAL, 8, (0, 1))
+    for refused in (_covering(1.5), _covering(2, 2.0)):
+        with pytest.raises(optsum.InputError, match="may be a fraction"):
+            optsum.PyomoProblem(refused, units=refused.x)
+
+
+@pytest.mark.parametrize("kind", ["lp", "mps"])
+def test_what_is_exported_is_read_again(tmp_path: Path, kind: str) -> None:
+    topic = {"id": "t", "documents": [["a b c", "b c d", "d e"]], "references": [["a b c d"]]}
+    (written,) = optsum.export([topic], tmp_path, kind, max_length=5)
+    read = optsum.Problem.from_mps(str(written.path))
+    assert (read.name, read.labels) == ("t", ("s0", "s1", "s2"))
+    asked = optsum.solve(topic, max_length=5)
+    assert abs(optsum.solve(read).objective or 0) == asked.numerator
 
 
 def test_every_verb_takes_it(tmp_path: Path) -> None:
@@ -207,7 +285,7 @@ def test_a_float_is_the_fraction_that_it_stands_for() -> None:
 def _with(part: str) -> pyo.ConcreteModel:
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(2), domain=pyo.Binary)
-    model.z = pyo.Var(domain=pyo.NonNegativeReals if part == "continuous" else pyo.NonNegativeIntegers)
+    model.z = pyo.Var(bounds=(0, 1.5)) if part == "continuous" else pyo.Var(domain=pyo.NonNegativeIntegers)
     extra = {
         "continuous": model.z,
         "unbounded": model.z,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -91,6 +92,28 @@ def test_large_gains_need_more_than_64_bits() -> None:
     problem = CoverageProblem.of(instance)
     assert problem.root_bound() >= Fraction(1, 2)
     assert dual_bound(problem.linear_model, np.zeros(3)) == 2**55 + 2**54
+
+
+def test_wide_columns_count_in_what_64_bits_hold() -> None:
+    model = LinearModel(
+        sense=Sense.MAXIMIZE,
+        objective=[1, 0],
+        upper=[1, 2**45],
+        integral=[True, True],
+        row_start=[0, 2],
+        row_column=[0, 1],
+        row_value=[1, 1000],
+        row_lower=[-np.inf],
+        row_upper=[0.0],
+        units=1,
+        denominator=1,
+        offset=0,
+    )
+    assert dual_bound(model, np.array([-1.0])) == 1, "a multiplier of the wrong side counts as 0"
+    lower, upper = np.array([1, 0]), np.array([1, 2**45])
+    assert dual_bound(model, np.array([0.0]), lower=lower, upper=upper) == 1
+    model = replace(model, row_lower=np.array([0.0]), row_upper=np.array([np.inf]))
+    assert dual_bound(model, np.array([-1.0])) == 2 + 1000 * 2**45
 
 
 def test_an_infeasible_problem_has_the_trivial_bound() -> None:

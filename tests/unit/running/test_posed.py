@@ -119,7 +119,7 @@ def test_what_is_exported_is_solved_from_its_file(tmp_path: Path) -> None:
         ["compare", str(lines), "--strategies", "greedy", "-o", str(rows), "--overwrite", "--details"],
         ["report", str(rows), "-o", str(page)],
         ["enumerate", str(lines), "-o", str(tmp_path / "all.jsonl")],
-        ["frontier", str(lines), "--lengths", "5:20:5", "-o", str(tmp_path / "frontier.jsonl")],
+        ["frontier", str(lines), "--lengths", "0:20:5", "-o", str(tmp_path / "frontier.jsonl")],
         ["export", str(lines), "--format", "mps", "-o", str(tmp_path / "mps")],
     ):
         assert main(command) == 0, command
@@ -214,12 +214,15 @@ def test_every_command_takes_problems_of_ones_own(made: Path, kind: str) -> None
 
     solved = rows("solve", place, "--details")
     assert [(row["objective"], row["status"]) for row in solved] == [(value, "optimal") for value in values]
+    assert {row["units"] for row in solved} == {8 if kind == "own" else 5}
+    assert {"rouge", "metric", "numerator", "denominator", "sentence_count"}.isdisjoint(solved[0])
     assert main(["report", "rows.jsonl", "-o", "page.html"]) == 0
     assert all(row["id"] in Path("page.html").read_text() for row in solved)
     assert [row["objective"] for row in rows("solve", place, "--workers", "2", "--start", "rows.jsonl")] == values
     compared = rows("compare", place, "--strategies", "vns,random", "--seeds", "0:2", "--time-limit", "5,10")
     assert len(compared) == len(values) * (1 + 2 * 2 * 2)
     every = rows("enumerate", place)
+    assert all(optsum.Result.from_row(row).to_row() == row for row in (*compared, *every))
     assert [(row["objective"], row["complete"]) for row in every] == [(value, True) for value in values]
     assert all(
         row["count"] >= other["count"]
@@ -243,6 +246,14 @@ def test_every_command_takes_problems_of_ones_own(made: Path, kind: str) -> None
     on_all = rows("compare", place, "--backends", "usable")
     assert {"highs", "pyomo:highs"} <= {row["backend"] for row in on_all}
     assert {row["objective"] for row in on_all} == set(values)
+
+
+def test_an_enumeration_that_a_limit_ends_says_so(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    limited = ["enumerate", "made.py:own", "--within", "50%", "--time-limit", "0"]
+    assert main([*limited, "-o", "rows.jsonl"]) == 0
+    said = capsys.readouterr()
+    assert "3 ended by the time limit" in said.out
+    assert "3 counts of sets are lower limits: the search ended after 0 s; --time-limit sets another" in said.err
 
 
 def test_what_a_function_does_is_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:

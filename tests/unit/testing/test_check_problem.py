@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import optsum
 from optsum.coverage import state as arrays
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
@@ -195,6 +196,18 @@ def test_broken_problems_fail(broken: type[Base], match: str) -> None:
     with pytest.raises(ConformanceError, match=match) as failure:
         check_problem(broken.make(), name="the instance", seed=7)
     assert str(failure.value).startswith("the instance (seed 7): ")
+
+
+class Ordered(optsum.Problem):
+    """Says in the violation that each unit needs the one before."""
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        missing = sum(unit > 0 and unit - 1 not in selection for unit in selection)
+        return Evaluation(len(selection), self.excess(selection) + missing, len(selection))
+
+
+def test_limits_of_any_kind_may_be_in_the_violation() -> None:
+    check_problem(Ordered(lengths=(2, 1, 3, 1, 1), max_length=6))
 
 
 def test_a_bound_that_is_declared_but_missing_fails() -> None:

@@ -125,8 +125,9 @@ def test_a_knapsack_of_a_million_selections_is_enumerated_in_few_nodes() -> None
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(20), domain=pyo.Binary)
     sizes = [5 + 7 * each * each % 31 for each in range(20)]
+    worth = [sizes[each] + each % 5 for each in range(20)]
     model.room = pyo.Constraint(expr=sum(sizes[each] * model.x[each] for each in range(20)) <= sum(sizes) // 2)
-    model.aim = pyo.Objective(expr=sum((sizes[each] + each % 5) * model.x[each] for each in range(20)), sense=-1)
+    model.aim = pyo.Objective(expr=sum(worth[each] * model.x[each] for each in range(20)), sense=-1)
     problem = optsum.PyomoProblem(model, units=model.x)
     found = optsum.enumerate_optima(problem, strategy="branch-and-bound", time_limit=600.0)
     instance = optsum.Coverage.of(

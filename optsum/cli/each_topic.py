@@ -211,13 +211,12 @@ class EachTopic:
         self._finished = Finished(output or "", ways, other)
         self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit)
         self._statuses: Counter[str] = Counter()
-        self.limited: Counter[str] = Counter()  # by which limit results ended
         self._objective, self._chosen = 0.0, 0
         self._kept = 0
         self._rows: RowWriter | None = None
         self._first_error: str | None = None
         self._reasons: Counter[str] = Counter()
-        self._ended: Counter[str] = Counter()  # by which limit
+        self.ended: Counter[str] = Counter()  # by which limit
         self._warm = self._elapsed = 0.0
         self.interrupted = False
 
@@ -296,11 +295,9 @@ class EachTopic:
     def _note(self, result: Result) -> None:
         self._statuses[result.status.value] += 1
         if result.termination.value.endswith("_limit"):
-            self._ended[result.termination.value.replace("_", " ")] += 1
+            self.ended[result.termination.value.replace("_", " ")] += 1
         self._objective += result.objective or 0.0
         self._chosen += len(result.selection or ())
-        if result.termination.value.endswith("limit"):
-            self.limited[result.termination.value.replace("_", " ")] += 1
         if result.status is Status.ERROR:
             self._first_error = self._first_error or result.error
             self._reasons[_reason(result)] += 1
@@ -332,13 +329,12 @@ class EachTopic:
         held = self._statuses["optimal"] + self._statuses["feasible"]
         kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in self._statuses.items())
         parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
-        parts += [f"{count} ended by the {limit}" for limit, count in self._ended.items()]
+        parts += [f"{count} ended by the {limit}" for limit, count in self.ended.items()]
         if held:
             parts.append(f"mean objective {number(self._objective / held)}")
             limit, unit = self._ways[0].max_length, self._ways[0].length_unit
             if not self._chosen and isinstance(limit, int):  # sentences were meant, more often than not
                 parts.append(f"every selection is empty: nothing within {limit} {unit} counts (see --length-unit)")
-        parts += [f"{count} ended by the {limit}" for limit, count in self.limited.items()]
         if self._kept:
             parts.append(f"{self._kept} kept from before")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""

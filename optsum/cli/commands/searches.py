@@ -144,7 +144,7 @@ def run_enumerate(
         lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape),
         optima_table if nearness is None else near_table,
     )
-    late = work.limited["time limit"]
+    late = work.ended["time limit"]
     if late and status == DONE:
         tell(
             f"{counted(late, 'count')} of sets {'is a lower limit' if late == 1 else 'are lower limits'}: the search "

@@ -6,7 +6,9 @@ used, so ``import optsum`` costs nothing.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from optsum._version import __version__
@@ -192,3 +194,13 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _ByName(ModuleType):
+    """The package, which is pickled as its name: dill copies all of a module that is not in site-packages."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)
+
+
+sys.modules[__name__].__class__ = _ByName

@@ -142,11 +142,25 @@ _NEAR: Final = {
     "processes": "workers",
     "solver": "backend",
     "timeout": "time_limit",
+    "rouge": "metric",
     "rouge_type": "metric",
     "rouge_types": "metric",
+    "score": "metric",
+    "length": "max_length",
+    "jobs": "workers",
+    "summary_length": "max_length",
+    "words": "max_length",
+    # As a signature has them.
+    "form": "formulation",
+    "of": "measure",
+    "refs": "references",
+    "len": "max_length",
+    "tok": "tokenizer",
+    "stop": "stopwords",
 }
 
 _ELSEWHERE: Final = {
+    "input": "the file of topics stands by itself, after the command",
     "seeds": "optsum compare and the studies akhmetov, gap and hirao run what is random with several",
     "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao prove beside what does not prove; here "
     "the time limit is of every search",

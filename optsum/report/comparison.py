@@ -469,8 +469,11 @@ def _table(comparison: Comparison) -> Table:
     if solvers:
         columns |= {"bound": lambda row: number(row.mean_bound), "nodes": lambda row: number(row.mean_nodes, 1)}
     table = Table.of(["strategy"], list(columns))
-    for row in rows:
-        table.add(row.strategy, *(cell(row) for cell in columns.values()))
+    for place, row in enumerate(rows):
+        name = row.strategy
+        if comparison.plan.added and place == 0:
+            name = Cell(f"{'optimum' if row.reached == row.problems > 0 else 'exact'} ({name})", name)
+        table.add(name, *(cell(row) for cell in columns.values()))
     problems = counted(comparison.problems, "problem")
     table.title = f"{problems}: {headline(comparison.plan.variants[0])}"
     table.caption = list(_caption(comparison, guaranteed))

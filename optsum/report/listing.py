@@ -25,12 +25,12 @@ from optsum.text.tokenizers import TOKENIZERS
 _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "recall": {"max_length": 100},
     "F1": {"max_length": 100, "measure": "f1"},
-    "sum": {"max_length": 100, "metric": "rouge-1+rouge-2"},
-    "F1-sum": {"max_length": 100, "metric": "rouge-1+rouge-2", "measure": "f1"},
-    "mean": {"max_length": 100, "references": "mean"},
-    "joined": {"max_length": 100, "metric": "rouge-2", "boundaries": "joined"},
-    "meaning": {"max_length": 100, "metric": "similarity"},
-    "meaning-F1": {"max_length": 100, "metric": "similarity", "measure": "f1"},
+    "sum of metrics": {"max_length": 100, "metric": "rouge-1+rouge-2"},
+    "sum of F1s": {"max_length": 100, "metric": "rouge-1+rouge-2", "measure": "f1"},
+    "mean over references": {"max_length": 100, "references": "mean"},
+    "joined sentences": {"max_length": 100, "metric": "rouge-2", "boundaries": "joined"},
+    "similarity": {"max_length": 100, "metric": "similarity"},
+    "F1 of similarity": {"max_length": 100, "metric": "similarity", "measure": "f1"},
 }
 """What extracts can be searched for."""
 
@@ -46,20 +46,15 @@ def _failure(work: Callable[[], object]) -> str:
 
 def _strategies() -> Table:
     objectives = {**_OBJECTIVES, **_other_formulations()}
-    columns = [Column("strategy"), Column("proves"), *map(Column, objectives), Column("about", long=True)]
-    table = Table(columns)
+    table = Table([Column("strategy"), Column("proves"), Column("not for", long=True), Column("about", long=True)])
     for name in STRATEGIES:
         if reason := _failure(lambda name=name: STRATEGIES.load(name)):  # type: ignore[misc]
-            table.rows.append([name, "-", *("-" for _ in objectives), reason])
+            table.rows.append([name, "-", "-", reason])
             continue
         strategy = STRATEGIES.load(name)
-        served = ["-" if _failure(partial(_accept, name, case)) else "yes" for case in objectives.values()]
-        table.rows.append([name, "yes" if strategy.exact else "no", *served, strategy.about])
-    table.caption = [
-        "Extracts by recall, by F1 or precision, by a sum of metrics (rouge-1+rouge-2; F1-sum: of their F1s), by the",
-        "mean over references, with n-grams across sentence ends (joined), or by similarity of meaning and its F1;",
-        "compressions by recall; covers of fewest sentences.",
-    ]
+        refused = [case for case, options in objectives.items() if _failure(partial(_accept, name, options))]
+        table.rows.append([name, "yes" if strategy.exact else "no", ", ".join(refused) or "-", strategy.about])
+    table.caption = [f"Tried: {', '.join(objectives)}."]
     return table
 
 
@@ -80,24 +75,24 @@ def _accept(strategy: str, case: Mapping[str, Any]) -> None:
 
 
 def _formulations() -> Table:
-    headings = ["formulation", "metrics", *(aspect.replace("_", " ") for aspect in ASPECTS)]
-    table = Table([*map(Column, headings), Column("about", long=True)])
+    table = Table([Column("formulation"), *(Column(each, long=True) for each in ("metrics", "served", "about"))])
     for name in FORMULATIONS:
         if reason := _failure(lambda name=name: FORMULATIONS.load(name)):  # type: ignore[misc]
-            table.rows.append([name, *("-" for _ in ("metrics", *ASPECTS)), reason])
+            table.rows.append([name, "-", "-", reason])
             continue
         formulation = FORMULATIONS.load(name)
         serves = formulation.serves
-        served = [serves.metric_forms(), *(serves.values(aspect) for aspect in ASPECTS)]
-        shown = [" ".join(values) for values in served] if formulation.has_metric else ["-" for _ in served]
+        served = "; ".join(f"{aspect.replace('_', ' ')}: {', '.join(serves.values(aspect))}" for aspect in ASPECTS)
+        shown = [", ".join(serves.metric_forms()), served] if formulation.has_metric else ["-", "-"]
         table.rows.append([name, *shown, formulation.about])
     table.caption = ["What is served by itself; a combination that is not is refused by a sentence that says so."]
     return table
 
 
 def _backends() -> Table:
-    columns = ["backend", "installed", "works", "version", "licence", "reached by"]
-    table = Table([*map(Column, columns), Column("about, or why not and what installs it", long=True)])
+    columns = ["backend", "installed", "works", "version"]
+    others = ["licence", "reached by", "about"]
+    table = Table([*map(Column, columns), *(Column(each, long=True) for each in others)])
     for name in BACKENDS:
         if reason := _failure(lambda name=name: BACKENDS.load(name)):  # type: ignore[misc]
             table.rows.append([name, "no", "no", "", "", "", reason])
@@ -113,8 +108,9 @@ def _backends() -> Table:
         licence = backend.licence()
         table.rows.append([name, "yes", works, state.version, licence, backend.access, reason or backend.about])
     table.caption = [
-        "pyomo:NAME takes any of them, and any other solver that Pyomo knows ('pyomo help --solvers' names those),",
-        "on the equations as papers print them. pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
+        "pyomo:NAME takes any of them, and any other solver that Pyomo knows ('pyomo help --solvers' names those), "
+        "on the equations as papers print them.",
+        "pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
     ]
     return table
 
@@ -139,10 +135,9 @@ def _metrics() -> Table:
 
 
 def _presets() -> Table:
-    table = Table([Column("preset"), Column("about", long=True), Column("options", long=True)])
-    for name, preset in PRESETS.items():
-        options = " ".join(f"{option}={value}" for option, value in preset.options.items())
-        table.rows.append([name, preset.about, options])
+    table = Table([Column("preset"), Column("about", long=True)])
+    table.rows += [[name, preset.about] for name, preset in PRESETS.items()]
+    table.caption = ["optsum config show --preset NAME shows the options of one."]
     return table
 
 

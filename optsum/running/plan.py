@@ -48,6 +48,7 @@ class Plan:
 
     variants: tuple[Options, ...]  # The same options for each strategy, the exact one first.
     exact: str | None  # The strategy whose proven optimum the others are held against.
+    added: bool = False  # Whether that strategy is there for the optima alone: nobody has asked to compare it.
     # Solvers that a strategy with a backend is run on, a variant each; empty where it is run on one.
     backends: tuple[Solver, ...] = ()
     # Each strategy that proves nothing is run once with each; empty where all are run once.
@@ -115,6 +116,7 @@ class Plan:
         if exact is None:
             exact = solving() if backends is not None else _serving(base)
         exact = None if exact == "none" else exact
+        added = exact is not None and exact not in strategies
         for name in [*strategies, *([exact] if exact else [])]:
             if name not in STRATEGIES.names() and not is_place(name):
                 raise unknown_name("strategy", name, STRATEGIES)
@@ -129,13 +131,13 @@ class Plan:
             if exact is None:
                 raise OptionError(NO_EXACT)
             timed[0] = [resolve({**variants[0].model_dump(), "time_limit": exact_time_limit}, among_others=True)]
-        elif exact is not None and exact not in strategies:
-            timed[0] = timed[0][-1:]  # it is there for the optima alone
+        elif added:
+            timed[0] = timed[0][-1:]
         variants = [seeded for same in timed for variant in same for seeded in each_seed(variant, several)]
         if backends is None:
             own_of = partial(own_of_solver, base.backend_options)
             variants = [each.model_copy(update={"backend_options": own_of(each.backend)}) for each in variants]
-            return cls(tuple(variants), exact, seeds=several, time_limits=limits)
+            return cls(tuple(variants), exact, added, seeds=several, time_limits=limits)
         if not any(map(takes_backend, names)):
             raise OptionError(
                 f"Backends are those of the strategy {solving()}: name it among --strategies, or for --exact."
@@ -146,7 +148,7 @@ class Plan:
             for variant in variants
             for solver, given in (solvers if takes_backend(variant.strategy) else [(variant.backend, ())])
         )
-        return cls(tuple(each), exact, solvers, several, limits)
+        return cls(tuple(each), exact, added, solvers, several, limits)
 
 
 def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:

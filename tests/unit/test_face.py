@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import pickle
 import re
 import subprocess
 import sys
@@ -42,6 +43,11 @@ def test_every_name_loads() -> None:
         assert getattr(optsum, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nosuch'"):
         _ = optsum.nosuch
+
+
+def test_the_package_is_pickled_as_its_name() -> None:
+    # Where it lies outside site-packages, dill copies a module with all that it holds, and datasets warn of it.
+    assert pickle.loads(pickle.dumps(optsum)) is optsum
 
 
 def test_few_names_are_listed_and_those_for_extensions_are_in_plugins() -> None:

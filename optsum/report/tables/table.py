@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
+from textwrap import wrap
 from typing import Any, Self
 
 from optsum.errors import visible
@@ -24,6 +25,7 @@ from optsum.report.tables.formats import (
 __all__ = ["Cell", "Column", "Table", "Tabular", "counted", "number", "put_tables", "seconds", "share"]
 
 _WIDE = 10_000
+_PAGE = 100  # Letters of a line into which long columns are folded where there is no terminal.
 _NAME = 24  # Letters of a name that a narrow terminal shows at least.
 
 
@@ -121,15 +123,19 @@ class Table(Tabular):
         return [self]
 
     def text(self) -> str:
-        """Return the table as lines of aligned text, each as long as it must be."""
+        """Return the table as lines of aligned text: long columns are folded, others as wide as they must be."""
         from rich.console import Console
 
-        file = StringIO()
+        file, table = StringIO(), self._rich()
         console = Console(file=file, width=_WIDE, color_system=None, force_terminal=False, highlight=False)
-        console.print(self._rich())
+        caption = self.caption
+        if any(column.long for column in self.columns):
+            console.width = max(_PAGE, console.measure(table).minimum)
+            caption = [part for line in caption for part in wrap(line, _PAGE)]
+        console.print(table)
         lines = [line.rstrip() for line in file.getvalue().strip("\n").split("\n")]
         above = [visible(self.title), ""] if self.title else []
-        below = ["", *map(visible, self.caption)] if self.caption else []
+        below = ["", *map(visible, caption)] if caption else []
         return "\n".join([*above, *lines, *below])
 
     def show(self) -> None:

@@ -364,7 +364,8 @@ def test_print_gives_aligned_lines(news: list[Any]) -> None:
     lines = str(table).split("\n")
     assert lines[0] == "8 problems: rouge-2 recall, at most 50 words"
     start = next(number for number, line in enumerate(lines) if line.startswith("strategy"))
-    assert [line.split()[0] for line in lines[start + 2 : start + 4]] == ["auto", "greedy"]
+    assert [line.split()[0] for line in lines[start + 2 : start + 4]] == ["optimum", "greedy"]
+    assert lines[start + 2].startswith("optimum (auto) ")
     assert len({len(line) for line in lines[start : start + 4]}) == 1
     assert all(line == line.rstrip() for line in lines)
 

@@ -197,7 +197,7 @@ function official(result) {
 /** Return "optimum 1 of 20" with arrows; where none is proven nothing can be switched. */
 function optimumSwitch() {
   const { listed, view, optimum } = shown;
-  if (!listed.length) return null;
+  if (!listed.length || (!view.optima && listed.length === 1)) return null;
   const count = view.optima ? view.optima.count : String(listed.length);
   const complete = view.optima ? view.optima.complete : false;
   const all = view.optima ? `${complete ? "" : "at least "}${short(count)}` : "those found";
@@ -239,7 +239,7 @@ function summaryOnly() {
       ? summaryPanel(result.summary.map((sentence) => [null, sentence]))
       : el("h3", {}, "Summary"),
     units.length ? el("p", { class: "note" }, `units: ${units.join(", ")}`) : null,
-    el("p", { class: "note" }, "Source and references are not in these rows; --details writes them."),
+    el("p", { class: "note" }, "Source and references are not in these rows: solve, compare, run and enumerate write them with --details."),
   );
 }
 

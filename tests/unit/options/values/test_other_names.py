@@ -65,6 +65,8 @@ def test_options_by_other_names() -> None:
     [
         ({"timeout": 3}, "no option 'timeout'; optsum calls it time_limit"),
         ({"budget": 3}, "optsum calls it max_length"),
+        ({"of": "f1"}, "optsum calls it measure"),
+        ({"input": "x.jsonl"}, "no option 'input' here: the file of topics stands by itself"),
         ({"seed": 1, "random_state": 2}, "are the same: give one"),
     ],
 )

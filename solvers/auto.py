@@ -184,7 +184,7 @@ class Auto(Strategy):
         seconds = seconds_of(problem, _LONGEST_S)
         if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
             raise UnsupportedError(
-                f"Nothing but a visit of all selections would prove an optimum here, in {duration(seconds)}: give "
+                f"Only a visit of all selections would answer this, in {duration(seconds)}: give "
                 f"--time-limit, or a strategy that proves nothing, such as vns. {' '.join(refusals)}"
             )
         yield Exhaustive()

@@ -35,7 +35,8 @@ Topics: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="TOPICS",
-        help="a file or folder of topics, of any format (docs/topics.md), or hf:NAME; - for standard input",
+        help="a file of topics of any format, a folder with documents/ and references/, a problem (.mps, .lp, "
+        "FILE.py:FUNCTION) or hf:NAME; - for standard input",
     ),
 ]
 

@@ -737,6 +737,11 @@ def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
             return parallel_topics(folders, reading)
     except OSError as error:
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
+    if any(folder.glob("*.txt")) or any(folder.glob("*/*.txt")):
+        raise InputError(
+            f"{folder} has texts, but no folders documents/ and references/: put each text into {folder}/documents/, "
+            f"and its reference under the same name into {folder}/references/"
+        )
     raise InputError(
         f"{folder} cannot be read: it is a folder; give a file, or a folder of files named *.conllu or *.story, of a "
         "saved dataset, of the parts of one file (*.jsonl, *.csv, *.parquet), of JSON files with a topic each, of "

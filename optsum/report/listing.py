@@ -108,8 +108,7 @@ def _backends() -> Table:
         licence = backend.licence()
         table.rows.append([name, "yes", works, state.version, licence, backend.access, reason or backend.about])
     table.caption = [
-        "pyomo:NAME takes any of them, and any other solver that Pyomo knows ('pyomo help --solvers' names those), "
-        "on the equations as papers print them.",
+        "pyomo:NAME takes any solver that Pyomo knows ('pyomo help --solvers'), on the equations as papers print them.",
         "pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
     ]
     return table

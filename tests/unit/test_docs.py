@@ -137,6 +137,11 @@ def test_the_commands_of_the_readme_run_on_a_file_of_ones_own(tmp_path: Path) ->
     ]
     for name in ("train.jsonl", "test.jsonl"):
         (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (tmp_path / "program.mps").write_text(
+        "NAME cover\nROWS\n N cost\n G r0\n G r1\nCOLUMNS\n x0 cost 2 r0 1\n x1 cost 2 r1 1\n x2 cost 3 r0 1\n"
+        " x2 r1 1\nRHS\n RHS r0 1 r1 1\nBOUNDS\n BV BND x0\n BV BND x1\n BV BND x2\nENDATA\n",
+        encoding="utf-8",
+    )
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = [
         line
@@ -145,7 +150,7 @@ def test_the_commands_of_the_readme_run_on_a_file_of_ones_own(tmp_path: Path) ->
         for line in block.body.splitlines()
         if line.startswith("optsum ")
     ]
-    assert [command.split()[1] for command in commands] == ["labels", "solve", "compare"]
+    assert [command.split()[1] for command in commands] == ["labels", "solve", "compare", "compare"]
     for command in commands:
         run_program(command, "README.md", tmp_path)
     labels = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text("utf-8").splitlines()]

@@ -47,7 +47,7 @@ def test_every_name_loads() -> None:
 
 def test_the_package_is_pickled_as_its_name() -> None:
     # Where it lies outside site-packages, dill copies a module with all that it holds, and datasets warn of it.
-    assert pickle.loads(pickle.dumps(optsum)) is optsum
+    assert pickle.loads(pickle.dumps(optsum)) is optsum  # noqa: S301 - of our own making
 
 
 def test_few_names_are_listed_and_those_for_extensions_are_in_plugins() -> None:

@@ -20,7 +20,11 @@ from optsum.report.tables.formats import table_format
 def run_score(
     files: Files,
     systems: Annotated[
-        str, typer.Argument(metavar="SYSTEMS", help="a file of summaries, of any format (docs/topics.md)")
+        str,
+        typer.Argument(
+            metavar="SYSTEMS",
+            help="a file of summaries: JSON Lines, CSV, or text with a summary a line; or a folder SYSTEM/TOPIC.txt",
+        ),
     ],
     options: Annotated[dict[str, Any], Flags(ScoreOptions)],
     format_: Format = "text",

@@ -135,6 +135,14 @@ def test_a_folder_of_nothing_is_one_sentence(tmp_path: Path) -> None:
         read_topics(tmp_path, bad="keep")
 
 
+@pytest.mark.parametrize("path", ["a.txt", "texte/a.txt"])
+def test_a_folder_of_texts_is_told_where_they_go(tmp_path: Path, path: str) -> None:
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / path).write_text("Eins.")
+    with pytest.raises(InputError, match="its reference under the same name into"):
+        read_topics(tmp_path, bad="keep")
+
+
 def test_bad_records_cost_themselves(tmp_path: Path) -> None:
     long = json.dumps({"article": "word " * 2_000_000, "highlights": "x"}).encode()  # 10 MB on one line
     lines = [

@@ -14,7 +14,23 @@ try:
     import datasets
     import evaluate
 except ImportError:  # the numbers need neither
-    evaluate = None
+    pass
+else:
+
+    class OracleGap(evaluate.Metric):  # type: ignore[misc]
+        """The same for ``evaluate.load``."""
+
+        def _info(self) -> Any:
+            texts = {name: datasets.Value("string") for name in ("predictions", "references", "documents")}
+            return evaluate.MetricInfo(
+                description="Share of the best possible extract's ROUGE recall that a summary reaches.",
+                citation="",
+                inputs_description="predictions, references and documents: a text each; options of optsum.solve",
+                features=datasets.Features(texts),
+            )
+
+        def _compute(self, predictions: Any, references: Any, documents: Any, **options: Any) -> Any:
+            return oracle_gap(predictions, references, documents, **options)
 
 
 def oracle_gap(
@@ -41,24 +57,6 @@ def oracle_gap(
         "share": systems / oracles if oracles else 0.0,
         "shares": shares,
     }
-
-
-if evaluate is not None:
-
-    class OracleGap(evaluate.Metric):  # type: ignore[misc]
-        """The same for ``evaluate.load``."""
-
-        def _info(self) -> Any:
-            texts = {name: datasets.Value("string") for name in ("predictions", "references", "documents")}
-            return evaluate.MetricInfo(
-                description="Share of the best possible extract's ROUGE recall that a summary reaches.",
-                citation="",
-                inputs_description="predictions, references and documents: a text each; options of optsum.solve",
-                features=datasets.Features(texts),
-            )
-
-        def _compute(self, predictions: Any, references: Any, documents: Any, **options: Any) -> Any:
-            return oracle_gap(predictions, references, documents, **options)
 
 
 if __name__ == "__main__":

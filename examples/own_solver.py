@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import milp
 from scipy.sparse import csr_array
 
 import optsum
@@ -56,8 +56,8 @@ class Scipy(optsum.Backend):
         found = milp(
             sign * model.objective,
             integrality=model.integral.astype(int),
-            bounds=Bounds(0, model.upper),
-            constraints=LinearConstraint(rows, model.row_lower, model.row_upper) if model.rows else (),
+            bounds=(0, model.upper),
+            constraints=(rows, model.row_lower, model.row_upper) if model.rows else (),
             options=options,
         )
         ending, seconds = self.declaration.statuses[str(found.status)], perf_counter() - began

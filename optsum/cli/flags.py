@@ -140,11 +140,14 @@ def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
         known = names
         if isinstance(names, str):
             module, _, name = NAMES[names].partition(":")
-            known = getattr(import_module(module), name)
+            known = [each for form in getattr(import_module(module), name) for each in _FORMS.get(form, [form])]
         return [f"{before}{comma}{name}" for name in known if name.startswith(last)]
 
     return complete
 
+
+_FORMS: Final = {"rouge-N": ["rouge-1", "rouge-2"], "rouge-suK": ["rouge-su4"], "ngram-I-J": ["ngram-1-4"]}
+"""What completes a name that stands for many."""
 
 _SHORT: Final[dict[str, list[str]]] = {"workers": ["-j"]}
 

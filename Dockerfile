@@ -1,4 +1,4 @@
-# optsum with all extras that need no licence, and CBC and GLPK; kernels are compiled when the image is built.
+# optsum with what reads data sets, counts tokens and draws, and with CBC and GLPK; kernels are compiled in the build.
 #   docker build -t optsum .
 #   docker run --rm -v "$PWD:/data" optsum solve topics.jsonl --max-length 100 -o oracles.jsonl
 FROM python:3.12-slim AS build

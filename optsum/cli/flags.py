@@ -384,14 +384,16 @@ class NearFlags:
         str | None, typer.Option(metavar="SHARE", help="all that lose at most this share of the best value, such as 1%")
     ] = None
     at_least: Annotated[
-        str | None, typer.Option("--at-least", metavar="VALUE", help="all whose objective is at least that")
+        str | None, typer.Option("--at-least", metavar="VALUE", help="all selections of at least this objective")
     ] = None
     within_steps: Annotated[
         int | None,
-        typer.Option("--within-steps", metavar="K", min=0, help="all at most so many integer steps below the best"),
+        typer.Option(
+            "--within-steps", metavar="K", min=0, help="all selections at most K integer steps below the best"
+        ),
     ] = None
     best: Annotated[
-        int | None, typer.Option(metavar="K", min=1, help="all of so many different values, the best among them")
+        int | None, typer.Option(metavar="K", min=1, help="all selections with one of the K best values")
     ] = None
 
     def nearness(self) -> Nearness | None:

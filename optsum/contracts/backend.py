@@ -252,7 +252,7 @@ class Backend(ABC):
         return ending.termination(kept, seconds)
 
     def given(self) -> str:
-        """Return the options that were given, for a sentence."""
+        """Return the given options as text for a message."""
         return ", ".join(f"{name}={value}" for name, value in self.options.items())
 
     @abstractmethod

@@ -255,7 +255,7 @@ class Run:
         return evaluation
 
     def be_searched(self, search: Callable[[Run], object]) -> None:
-        """Search by a strategy; evaluations that the time is over for end it as a limit does.
+        """Run the strategy; an evaluation that runs out of time ends the search as a limit does.
 
         Raises
         ------

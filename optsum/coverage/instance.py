@@ -207,7 +207,7 @@ class Coverage:
 
     @classmethod
     def trusted(cls, **given: Any) -> Coverage:
-        """Return an instance whose arrays are not checked, because counting cannot make others; limits are.
+        """Return an instance without checking its arrays, which come from counting; limits are checked.
 
         Raises
         ------

@@ -146,7 +146,7 @@ class Optima:
         return f"{least}{number} {'optimum' if self.count == 1 else 'optima'} of value {self.value}"
 
     def near(self, least: Fraction | None, best: tuple[int, ...] | None) -> Self:
-        """Return the same sets as those that reach a threshold."""
+        """Return these sets, described as all that reach a threshold."""
         return replace(self, least=least, best=best)
 
     @property

@@ -85,7 +85,7 @@ class SolveKeywords(TextKeywords, total=False):
     which another agrees best [pooled].
     """
     max_length: int | Literal["reference"] | None
-    """Longest summary, in the length unit; reference: as long as each topic's, or as several are on average."""
+    """Longest summary, in the length unit; reference: as long as each topic's reference (the mean of several)."""
     min_length: int | None
     """Shortest summary, in the length unit [0]."""
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None

@@ -148,8 +148,8 @@ class Options(Model):
     model_units: ModelUnits = "whole"
     max_length: Annotated[MaxLength, FlagHint(brief=True)] = Field(
         None,
-        description="longest summary, in the length unit; reference: as long as each topic's, or as several are on "
-        "average",
+        description="longest summary, in the length unit; reference: as long as each topic's reference (the "
+        "mean of several)",
     )
     min_length: int = Field(0, ge=0, le=LONGEST, description="shortest summary, in the length unit")
     length_unit: Annotated[Literal["words", "sentences", "characters", "tokens", "given"], FlagHint(brief=True)] = (

@@ -168,7 +168,7 @@ class CoverageProblem(Problem):
 
     @property
     def prepared_as(self) -> Hashable:
-        """The form of the objective, as far as kernels differ by it; None if nothing must be prepared."""
+        """The kind of objective, alike for problems that need the same kernels; None if nothing must be prepared."""
         instance = self.instance
         if instance.goal is Sense.MINIMIZE or type(self).prepare is not CoverageProblem.prepare:
             return None

@@ -306,10 +306,10 @@ class Formulation(ABC):
         return f"{spec.metric} {spec.measure}"
 
     def contents(self) -> Mapping[str, Any]:
-        """Return, for options that name files, what these hold: it is that which makes results differ."""
+        """Return the contents of the files that options name: results depend on these, not on names."""
         return {}
 
     def files_of(self, topic: Topic) -> Sequence[Path]:
-        """Return the files that are read for a topic, beside that which it was read from: as far as they exist."""
+        """Return the existing files that are read for a topic, other than the file of topics."""
         del topic
         return ()

@@ -123,8 +123,8 @@ def run_enumerate(
 
     The count is exact and of any size; it is complete unless a limit was reached. With --within, --at-least,
     --within-steps or --best all selections that are nearly as good are counted, which takes 10 seconds a topic at most
-    unless --time-limit says otherwise. Sets are sets of the units of the problem: sentences that can add nothing are
-    none. TOPICS is as for optsum solve.
+    unless --time-limit says otherwise. Sets hold units of the problem, and a sentence
+    that can add nothing is none. TOPICS is as for optsum solve.
     """
     from optsum.cli.each_topic import EachTopic
     from optsum.report.tables.results import near_table, optima_table
@@ -379,7 +379,7 @@ def run_compare(
     A table is printed, one line a strategy; -o writes the rows of all runs.
 
     The ratio is objective / optimum (the other way round when minimizing). The strategy of --exact computes the optima.
-    It is run too if it is not listed; none leaves the ratios against the best bound, which makes them lower limits.
+    It is run even if it is not listed; with --exact none the ratios are against the best bound: lower limits.
     With --backends highs,cbc,glpk the solvers of milp stand side by side, with --backends usable all that work here;
     options of one are given as --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run
     with each.

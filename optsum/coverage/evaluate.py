@@ -55,9 +55,10 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
 
 def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list[int]:
     """Return the totals, and note in `copies` how many active ones each feature has."""
-    for unit in chosen:
-        entries = slice(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1]))
-        counts, held = instance.unit_count[entries], instance.unit_feature[entries]
+    if chosen:
+        spans = [slice(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1])) for unit in chosen]
+        held = np.concatenate([instance.unit_feature[span] for span in spans])
+        counts = np.concatenate([instance.unit_count[span] for span in spans])
         copies.update(held.tolist())  # one of each; few features have more
         several = np.flatnonzero(counts != 1)
         for feature, count in zip(held[several].tolist(), counts[several].tolist(), strict=True):

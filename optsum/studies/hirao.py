@@ -500,7 +500,7 @@ def ratios(study: HiraoStudy) -> Table:
 
 def overlaps(study: HiraoStudy) -> Table:
     """Return the mean Jaccard index of greedy extracts and oracles (Table 4), and among oracles."""
-    headings = ["greedy", "among oracles", "problems", "estimated"]
+    headings = ["greedy", "among oracles", "with several", "estimated"]
     table = _table(study, "Jaccard index of greedy extracts and oracles (Table 4)", headings)
     errors = [0.0]
     for cells, found in _groups(study):

@@ -13,7 +13,7 @@ from collections import defaultdict
 from itertools import combinations
 
 import pytest
-from sources import FOLDERS, ROOT, all_sources, home_of, imported_by, imports_of, name_of, package_of
+from sources import FOLDERS, ROOT, all_sources, home_of, imported_by, imports_of, name_of, package_of, tree_of
 
 pytestmark = pytest.mark.skipif(
     not all((ROOT / folder).is_dir() for folder in FOLDERS), reason="the source tree is not beside the tests"
@@ -56,7 +56,7 @@ def classes_of(sources: dict[str, str]) -> dict[str, list[str]]:
     """Return class name -> the modules that define it."""
     found = defaultdict(list)
     for path, source in sources.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(tree_of(source)):
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(name_of(path))
     return found
@@ -66,7 +66,7 @@ def twins(sources: dict[str, str]) -> list[tuple[str, str]]:
     """Return the pairs of modules that share 60 % of the names that each defines (three or more)."""
     names = {}
     for path, source in sources.items():
-        body = ast.parse(source).body
+        body = tree_of(source).body
         names[name_of(path)] = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     return [
         (one, other)
@@ -81,7 +81,7 @@ def odd_openings(sources: dict[str, str]) -> list[str]:
     return [
         f"{path}: {doc.splitlines()[0]}"
         for path, source in sources.items()
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree_of(source))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         and (doc := ast.get_docstring(node) or "").startswith(OPENINGS)
     ]
@@ -89,7 +89,7 @@ def odd_openings(sources: dict[str, str]) -> list[str]:
 
 def reach_inside(path: str, source: str) -> list[str]:
     """Return what a test imports of the project beside `optsum` and `optsum.testing`."""
-    names = [name for node in ast.walk(ast.parse(source)) for name in _modules_of(node)]
+    names = [name for node in ast.walk(tree_of(source)) for name in _modules_of(node)]
     public = {"optsum", "optsum.testing"}
     return [f"{path}: {name}" for name in names if name.split(".")[0] in FOLDERS and name not in public]
 
@@ -172,7 +172,7 @@ def shared_classes(sources: dict[str, str]) -> dict[str, set[str]]:
     found = defaultdict(set)
     for path, source in sources.items():
         here = package_of(name_of(path))
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(tree_of(source)):
             for name in imported_by(path, node) if isinstance(node, ast.ImportFrom) and here != "optsum" else ():
                 module, _, item = name.rpartition(".")
                 if module in modules and (module, item) in defined and package_of(module) != here:

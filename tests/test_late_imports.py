@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from sources import FOLDERS, ROOT, all_sources, imported_by, module_of, name_of
+from sources import FOLDERS, ROOT, all_sources, imported_by, module_of, name_of, tree_of
 
 COMMANDS = "optsum/cli/"  # --help imports all commands, and each what it works with when it is called
 
@@ -32,7 +32,7 @@ def late_faults(sources: dict[str, str]) -> list[str]:
     found = []
     for path, source in sources.items():
         has, lines = _loaded({name_of(path)}, at_once), source.splitlines()
-        for node in _late(ast.parse(source)):
+        for node in _late(tree_of(source)):
             wanted = {_shortened(name, modules) for name in imported_by(path, node)}
             if "  # " in lines[node.lineno - 1].replace("  # noqa", ""):
                 continue
@@ -47,7 +47,7 @@ def late_faults(sources: dict[str, str]) -> list[str]:
 
 def _at_once(path: str, source: str, modules: set[str]) -> Iterator[str]:
     """Yield what is imported when a module is."""
-    waiting: list[ast.AST] = [ast.parse(source)]
+    waiting: list[ast.AST] = [tree_of(source)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sources import tree_of
 
 FOLDERS = ("formulations", "heuristics", "solvers")
 CORE = "optsum"
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.skipif(
 
 def import_faults(path: str, source: str) -> list[str]:
     """Return what a module imports against the rule; `path` is relative to the project."""
-    tree = ast.parse(source)
+    tree = tree_of(source)
     found = _core_faults(path, tree) if path.startswith(f"{CORE}/") else _folder_faults(path, tree)
     return [f"{path}:{line}: {what}" for line, what in found]
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from sources import FOLDERS, ROOT, all_sources
+from sources import FOLDERS, ROOT, all_sources, tree_of
 
 SYSTEM = "optsum/system/"  # what is said of the process itself: its clock, its kernels, what it started
 FACTS = {
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.skipif(
 
 def state_of(source: str) -> set[str]:
     """Return the names of a module under which it keeps something that changes."""
-    tree = ast.parse(source)
+    tree = tree_of(source)
     own = {target.id for target in _targets(tree) if isinstance(target, ast.Name)}
     changing = {node.name for node in tree.body if isinstance(node, ast.ClassDef) and _changes_itself(node)}
     made = {

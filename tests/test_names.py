@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from sources import tree_of
 
 from optsum import FORMULATIONS, STRATEGIES
 
@@ -30,7 +31,7 @@ def named(source: str, names: set[str]) -> list[tuple[int, str]]:
     """Return line and text of the literals that are one of some names; keys of what is written for people as well."""
     return [
         (node.lineno, node.value)
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree_of(source))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
     ]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["children_of", "living", "parents", "wait_for"]
+__all__ = ["children_of", "living", "parents", "wait_for", "wait_for_work"]
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 90) -> None:
@@ -42,3 +44,18 @@ def children_of(process: int) -> set[int]:
     while more := {child for child, parent in started.items() if parent in found} - found:
         found |= more
     return found - {process}
+
+
+def wait_for_work(process: int, seconds: float) -> None:
+    """Return when a process and those below it have worked for so long: a busy machine takes longer for as much."""
+    begun = _worked(process)
+    wait_for(lambda: _worked(process) - begun >= seconds)
+
+
+def _worked(process: int) -> float:
+    ticks = 0
+    for each in {process} | children_of(process):
+        with suppress(OSError):  # it has ended
+            user, system = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13]
+            ticks += int(user) + int(system)
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from processes import children_of, living, wait_for
+from processes import children_of, living, wait_for, wait_for_work
 from spoken import spoken
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
@@ -84,7 +84,7 @@ def test_nobody_is_left_behind(tmp_path: Path, number: signal.Signals, workers: 
         ["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", workers, "-o", out]
     )
     wait_for(lambda: len(rows_of(out)) == 2)
-    time.sleep(1.5)  # the searches that never end are under way
+    wait_for_work(process.pid, 0.6 * workers)  # the searches that never end are under way
     children = children_of(process.pid)
     assert bool(children) == (workers > 1)
     (os.killpg if whom == "the group" else os.kill)(process.pid, number)
@@ -152,7 +152,7 @@ def test_a_solver_within_a_process_lets_signals_through(
         ]
     )
     wait_for(lambda: len(rows_of(out)) == 1)
-    time.sleep(5)  # it is at work
+    wait_for_work(process.pid, 4.0 * workers)  # the solver, too
     process.send_signal(number)
     _, err = process.communicate(timeout=45)
     assert process.returncode == 128 + number

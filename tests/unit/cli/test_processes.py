@@ -9,13 +9,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import children_of, living, wait_for
+from processes import children_of, living, wait_for, wait_for_work
 from spoken import spoken
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
@@ -62,7 +61,7 @@ def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(tmp_path: Path, wor
         start_new_session=True,
     )
     wait_for(lambda: len(rows_of(out)) == 2)
-    time.sleep(3)  # the searches that never end are under way
+    wait_for_work(process.pid, 1.2 * workers)  # the searches that never end are under way
     children = children_of(process.pid)
     if group:
         os.killpg(process.pid, signal.SIGINT)
@@ -83,6 +82,7 @@ def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(tmp_path: Path, wor
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in")
 def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path) -> None:
     topics = write(tmp_path / "topics.jsonl", [SMALL, HUGE])
     out = tmp_path / "rows.jsonl"
@@ -95,7 +95,7 @@ def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path) -> None:
         start_new_session=True,
     )
     wait_for(lambda: len(rows_of(out)) == 3)
-    time.sleep(3)
+    wait_for_work(process.pid, 1.2)
     process.send_signal(signal.SIGINT)
     shown, err = process.communicate(timeout=30)
     assert process.returncode == 130

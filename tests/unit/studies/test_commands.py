@@ -8,13 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import pytest
+from processes import wait_for
 from pydantic import Field
 from spoken import spoken
 
@@ -302,7 +302,8 @@ def test_ctrl_c_leaves_the_tables_of_what_was_done(tmp_path: Path) -> None:
     with pipe.open("w") as topics:
         for number in range(3):
             print(json.dumps({"id": f"t{number}", "cover": [[["a"], ["b", "c"]]]}), file=topics, flush=True)
-        time.sleep(6)  # it has done these, and waits for more
+        part = Path(f"{out}.part")
+        wait_for(lambda: part.exists() and part.read_text().count("\n") == 3)  # it waits for more
         process.send_signal(signal.SIGINT)
         shown, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -49,7 +49,7 @@ def children_of(process: int) -> set[int]:
 def wait_for_work(process: int, seconds: float) -> None:
     """Return when a process and those below it have worked for so long: a busy machine takes longer for as much."""
     begun = _worked(process)
-    wait_for(lambda: _worked(process) - begun >= seconds)
+    wait_for(lambda: _worked(process) - begun >= seconds, 300)
 
 
 def _worked(process: int) -> float:

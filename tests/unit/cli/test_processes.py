@@ -95,7 +95,7 @@ def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path) -> None:
         start_new_session=True,
     )
     wait_for(lambda: len(rows_of(out)) == 3)
-    wait_for_work(process.pid, 1.2)
+    wait_for_work(process.pid, 2.5)  # two strategies, and then the search that never ends
     process.send_signal(signal.SIGINT)
     shown, err = process.communicate(timeout=30)
     assert process.returncode == 130

@@ -15,7 +15,7 @@ from fractions import Fraction
 from inspect import signature
 from itertools import accumulate, chain
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias
 
 import numpy as np
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
@@ -216,6 +216,7 @@ def _aligned(
         )
 
 
+UNREAD: Final = "there is no such topic, for which there are alignments"
 _Unit: TypeAlias = SentenceId | tuple[int, int]
 
 
@@ -290,7 +291,7 @@ def _marked(
             except InputError as error:
                 yield BadTopic(topic.id, topic.source, str(error))
     for name in left:
-        yield BadTopic(name, "", "there is no such topic, for which there are alignments")
+        yield BadTopic(name, "", UNREAD)
 
 
 def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], needed: str) -> Topic:

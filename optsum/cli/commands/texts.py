@@ -16,7 +16,7 @@ from optsum.chunks.rules.files import load_rules
 from optsum.chunks.tree import PROFILES, chunk_tree
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import READING, Files, Flags, count_topics, open_topics, output_or_pipe, reading_by
-from optsum.corpus.alignment import align
+from optsum.corpus.alignment import UNREAD, align
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read
 from optsum.errors import InputError, unknown_name
@@ -217,7 +217,14 @@ def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)])
     table = Table([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])
     covers = sentences = uncovered = cut = 0
     reading = reading_of(resolved)._replace(summary_lines="broken")
-    for topic in work.run(reading, lambda source: align(source, **given)):
+
+    def aligned(source: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
+        for topic in align(source, **given):
+            # A topic that alignments name may come after those that are read.
+            if files.limit is None or not isinstance(topic, BadTopic) or topic.error != UNREAD:
+                yield topic
+
+    for topic in work.run(reading, aligned):
         cover = topic.cover or ()
         bare = sum(not alternatives for alternatives in cover)
         covers, sentences, uncovered = covers + 1, sentences + len(cover), uncovered + bare

@@ -201,3 +201,12 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, f"optsum: interrupted; 2 covers made, in {out}\n")
     assert len(list(optsum.read_topics(out))) == 2
+
+
+def test_alignments_of_topics_beyond_the_limit_are_no_failure(run: Run) -> None:
+    Path("marks.jsonl").write_text("\n".join(json.dumps({"topic_id": name, "relevant": [0]}) for name in "tu"))
+    given = ("align", "topics.jsonl", "--alignments", "marks.jsonl", "-o", "out.jsonl")
+    assert run(*given)[0] == 1
+    status, out, err = run(*given, "--limit", 1, "--overwrite")
+    assert (status, err) == (0, "")
+    assert "1 cover of 1 abstract sentence" in out

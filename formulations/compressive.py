@@ -432,12 +432,12 @@ class Compression(Task):
         return [lengths[sentence][group] for sentence, group in self.places]
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return what is kept of each sentence, nothing repaired: its tokens are those that the objective counts."""
+        """Return the kept part of each sentence, nothing repaired: its tokens are those that the objective counts."""
         tokenizer = self.analyzer.tokenizer
         return tuple(bare_text(sentence, groups, tokenizer) for sentence, groups in self._kept(selection))
 
     def display(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return what is kept of each sentence, with punctuation, articles and capitals in order, for people."""
+        """Return the kept part of each sentence, with punctuation, articles and capitals in order, for people."""
         return tuple(readable_text(sentence, groups) for sentence, groups in self._kept(selection))
 
     def parts(self) -> list[list[tuple[int, int]]]:
@@ -736,7 +736,7 @@ class TrimmedCounts:
     needs: tuple[int, ...]  # Each group with its ancestors, as bits.
 
     def masses(self, metric: Metric) -> list[int] | None:
-        """Return what each kept group adds to the number of n-grams of the summary; None if that is not linear.
+        """Return how many n-grams each kept group adds to the summary; None if their number is not linear.
 
         A text of w > 0 tokens has w - 1 bigrams: one less for the topmost group that has tokens, if there is one.
         """
@@ -901,7 +901,7 @@ class Compressive(Formulation):
         return None if self.chunk_rules is None else _rules_of(self.chunk_rules)
 
     def contents(self) -> Mapping[str, Any]:
-        """Return what the file of rules holds."""
+        """Return the digest of the file of rules."""
         rules = self._rules()
         return {} if rules is None else {"chunk_rules": rules.digest}
 

@@ -282,7 +282,7 @@ class Cover(Formulation):
         return [lengths[unit] for unit in units]
 
     def goal(self, spec: Spec) -> str:
-        """Return what is optimized, in a few words."""
+        """Name the objective in a few words."""
         left_out = ", abstract sentences without any alternative left out" if self.uncoverable == "skip" else ""
         if self.max_length is not None:
             least = f", at least {spec.min_length}" if spec.min_length else ""

@@ -202,7 +202,7 @@ class Genetic(Strategy):
         return selection == run.selection
 
     def _by_kernels(self, run: Run) -> Callable[[Any], list[_Worth]] | None:
-        """Return what improves rows and says what they are worth; None if kernels cannot hold the problem."""
+        """Return a function that improves rows and returns their values; None if kernels cannot hold the problem."""
         if (kernels := on_arrays(run)) is None:
             return None
         arrays, moves = kernels

@@ -72,7 +72,7 @@ def until_feasible(run: Run, moves: Sequence[Move]) -> Selection:
 
 
 def greedy_start(run: Run) -> Selection:
-    """Return what greedy search finds, or a random start where it finds nothing feasible."""
+    """Return the greedy selection, or a random start where greedy search finds nothing feasible."""
     Greedy().search(run)
     return random_start(run) if run.selection is None else run.selection
 

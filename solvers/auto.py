@@ -138,7 +138,7 @@ class Auto(Strategy):
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Return what is near the optimum by branch and bound, or by a visit of all selections where it refuses.
+        """Find selections near the optimum by branch and bound, or by a visit of all selections where it refuses.
 
         Of an integer program a solver finds the best value first.
         """

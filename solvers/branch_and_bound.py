@@ -384,7 +384,7 @@ class BranchAndBound(Strategy):
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
     ) -> LengthSearch | None:
-        """Return what finds optima of recall at falling maximum lengths together."""
+        """Return a search for optima of recall at falling maximum lengths."""
         if _bounds_itself(problem):
             return None
         coverage = problem.coverage
@@ -400,13 +400,13 @@ def _bounds_itself(problem: Problem) -> bool:
 
 
 def _compared(found: Optima, coverage: Coverage) -> Optima:
-    """Return what an engine found with values as they are compared instead of numerators."""
+    """Return an engine's optima with values as they are compared instead of numerators."""
     bottom = int(coverage.constants[1])
     return _mapped(found, lambda number: Fraction(number) / bottom if bottom > 0 else Fraction(0))
 
 
 def _shown(problem: Problem, found: Optima) -> Optima:
-    """Return what an engine found with values as `Optima` has them instead of compared ones."""
+    """Return an engine's optima with values as `Optima` has them instead of compared ones."""
     return _mapped(found, lambda key: worth(problem, key))
 
 
@@ -416,7 +416,7 @@ def _mapped(found: Optima, number_of: Callable[[int | Fraction], int | Fraction]
 
 
 def _bounded(problem: Problem, found: Optima, limits: Limits, deadline: Deadline) -> Optima:
-    """Return what an engine found, with the bound of the problem where the engine has none."""
+    """Return an engine's optima, with the bound of the problem where the engine has none."""
     if found.bound is not None:
         return found
     root = problem.root_bound(limits.late(Deadline(0.0), interrupted=deadline.reason == "interrupted"))

@@ -246,7 +246,7 @@ class Shares:
         return -(-self.total // SCALE)
 
     def fixed(self, limit: int) -> Fixed:
-        """Return what every cover within a length limit has in common."""
+        """Return the facts that hold for every cover within a length limit."""
         slack = limit * SCALE - self.total
         # What is added to the bound if a unit is ruled out, and if it is chosen.
         dearer_without: dict[int, int] = {}

@@ -148,7 +148,7 @@ def _multiplier(held, ratio):
 
 @njit(cache=True)
 def _surely(gain, least, share):
-    """Return what a unit adds to a total, on average over those that are added, if each is a `share` of them at least.
+    """Return the average gain of units that are added to a total, if each is at least a `share` of them.
 
     What they have by themselves is added whole; of the rest they add together as much as the one that has most of it.
     """
@@ -289,7 +289,7 @@ def _price(units, reduced, lengths, begin, count, left):
 
 @njit(cache=True)
 def least_of(fixed, walk):
-    """Return what a bound is at least for selections that are better than the incumbent."""
+    """Return the least bound that a selection better than the incumbent can have."""
     scalars, kind = walk.scalars, fixed.rules[KIND]
     if scalars[HELD] == 0:
         return -np.inf

@@ -138,7 +138,7 @@ class Refining:
 
 
 def limits_left(run: Run, gap: float | None = None) -> Limits:
-    """Return what a run has left of time and nodes, for a part of it with another objective, which may end in a gap."""
+    """Return the time and nodes that a run has left for a part of it with another objective, which may end in a gap."""
     limits = run.limits
     return Limits(
         time_s=None if limits.time_s is None else run.remaining_s,

@@ -510,7 +510,7 @@ class _Search:
                 yield tuple(ratios), tuple(sides)
 
     def _wish(self, ratios: tuple[int, ...]) -> Weighted:
-        """Return what every selection fulfils that is as good as the incumbent."""
+        """Return the inequality that every selection as good as the incumbent fulfils."""
         assert self.run.selection is not None  # noqa: S101 - a search begins with one
         totals = self._score(self.run.selection)
         return Weighted(
@@ -553,7 +553,7 @@ class _Search:
                 self._put(bound, replace(part, box=whole))
 
     def _least(self, part: _Part, h: int) -> Fraction:
-        """Return what the denominator of a ratio is at least in a part."""
+        """Return the least denominator of a ratio in a part."""
         constant = self.totals.constants[2 * h + 1]
         which = part.box.part[part.ratios.index(h)]
         if part.box.quotient or which < 0:

@@ -175,7 +175,7 @@ class RatioRows:
                 yield held, most - total + 1, most - constant
 
     def masses(self, totals: Sequence[int]) -> list[int]:
-        """Return what denominators are above their constants."""
+        """Return the denominators less their constants."""
         return [total - constant for total, constant in zip(totals[1::2], self.constants[1::2], strict=True)]
 
 

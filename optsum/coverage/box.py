@@ -30,7 +30,7 @@ class Outline:
 
 
 def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ...]:
-    """Return what selections can have of coordinates: for each but the first the lower and the upper curve over it.
+    """Return, for each coordinate but the first, the lower and the upper curve over the first of what selections have.
 
     `added` (coordinates, units): what each unit adds, of the first a positive number.
     """

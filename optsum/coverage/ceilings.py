@@ -60,7 +60,7 @@ class Ceiling(ABC):
 
     @abstractmethod
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
-        """Return what bounds it if the features of each group have so many shares of a whole, and masses the rest.
+        """Return its bounds if the features of each group have these shares of a whole, and masses the rest.
 
         `ceiling`: of an instance whose totals are `whole` times as large.
         """
@@ -156,7 +156,7 @@ class CappedUnion(Ceiling):
         return replace(super().times(factor), groups=tuple(groups))
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
-        """Return what bounds it if covered positions of each group have so many shares of a whole, and copies the rest.
+        """Return its bounds if covered positions of each group have these shares of a whole, and copies the rest.
 
         `ceiling`: of an instance whose totals are `whole` times as large.
         """
@@ -223,7 +223,7 @@ class TextSubsequence(Ceiling):
         return replace(super().times(factor), above=factor * self.above, beside=factor * self.beside)
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
-        """Return what bounds it if clipped unigrams have a share of a whole, and the units' own hits the rest."""
+        """Return its bounds if clipped unigrams have a share of a whole, and the units' own hits the rest."""
         (share,) = shares
         above, beside = share * self.gain, (whole - share) * self.gain
         mass = beside * self.own
@@ -268,7 +268,7 @@ class TextSubsequence(Ceiling):
         return self._clipped() if relaxed else self._path()
 
     def _clipped(self) -> CeilingPart:
-        """Return what is at most the clipped unigrams, and at most what the units have by themselves."""
+        """Return one column that is at most the clipped unigrams, and at most the hits of the units by themselves."""
         number = {token: row for row, token in enumerate(self.places)}
         most = np.array([bits.bit_count() for bits in self.places.values()], np.int64)
         held = [

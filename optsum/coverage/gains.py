@@ -44,7 +44,7 @@ def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
 
 @njit(cache=True)
 def brought(copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit):
-    """Return what one unit's features add to numerator and denominator; for a cover, to what is covered."""
+    """Return the gain of one unit's features in numerator and denominator; for a cover, how much more is covered."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(unit_start[unit], unit_start[unit + 1]):
         feature = unit_feature[entry]

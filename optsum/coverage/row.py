@@ -71,7 +71,7 @@ class Row:
         return self.low > self.least or (self.high is not None and self.total > self.high)
 
     def held(self, chosen: Collection[int]) -> int:
-        """Return what a set of units comes to."""
+        """Return the left side of the row for a set of units."""
         return sum(number for unit, number in zip(self.units, self.coefficients, strict=True) if unit in chosen)
 
     def outside(self, held: int) -> int:

@@ -68,7 +68,7 @@ class Nearness:
         return self.at_least is not None or self.key is not None
 
     def __str__(self) -> str:
-        """Return what was asked for, in a few words."""
+        """Name the threshold in a few words."""
         if self.within is not None:
             return f"within {_shown(100 * self.within)}%"
         if self.known:

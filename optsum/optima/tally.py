@@ -84,7 +84,7 @@ class Worth:
 
 
 def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
-    """Return what every set is worth, exactly; takes some 100 bytes and about a microsecond a set."""
+    """Return the exact value of every set; takes some 100 bytes and about a microsecond a set."""
     arrays = arrays_of(instance, totals_only=True)
     assert arrays is not None  # noqa: S101 - totals always fit
     found = _visited(arrays, diagram)
@@ -143,7 +143,7 @@ def weights_of_units(diagram: Diagram, weights: NDArray[np.float64]) -> dict[int
 
 
 def step_of(instance: Coverage) -> Fraction | None:
-    """Return what two different values differ by at least, where one integer decides; None where a ratio does.
+    """Return the least difference of two different values, where one integer decides; None where a ratio does.
 
     It is the greatest common divisor of all that can be gained, over the common denominator: of recall against one
     reference one n-gram; of a cover the greatest common divisor of the lengths.

@@ -179,7 +179,7 @@ class CoverageProblem(Problem):
         return self._scored(selection)[0]
 
     def _scored(self, selection: Selection) -> tuple[tuple[int, ...], int, int]:
-        """Return what `optsum.coverage.evaluate.score` says; of the same selection again, what it said before."""
+        """Score a selection by `optsum.coverage.evaluate.score`; the last one is remembered."""
         last = self._last
         if last.get("selection") != selection:
             last.update(selection=selection, scored=score(self.instance, selection))

@@ -302,7 +302,7 @@ class Formulation(ABC):
         """
 
     def goal(self, spec: Spec) -> str:
-        """Return what is optimized, in a few words, for the title of a table."""
+        """Name the objective in a few words, for the title of a table."""
         return f"{spec.metric} {spec.measure}"
 
     def contents(self) -> Mapping[str, Any]:

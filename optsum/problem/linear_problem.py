@@ -176,7 +176,7 @@ class LinearProblem(Problem):
         return sums
 
     def evaluate(self, selection: Selection) -> Evaluation:
-        """Return what a selection is worth with the best values of the other columns."""
+        """Return the value of a selection with the best values of the other columns."""
         if (known := self._evaluations.get(selection)) is None:
             if len(self._evaluations) >= _KNOWN:
                 self._evaluations.clear()

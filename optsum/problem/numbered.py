@@ -117,7 +117,7 @@ class Subsequences:
     def ceiling(
         self, slot: int, reference: int, gain: int, feature: int
     ) -> tuple[CappedUnion | TextSubsequence, Features]:
-        """Return what bounds the hits in a reference, and the features, numbered from `feature`, that it is made of."""
+        """Return the ceiling of the hits in a reference, and its features, numbered from `feature`."""
         self.deadline.check()
         first, last = self._ends(reference)
         made = self._of_texts if self.whole else self._of_sentences

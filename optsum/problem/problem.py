@@ -149,7 +149,7 @@ class Problem(ABC):
 
     @abstractmethod
     def evaluate(self, selection: Selection) -> Evaluation:
-        """Return what a selection is worth, computed afresh."""
+        """Return the value of a selection, computed afresh."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:

@@ -105,7 +105,7 @@ def _ones(count: int) -> IntArray:
 
 
 def steps_of(instance: Coverage) -> tuple[IntArray, IntArray]:
-    """Return what each step of the gain tables is worth, and the feature that it is of."""
+    """Return the gain of each step of the gain tables, and the feature that it is of."""
     full = np.diff(instance.level_start) - 1
     steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
     return steps, np.repeat(np.arange(instance.features), full)

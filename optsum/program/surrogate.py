@@ -111,7 +111,7 @@ def varies_alike(instance: Coverage) -> bool:
 
 
 def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
-    """Return what tells apart how denominators vary; None for one that does not."""
+    """Return a key that is the same for denominators that vary alike; None for one that does not vary."""
     row = instance.mass[2 * h + 1]
     features = np.flatnonzero(instance.slot == 2 * h + 1)
     if not len(features):

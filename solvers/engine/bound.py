@@ -288,7 +288,7 @@ def bounds_within(core, longest):
 
 @njit(cache=True)
 def total_of(held, core):
-    """Return what a core's units are worth together, without its base and joints."""
+    """Return the value of some units of a core together, without its base and joints."""
     _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
     cost_start, cost, cost_count, _fee_share, cost_weight, cost_step = costs
     have = np.zeros(len(table_start) - 1, np.int64)

@@ -336,7 +336,7 @@ def _moved(have, worths, item, sign):
 
 @njit(cache=True, inline="always")
 def _gain_of(have, worths, item):
-    """Return what an item would bring."""
+    """Return the gain of an item."""
     mass, start, feature, count, table_start, table = worths
     gain = mass[item]
     for k in range(start[item], start[item + 1]):
@@ -500,7 +500,7 @@ def _improve(core, ties, state):
 
 
 def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
-    """Return what exchanges make of the set that the core's prices give, and its value.
+    """Improve the set that the core's prices give by exchanges; return it and its value.
 
     None with a least length, or where units are tied.
 
@@ -546,7 +546,7 @@ def _shaken(core, ties, state, enough, rounds):
 
 
 def most_of(core: Core) -> int:
-    """Return what a core is worth if everything in it is gained, whatever it takes; without joints."""
+    """Return the value of a core if everything in it is gained, whatever it takes; without joints."""
     _alone, profit, *_others, slack = evaluated(core.plain)
     return int(slack + np.maximum(profit, 0).sum()) // core.scale
 
@@ -873,7 +873,7 @@ class Driver(Monitor):
         return None if left is None else lean(left), taken
 
     def _opened(self, now: Subtree, target: int) -> Core:
-        """Return what is left of a subtree, with prices of its own, or with some that show it to miss a target."""
+        """Return the core of a subtree, with prices of its own, or with some that show it to miss a target."""
         core, state = now.relaxed, now.state[now.relaxed.ids]
         enough = float(target - core.base) - _CLEAR / core.scale
         with self.phase("relaxation"):

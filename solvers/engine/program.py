@@ -36,7 +36,7 @@ def widths(start: IntArray) -> IntArray:
 
 
 def first_gains(table_start: IntArray, table: IntArray) -> IntArray:
-    """Return what the first copy of each feature is worth; 0 where no copy is worth anything."""
+    """Return the gain of the first copy of each feature; 0 where no copy is worth anything."""
     gains = np.zeros(len(table_start) - 1, np.int64)
     has = widths(table_start) > 1
     gains[has] = table[table_start[:-1][has] + 1]

@@ -312,7 +312,7 @@ def _reach_of_ties(
     mass: IntArray,
     rows: JointRows,
 ) -> float:
-    """Return what the kernels' sums come to at most; prices of rows are cut at their members' gains."""
+    """Return the largest sum that the kernels can meet; prices of rows are cut at their members' gains."""
     slope = np.abs(first_gains(table_start, table)).astype(np.float64)
     gains = np.zeros(len(mass))
     np.add.at(gains, item, slope[feature] * count)

@@ -792,7 +792,7 @@ _NO_TIES: Final = TieTables(
 
 
 def tie_tables(core: Core, order: IntArray) -> TieTables:
-    """Return what ties the units of a core in an order, before the first decision."""
+    """Return the ties of a core's units in an order, before the first decision."""
     if not core.tied:
         return _NO_TIES
     n, joints, ties = core.size, core.joints, core.ties

@@ -44,7 +44,7 @@ def size_of_best(instance: Coverage) -> tuple[int, int]:
 
 
 def _gains(instance: Coverage, total: int) -> IntArray:
-    """Return what each unit adds to a total if nothing else is chosen, as far as it takes no other unit for that."""
+    """Return the gain of each unit in a total if nothing else is chosen, without gains that need other units."""
     starts = instance.level_start[:-1]
     levels = starts[instance.unit_feature] + instance.unit_count
     gain = instance.level[np.minimum(levels, instance.level_start[1:][instance.unit_feature] - 1)]
@@ -152,7 +152,7 @@ class _Near:
         return len(self._kept) < _KEPT
 
     def reached(self, *, unproven: bool) -> tuple[list[Selection], Fraction | None]:
-        """Return what is near the best and the threshold; None if that is not known, with nothing but the best."""
+        """Return the selections near the best and the threshold; where it is not known, the best alone and None."""
         if not self._kept:
             return [], None
         if unproven and not self._nearness.known:
@@ -239,7 +239,7 @@ def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bo
 
 
 def worth(problem: Problem, key: Key) -> int | Fraction:
-    """Return what is compared, or a bound of it, as `Optima.value` has it: a numerator, a length or a fraction."""
+    """Return a compared value, or a bound of one, as `Optima.value` has it: a numerator, a length or a fraction."""
     if problem.can(Capability.COVERAGE):
         if problem.sense is Sense.MINIMIZE:
             return ceil(key)

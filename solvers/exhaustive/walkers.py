@@ -98,7 +98,7 @@ def _run_kernels() -> None:
 
 
 def _halves(coverage: Coverage) -> Halves | None:
-    """Return what the quick walk goes through, if every total fits into 64 bits, and every value into a float."""
+    """Return the two halves of the quick walk, if every total fits into 64 bits, and every value into a float."""
     from .two_halves import halves_of
 
     if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows or coverage.ceilings:

@@ -61,7 +61,7 @@ def _feeds(instance: Coverage, total: int) -> NDArray[np.bool_]:
 
 
 def _adds(instance: Coverage, total: int) -> IntArray:
-    """Return what each unit is certain to add to an empty total: its mass, or 1 for its features."""
+    """Return the certain gain of each unit in an empty total: its mass, or 1 for its features."""
     feeds = _feeds(instance, total)
     found: IntArray = instance.mass[total].copy()
     unit = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))

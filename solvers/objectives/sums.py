@@ -241,7 +241,7 @@ class SumSearch:
         return self.best.key if self._threshold is None else self._threshold
 
     def _cut(self, ratios: Sequence[int]) -> Weighted:
-        """Return what every selection fulfils that is worth what is wanted."""
+        """Return the inequality that every selection of the wanted value fulfils."""
         instance, totals = self.instance, self.best.totals
         if self._all_needed:
             if self._anchor is None:
@@ -330,7 +330,7 @@ class SumSearch:
         corner: _Weights,
         halves: Sequence[DenominatorBox] | None,
     ) -> Sequence[DenominatorBox]:
-        """Return what of a box is to be searched (again) after one of its programs; nothing if the program is done.
+        """Return the boxes to be searched (again) after one of a box's programs; none if the program is done.
 
         Its `halves`, where they are given and the program cannot be closed by its bound; the box, if the incumbent has
         become better, which makes all its programs tighter. What a short listing does not end is searched with the

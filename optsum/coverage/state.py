@@ -356,4 +356,4 @@ def value_pair(arrays: Any, state: Any) -> Any:
     totals = true_totals(arrays, state)
     if arrays.kind == RATIO:
         return (totals[0], totals[1]) if totals[1] > 0 else (np.int64(0), np.int64(1))
-    return pair_at(arrays.kind, arrays.weights, totals.reshape((len(totals), 1)), np.int64(0))
+    return pair_at(arrays.kind, arrays.weights, totals[:, None], np.int64(0))

@@ -588,7 +588,7 @@ def _start(depths: int, gains: IntArray, features: int, ends: int) -> FewUnitsSt
 MOST_UNITS: Final = 256
 """Units of a topic that is searched among others; larger ones take so long that nothing is gained by it."""
 
-MOST_CHOSEN: Final = 32
+MOST_CHOSEN: Final = 128
 """Units of a selection that is found among others."""
 
 _TOGETHER_WORK: Final = 1_000_000

@@ -28,12 +28,9 @@ def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, 
         return tuple(split(value))
     if not isinstance(value, list | tuple):
         raise InputError(f"{where} is {json_type(value)}; give a list of sentences or one string of raw text")
-    return tuple(
-        [  # a list first: half the time of a generator
-            item if type(item) is str and item.isascii() else _sentence(item, where, number)
-            for number, item in enumerate(value)
-        ]
-    )
+    if set(map(type, value)) == {str} and _is_well_formed("".join(value)):
+        return tuple(value)
+    return tuple([_sentence(item, where, number) for number, item in enumerate(value)])
 
 
 def _sentence(item: object, where: str, number: int) -> Sentence:
@@ -49,13 +46,14 @@ def _sentence(item: object, where: str, number: int) -> Sentence:
 
 def well_formed(text: str) -> str:
     """Return the text with lone surrogates, which no file can hold, replaced by U+FFFD."""
-    if text.isascii():
-        return str(text)
+    return str(text) if _is_well_formed(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _is_well_formed(text: str) -> bool:
     try:
-        text.encode()
+        return text.isascii() or text.encode() is not None
     except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return str(text)
+        return False
 
 
 def json_type(value: object) -> str:

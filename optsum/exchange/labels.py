@@ -232,7 +232,8 @@ def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:
 
 def _with_labels(part: Topic, result: Result, wanted: Wanted) -> list[Result]:
     extra = {"sentences": list(map(raw_text, part.sentences)), **_labels_of(part, result, wanted)}
-    return [result.changed(extra={**result.extra, **extra})]
+    vars(result)["extra"] = {**result.extra, **extra}  # nobody else holds it yet
+    return [result]
 
 
 def _searched(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result:

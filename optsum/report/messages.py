@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from optsum.errors import OptionError, VisibleFormatter, tracebacks_are_shown, visible
 from optsum.system.files import PACKED, describe_os_error, is_stream, open_own, open_stream
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 from enum import IntEnum
+
+T = TypeVar("T")
 
 _LOG = logging.getLogger("optsum")
 
@@ -86,6 +88,13 @@ def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) ->
     else:
         with _logged(what, count, in_logs) as advance:
             yield advance
+
+
+def advancing(items: Iterable[T], advance: Advance) -> Iterator[T]:
+    """Yield items, and count each that was worked on."""
+    for item in items:
+        yield item
+        advance()
 
 
 @contextmanager

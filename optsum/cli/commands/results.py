@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Files, Flags, Format, Overwrite, count_topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
-from optsum.report.messages import bar, count_lines
+from optsum.report.messages import advancing, bar, count_lines
 from optsum.report.tables.formats import table_format
 
 
@@ -91,12 +90,6 @@ def run_report(
     checked_output(output, overwrite=overwrite, inputs=rows)
     with bar("rows", count) as advance:
         read = chain.from_iterable(map(read_rows, rows))
-        write_page(_passed_report(read, advance), output, title=title, overwrite=overwrite)
+        write_page(advancing(read, advance), output, title=title, overwrite=overwrite)
     put(f"{output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
     return DONE
-
-
-def _passed_report(rows: Iterable[dict[str, Any]], advance: Callable[..., None]) -> Iterator[dict[str, Any]]:
-    for row in rows:
-        yield row
-        advance()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 import typer
 from pydantic import BaseModel, create_model
@@ -23,14 +23,12 @@ from optsum.errors import OptionError
 from optsum.options.options import options_of
 from optsum.report.figures.figure import figure_folder
 from optsum.report.figures.plots import checked_plot
-from optsum.report.messages import bar
+from optsum.report.messages import advancing, bar
 from optsum.report.tables.formats import TableFormat, table_format
 from optsum.report.tables.table import counted, put_tables
 from optsum.studies import STUDIES, Study, load_study, prepared
 from optsum.studies.base import done_topics, papers
 from optsum.system.files import describe_os_error, replacing
-
-Item = TypeVar("Item")
 
 ALL: Final = "all"
 SUBCOMMANDS: Final = {
@@ -156,12 +154,6 @@ def _picture(path: Path) -> str:
     return f'<img alt="{path.stem}" src="data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}">'
 
 
-def _advancing(items: Iterable[Item], advance: Callable[[], None]) -> Iterator[Item]:
-    for item in items:
-        yield item
-        advance()
-
-
 def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *, shown: bool = True) -> int:
     plot = None if files.plot is None else checked_plot(files.plot)
     from optsum.cli.signals import Interrupts
@@ -189,7 +181,7 @@ def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *
 
         with bar("topics", lambda: count_topics(topics, files.limit)) as advance:
             parallel = study.searches()[0].elsewhere
-            study.run(_advancing(given, advance), write, partial(interrupts.pull, parallel=parallel))
+            study.run(advancing(given, advance), write, partial(interrupts.pull, parallel=parallel))
         errors = list(study.errors)
         if study.interrupted:  # who knows what the topics that were not read have
             errors = [error for error in errors if error not in study.unmatched]

@@ -22,7 +22,7 @@ from optsum.corpus.topics import topics_read
 from optsum.errors import InputError, unknown_name
 from optsum.options.model import reading_of
 from optsum.options.options import options_of, resolve_as
-from optsum.report.messages import bar
+from optsum.report.messages import advancing, bar
 from optsum.report.tables.table import Column, Table, counted
 from optsum.system.files import begin_of, name_of, read_text
 
@@ -47,18 +47,14 @@ class TopicsMade:
 
         files = self._files
         folder = Path(self.output).parent if self.output not in {None, "-"} else None
-
-        def counting() -> Iterator[Topic | BadTopic]:
-            for topic in open_topics(files.topics, files.columns, reading, files.limit):
-                yield topic
-                advance()
-
-        made = (topic for topic in make(counting()))  # a generator: Ctrl-C can be thrown into it
+        source = open_topics(files.topics, files.columns, reading, files.limit)
         try:
             with ExitStack() as stack:
                 stack.enter_context(self._rows)
                 interrupts = stack.enter_context(Interrupts())
                 advance = stack.enter_context(bar("topics", lambda: count_topics(files.topics, files.limit)))
+                # A generator, whatever `make` returns: Ctrl-C can be thrown into it.
+                made = (topic for topic in make(advancing(source, advance)))
                 for topic in interrupts.pull(made, parallel=False):
                     if isinstance(topic, BadTopic):
                         reason = f"{topic.source}: {topic.error}" if topic.source else topic.error

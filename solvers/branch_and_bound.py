@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite, isnan
+from math import isfinite
 from numbers import Rational
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -19,7 +19,7 @@ from optsum.coverage.instance import Combination, Coverage, Joint, Key, Sense
 from optsum.errors import BackendError, InputError, OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Capability, Evaluation, Problem, Selection, require
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, require
 from optsum.program.surrogate import reaches
 from optsum.system.compiling import compiles
 from optsum.system.deadline import Deadline
@@ -77,7 +77,8 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
     run.check()
     yield (), run.see(())
     order = _order(run)
-    tree: list[tuple[Selection, int, Key | None]] = [((), 0, _checked(problem.bound((), tuple(range(problem.size)))))]
+    root = checked_bound(problem.bound((), tuple(range(problem.size))))
+    tree: list[tuple[Selection, int, Key | None]] = [((), 0, root)]
     left: list[Key | None] = [tree[0][2]]
     try:
         _take_note(run, left)
@@ -129,14 +130,8 @@ def _order(run: Run) -> list[int]:
     return sorted(range(problem.size), key=worth.__getitem__, reverse=problem.sense.better(1, 0))
 
 
-def _checked(bound: Key | None) -> Key | None:
-    if bound is not None and not isinstance(bound, Rational) and isnan(bound):
-        raise InputError("The bound of this problem is NaN, which says nothing: let it return a number, or None.")
-    return bound
-
-
 def _tighter(problem: Problem, known: Key, bound: Key | None) -> Key | None:
-    bound = _checked(bound)
+    bound = checked_bound(bound)
     return known if bound is not None and problem.sense.better(bound, known) else bound
 
 

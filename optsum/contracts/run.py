@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -249,10 +250,20 @@ class Run:
         self.evaluations += 1
         better = self.problem.sense.better
         if evaluation.feasible and (self.evaluation is None or better(evaluation.key, self.evaluation.key)):
+            value = self._shown(units, evaluation.value)
             self.selection, self.evaluation = units, evaluation
-            self.trace.append(TracePoint(self.elapsed, self.evaluations, float(evaluation.value)))
+            self.trace.append(TracePoint(self.elapsed, self.evaluations, value))
             self._stop_if_good_enough()
         return evaluation
+
+    def _shown(self, units: Selection, value: Any) -> float:
+        with suppress(OverflowError, ValueError):
+            if isinstance(value, Real | Decimal):
+                return float(value)
+        raise InputError(
+            f"The value of the selection {units} is {value!s:.40}: let evaluate of {type(self.problem).__name__} "
+            "return a number that a float holds."
+        )
 
     def be_searched(self, search: Callable[[Run], object]) -> None:
         """Run the strategy; an evaluation that runs out of time ends the search as a limit does.

@@ -15,6 +15,7 @@ from fractions import Fraction
 from inspect import signature
 from itertools import accumulate, chain
 from math import ceil
+from numbers import Rational, Real
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias
 
 import numpy as np
@@ -29,6 +30,7 @@ from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Counts, Metric
 from optsum.metrics.names import parse_metric
 from optsum.text.analyzer import Analyzer, load_stopwords
+from optsum.whole import whole
 
 if TYPE_CHECKING:
     from optsum.coverage.instance import IntArray
@@ -154,12 +156,9 @@ def align(
     parsed = parse_metric(metric)
     if parsed.parts or not parsed.countable:
         raise UnsupportedError(f"Alignments count n-grams, and {parsed} is not made of them: use rouge-N or rouge-suK.")
-    if not 0 < threshold <= 1:
-        raise OptionError(f"The threshold is a share of n-grams, above 0 and at most 1, not {threshold}.")
-    if max_sentences < 1:
-        raise OptionError(f"A set of sentences has at least one, so --max-sentences cannot be {max_sentences}.")
-    if max_sets < 1:
-        raise OptionError(f"A sentence without any set cannot be covered, so max_sets cannot be {max_sets}.")
+    share = _share(threshold)
+    max_sentences = whole(max_sentences, "The number max_sentences", least=1, most=10**400, error=OptionError)
+    max_sets = whole(max_sets, "The number max_sets", least=1, most=10**400, error=OptionError)
     made = {"metric": parsed.name, "threshold": threshold, "max_sentences": max_sentences, "stem": stem}
     if isinstance(stopwords, str) and stopwords not in {"keep", "drop"}:
         stopwords = load_stopwords(stopwords)
@@ -174,9 +173,7 @@ def align(
         each = (
             aligned
             for topic in known
-            for aligned in _aligned(
-                topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
-            )
+            for aligned in _aligned(topic, parsed, share, (max_sentences, max_sets), (raw, ready), made)
         )
     # One may be called t#0 already, beside a t with several references.
     return unique_topics(each, "a second topic would be called {!r}; give each its own id")
@@ -326,6 +323,13 @@ def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], neede
         cover=tuple(tuple(tuple(map(named, units)) for units in part.sets(needed)) for part in parts),
         meta={**topic.meta, "align": {"needed": needed, "reference": number}},
     )
+
+
+def _share(given: Any) -> Fraction:
+    number = isinstance(given, Real | Decimal) and not isinstance(given, bool)
+    if not number or not 0 < float(given) <= 1:
+        raise OptionError(f"The threshold is a share of n-grams, above 0 and at most 1, not {given!s:.40}.")
+    return Fraction(given) if isinstance(given, Rational) else Fraction(Decimal(str(given)))
 
 
 def corresponding_sets(

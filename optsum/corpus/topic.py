@@ -1028,6 +1028,9 @@ def _supported(
     return tuple(map(tuple, found))
 
 
+_MOST_CLAIMS: Final = 1_000_000
+
+
 def _claims(
     supports: Sequence[Sequence[int | str]],
     references: tuple[Text, ...],
@@ -1053,6 +1056,11 @@ def _claims(
         return None, len(weights)
     most = max([claim for claim in named if isinstance(claim, int)], default=-1) + 1
     sentences = len(references[0]) if len(references) == 1 else most
+    if len(references) != 1 and most > _MOST_CLAIMS:
+        raise InputError(
+            f"supports names the claim {most - 1!s:.40}, and claims are numbered from 0: list what they are called in "
+            "meta.abstract_ids"
+        )
     if most > sentences:
         raise InputError(
             f"supports names the claim {most - 1}, but the reference has {sentences} sentences; give weights, one a "

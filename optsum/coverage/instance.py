@@ -350,8 +350,11 @@ class Coverage:
         return self._copied(max_length=max_length)
 
     def resized(self, lengths: Sequence[int], max_length: int) -> Coverage:
-        """Return the same instance with other lengths, which are not checked."""
-        return self._copied(lengths=np.array(lengths, np.int64), max_length=max_length)
+        """Return the same instance with other lengths, each of the same unit."""
+        return self._copied(
+            lengths=whole_array(lengths, "The length of unit {}", least=0),
+            max_length=min(whole(max_length, "The maximum length", least=0, most=10**400), NO_LIMIT),
+        )
 
     def with_rows(self, rows: tuple[Row, ...]) -> Coverage:
         """Return the same instance with side constraints."""

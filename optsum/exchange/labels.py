@@ -29,6 +29,7 @@ from optsum.running.posed import posed
 from optsum.running.setup import Setup, setup_of
 from optsum.system.clock import clock
 from optsum.text.tokenizers import raw_text
+from optsum.whole import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,8 @@ def labels(
     ([1, 1, 0], [0.6666666666666666, 0.6666666666666666, 0.6666666666666666], [[1, 1, 0], [1, 0, 1]])
     """
     nearness = Nearness.given(within, at_least, within_steps, best)
-    wanted = Wanted(soft, all_, diverse, nearness=nearness, weighted=weighted)
+    optima = whole(all_, "The number of optima, all_,", least=0, most=10**400, error=OptionError)
+    wanted = Wanted(soft, optima, diverse, nearness=nearness, weighted=weighted)
     topics, named = posed(topics, options, config)
     resolved = resolve_labels(named, wanted, config=config)
     batches = label_topics(with_columns(topics, columns, resolved.reading), resolved, wanted)

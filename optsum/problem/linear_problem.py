@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, isinf, isnan, lcm, ulp
+from math import ceil, floor, inf, isinf, lcm, ulp
 from os import PathLike
 from pathlib import Path
 from threading import Lock
@@ -477,7 +477,7 @@ def _exact(value: Any, what: str) -> Fraction:
     """Return a number exactly; a float as the plain fraction that it stands for, such as 1/10 or 1/3."""
     if hasattr(value, "item"):
         value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or isnan(value) or isinf(value):
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or value != value or abs(value) == inf:
         raise InputError(f"{what} has the coefficient {value!r:.40}: give a finite number.")
     if not isinstance(value, float):
         return Fraction(value)
@@ -486,7 +486,7 @@ def _exact(value: Any, what: str) -> Fraction:
 
 
 def _side(value: Any, what: str) -> Fraction | None:
-    return None if value is None or isinf(value) else _exact(value, what)
+    return None if value is None or abs(value) == inf else _exact(value, what)
 
 
 def _program(
@@ -591,6 +591,8 @@ def _bounds(columns: Sequence[_Column]) -> tuple[list[int], list[int]]:
         first, last = ceil(column.low), floor(column.high)
         if first > last:
             raise InputError(f"The variable {column.name} has no whole number between its bounds.")
+        if last - first > LARGEST:
+            raise _too_long(f"The variable {column.name}")
         low.append(first)
         upper.append(last - first)
     return low, upper
@@ -674,7 +676,10 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[str, ...]]:
         raise InputError(f"This Pyomo model has {len(objectives)} active objectives: a problem has one.")
     what = f"The objective {objectives[0].name}"
     worth, constant = terms(objectives[0].expr, what)
-    columns = [_Column(each.name, each.lb, each.ub, each.is_integer() or each.is_binary()) for each in held]
+    try:
+        columns = [_Column(each.name, each.lb, each.ub, each.is_integer() or each.is_binary()) for each in held]
+    except (OverflowError, TypeError, ValueError) as error:  # Pyomo evaluates bounds when they are asked for
+        raise InputError(f"Pyomo has no bounds of a variable: {' '.join(str(error).split())}") from error
     sense = Sense.MAXIMIZE if objectives[0].sense == pyo.maximize else Sense.MINIMIZE
     program = _program(columns, range(len(chosen)), rows, _Row(what, worth), constant, sense)
     return program, tuple(unit.name for unit in chosen)

@@ -11,13 +11,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
 from itertools import filterfalse
-from math import isfinite
-from numbers import Rational
+from math import isfinite, isnan
+from numbers import Rational, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -25,7 +26,7 @@ import numpy as np
 
 from optsum.corpus.topic import Topic, as_id
 from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
-from optsum.errors import UnsupportedError
+from optsum.errors import InputError, UnsupportedError
 from optsum.optima.fitting import fit
 from optsum.system.deadline import NEVER, Deadline
 from optsum.whole import whole, whole_numbers
@@ -178,7 +179,8 @@ class Problem(ABC):
 
     def within(self, max_length: int) -> Self:
         """Return the same problem with another maximum length."""
-        return self._but(max_length=max_length)
+        most = whole(max_length, "The maximum length", least=0, most=10**400)
+        return self._but(max_length=min(most, NO_LIMIT))
 
     def _but(self, **changed: Any) -> Self:
         found = self.fresh()
@@ -296,7 +298,7 @@ class Problem(ABC):
         del deadline
         if not self.can(Capability.COMPLETIONS):
             raise self._lacks(Capability.BOUND)
-        bound = self.bound((), tuple(range(self.size)))
+        bound = checked_bound(self.bound((), tuple(range(self.size))))
         return None if bound is None or not (isinstance(bound, Rational) or isfinite(bound)) else Fraction(bound)
 
     def bound(self, chosen: Selection, open: Selection) -> Key | None:  # noqa: A002 - the word for it
@@ -329,6 +331,17 @@ class Problem(ABC):
 
     def _lacks(self, capability: Capability) -> UnsupportedError:
         return UnsupportedError(f"{type(self).__name__} has no {capability.value}.")
+
+
+def checked_bound(bound: Any) -> Any:
+    """Return what `Problem.bound` of a user's own class returned, if that says something."""
+    if bound is not None and not isinstance(bound, Real | Decimal):
+        raise InputError(f"The bound of this problem is {bound!r:.40}: let it return a number, or None.")
+    if bound is None or isinstance(bound, Rational):
+        return bound
+    if isnan(bound):
+        raise InputError("The bound of this problem is NaN, which says nothing: let it return a number, or None.")
+    return bound if isinstance(bound, Decimal) else float(bound)  # numpy has reals of its own
 
 
 def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:

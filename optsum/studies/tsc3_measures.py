@@ -29,6 +29,7 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.system.compiled import njit
 from optsum.text.tokenizers import Sentence, raw_text
+from optsum.whole import whole
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,12 @@ def score_extract(
     >>> found.precision, found.coverage
     (Fraction(3, 4), Fraction(2, 3))
     """
-    if minimum < 1:
-        raise InputError(f"A minimum cover of topic {topic.id!r} has a sentence at least, so h cannot be {minimum}.")
+    minimum = whole(minimum, f"The size h of a minimum cover of topic {topic.id!r}", least=1, most=10**400)
     alternatives = alternatives_of(topic, uncoverable)
-    given = frozenset(extract)
+    given = frozenset(
+        sentence if isinstance(sentence, str) else whole(sentence, "A sentence of the extract", most=10**400)
+        for sentence in extract
+    )
     check_extract(topic, alternatives, in_order(given))
     covered = tuple(
         max(Fraction(*part) for part in {(len(chosen & given), len(chosen)) for chosen in sets})

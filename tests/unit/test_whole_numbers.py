@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -25,6 +28,36 @@ class OwnProblem(optsum.Problem):
     def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
         """Count the units."""
         return optsum.Evaluation(len(selection), self.excess(selection), len(selection))
+
+
+@dataclass(frozen=True)
+class Bounded(OwnProblem):
+    """A problem with a value and a bound that anything may be."""
+
+    shown: Any = 0
+
+    def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
+        """Show anything."""
+        return optsum.Evaluation(len(selection), self.excess(selection), self.shown)
+
+    def bound(self, chosen: tuple[int, ...], open: tuple[int, ...]) -> Any:  # noqa: A002
+        """Return anything."""
+        return self.shown
+
+
+TOPIC = {"id": "t", "documents": [["a b", "b c"]], "references": [["a c"]]}
+COVER = optsum.as_topic({"id": "t", "cover": [[["s1"]]]})
+
+
+def _pyomo(coefficient: Any = 1, upper: Any = 1) -> Any:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var([0], domain=pyo.Binary)
+    try:
+        model.y = pyo.Var(domain=pyo.Integers, bounds=(0, upper))
+        model.aim = pyo.Objective(expr=coefficient * model.x[0] - model.y, sense=pyo.maximize)
+    except (TypeError, ValueError, OverflowError) as error:  # Pyomo has refused it
+        raise optsum.InputError(str(error)) from error
+    return optsum.PyomoProblem(model, units=model.x)
 
 
 DTYPES = (np.int8, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.float64)
@@ -117,6 +150,13 @@ TARGETS: dict[str, Callable[[Any], Any]] = {
     "seed": lambda value: optsum.search(_own(), "greedy", seed=value).seed,
     "max_words": lambda value: optsum.rouge("a b", ["a"], max_words=value) and value,
     "shortest summary": lambda value: optsum.Spec(analyzer=optsum.Analyzer(), min_length=value).min_length,
+    "resized length": lambda value: _coverage().resized([2, value], 5).lengths[1],
+    "resized maximum": lambda value: _coverage().resized([2, 3], value).max_length,
+    "within": lambda value: _own().within(value).max_length,
+    "sets of an alignment": lambda value: len(list(optsum.align([TOPIC], max_sets=value))) and value,
+    "sentences of an alignment": lambda value: len(list(optsum.align([TOPIC], max_sentences=value))) and value,
+    "listed labels": lambda value: len(list(optsum.labels([TOPIC], max_length=3, all_=value))) and value,
+    "minimum of a cover": lambda value: optsum.score_extract(COVER, ["s1"], value) and value,
     "model entry": lambda value: _model(objective=[1, value]).objective[1],
     "model side": lambda value: _model(row_upper=[value]).row_upper[0],
     "similarity unit": lambda value: optsum.Spec(analyzer=optsum.Analyzer(), similarity_unit=value).similarity_unit,
@@ -124,8 +164,8 @@ TARGETS: dict[str, Callable[[Any], Any]] = {
 OPEN = {"row high", "nodes", "evaluations", "max_words"}
 """Where None stands for no limit."""
 CLIPPED = {"max_length", "at_most", "own maximum", "json maximum", "nodes", "evaluations", "similarity unit"} | {
-    "shortest summary",
-}
+    "shortest summary", "resized maximum", "within", "sets of an alignment", "sentences of an alignment",
+}  # fmt: skip
 """Where numbers beyond anything that is reached stand for the largest that could be."""
 
 
@@ -143,6 +183,31 @@ def test_a_number_is_taken_exactly_or_refused(target: str, value: Any) -> None:
         return
     assert not isinstance(value, bool | np.bool_ | str | bytes | complex)
     assert found == value or (target in CLIPPED and value > found >= 2**40)
+
+
+LOOSE: dict[str, Callable[[Any], Any]] = {
+    "bound of one's own": lambda value: Bounded(lengths=LENGTHS, shown=value).root_bound(),
+    "value of one's own": lambda value: optsum.search(Bounded(lengths=LENGTHS, shown=value), "lead").objective,
+    "threshold of an alignment": lambda value: len(list(optsum.align([TOPIC], threshold=value))),
+    "sentence of an extract": lambda value: optsum.score_extract(COVER, ["s1", value], 1),
+    "coefficient of Pyomo": lambda value: _pyomo(coefficient=value).evaluate((0,)).key,
+    "bound of Pyomo": lambda value: _pyomo(upper=value).program.upper[1],
+}
+"""Doors that take fractions, or names, or round a bound inwards."""
+
+
+@pytest.mark.parametrize("door", LOOSE)
+@given(value=scalars)
+def test_what_cannot_be_taken_is_refused_by_a_sentence(door: str, value: Any) -> None:
+    assume(not isinstance(value, np.ndarray))  # Pyomo has refused it, in ways of its own
+    with suppress(optsum.OptsumError):
+        LOOSE[door](value)
+
+
+def test_claims_that_no_list_could_number_are_refused() -> None:
+    for claim in (2**63, 10**400, 10**7):
+        with pytest.raises(optsum.InputError, match="claims are numbered from 0: list what they are called"):
+            optsum.as_topic({"id": "c", "supports": [[0], [0, claim]]})
 
 
 @given(st.sampled_from(DTYPES), st.lists(st.integers(0, 9), min_size=2, max_size=2))

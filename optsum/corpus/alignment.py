@@ -157,8 +157,8 @@ def align(
     if parsed.parts or not parsed.countable:
         raise UnsupportedError(f"Alignments count n-grams, and {parsed} is not made of them: use rouge-N or rouge-suK.")
     share = _share(threshold)
-    max_sentences = whole(max_sentences, "The number max_sentences", least=1, most=10**400, error=OptionError)
-    max_sets = whole(max_sets, "The number max_sets", least=1, most=10**400, error=OptionError)
+    max_sentences = whole(max_sentences, "--max-sentences", least=1, most=10**400, error=OptionError)
+    max_sets = whole(max_sets, "--max-sets", least=1, most=10**400, error=OptionError)
     made = {"metric": parsed.name, "threshold": threshold, "max_sentences": max_sentences, "stem": stem}
     if isinstance(stopwords, str) and stopwords not in {"keep", "drop"}:
         stopwords = load_stopwords(stopwords)

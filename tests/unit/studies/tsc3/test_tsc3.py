@@ -72,7 +72,7 @@ def test_uncoverable_sentences_count_nowhere() -> None:
 
 
 def test_a_minimum_cover_has_a_sentence() -> None:
-    with pytest.raises(InputError, match="h of a minimum cover .* is 0"):
+    with pytest.raises(InputError, match=r"h of a minimum cover .* is 0"):
         score_extract(TABLE_1, ["s1"], 0)
 
 

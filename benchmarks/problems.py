@@ -2,9 +2,11 @@
 
     python benchmarks/problems.py [--limit 5] [--backends highs,cp-sat] [--heuristics greedy,vns] [--seeds 1]
     python benchmarks/problems.py --others [--limit 5]        # five of them beside pymoo and pagmo, at equal time
+    python benchmarks/problems.py --sizes [--limit 10] [--backends highs,cbc,glpk,scip,cp-sat,gurobi]
 
-Printed are Markdown tables. The known optimum is found by other means (examples/problems/known.py). A ratio is value /
-optimum, or optimum / value where little is better; "proven" says that the search proved it itself. A value above a
+Printed are the Markdown tables of docs/problems.md, and with --sizes that of docs/backends.md: by size of the instance,
+the median seconds, how many are proven, and the mean gap. The known optimum is found by other means
+(examples/problems/known.py). A ratio is value / optimum, or optimum / value where little is better. A value above a
 known optimum, or one that is proven and is not it, ends the program. pymoo's genetic algorithm and pagmo's ant colony
 (gaco) and harmony search (ihs) evaluate selections by `Problem.evaluate` as optsum's heuristics do on a problem that
 can only evaluate: pip install pymoo pygmo.
@@ -16,6 +18,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
@@ -27,6 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples/proble
 import classic
 import known
 
+NAMES = ("coverage_50", "coverage_100", "coverage_200", "cover_100", "cover_200", "cover_400")
+SIZES: list[Callable[[], Iterator[optsum.Problem]]] = [getattr(classic, name) for name in NAMES]
 FIVE = (classic.knapsack, classic.several_knapsacks, classic.max_coverage, classic.independent_set, classic.set_cover)
 
 
@@ -42,23 +47,22 @@ def line(cells: list[object]) -> None:
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
-def shown(problem: optsum.Problem, result: optsum.Result, best: int) -> str:
+def shown(problem: optsum.Problem, result: optsum.Result, best: int, *, heuristic: bool, limit: float) -> str:
+    """Return the ratio of a heuristic, and the seconds of a proof; the ratio at the limit where there is none."""
     share = ratio(problem, result.objective, best)
     if share is None:
         return "-"
     if result.status is optsum.Status.OPTIMAL:
         assert result.objective == best, f"{problem.name}: {result.objective} is called optimal, and {best} is"
-    proven = ", proven" if result.status is optsum.Status.OPTIMAL else ""
-    return f"{result.objective:.0f} ({share:.3f}{proven}) {result.timing.answer_s:.2f} s"
+        return f"{share:.3f}" if heuristic else f"{result.timing.answer_s:.2f}"
+    return f"{share:.3f}" if heuristic else f"{share:.3f} at {limit:g} s"
 
 
 def table(given: argparse.Namespace) -> None:
     """Print a line a problem."""
-    heuristics, backends = given.heuristics.split(","), given.backends.split(",")
-    for backend in backends:
-        optsum.search(classic.knapsack(), "milp", backend=backend)  # which starts its process, if it needs one
-    line(["problem", "units", "optimum", "auto", *heuristics, *(f"milp on {backend}" for backend in backends)])
-    line(["---", *["---:"] * (2 + 1 + len(heuristics) + len(backends))])
+    heuristics, backends = given.heuristics.split(","), started(given)
+    line(["function", "optimum", "auto, s", *heuristics, *(f"{backend}, s" for backend in backends)])
+    line(["---", *["--:"] * (2 + len(heuristics) + len(backends))])
     for make in (*classic.MAXIMIZED, *classic.MINIMIZED):
         problem = make()
         best = known.optimum(problem)
@@ -71,7 +75,44 @@ def table(given: argparse.Namespace) -> None:
             for result in compared.results
         }
         names = ["auto", *heuristics, *(f"milp {backend}" for backend in backends)]
-        line([problem.name, problem.size, best, *(shown(problem, found[name], best) for name in names)])
+        cells = (
+            shown(problem, found[name], best, heuristic=name in heuristics, limit=given.limit) if name in found else "-"
+            for name in names
+        )
+        line([f"`{make.__name__}`", best, *cells])
+
+
+def started(given: argparse.Namespace) -> list[str]:
+    """Return the solvers, each of which has begun its process if it needs one."""
+    backends = given.backends.split(",")
+    for backend in backends:
+        optsum.search(classic.knapsack(), "milp", backend=backend)
+    return backends
+
+
+def sizes(given: argparse.Namespace) -> None:
+    """Print a line a solver, and a column for each size of budgeted coverage and of weighted set cover."""
+    backends = started(given)
+    cells: dict[str, list[str]] = {name: [] for name in ("auto", *backends)}
+    for make in SIZES:
+        compared = optsum.compare(
+            list(make()), ["auto", "milp"], exact="auto", backends=backends, time_limit=given.limit
+        )
+        assert not compared.contradictions, make
+        for name, held in cells.items():
+            found = [
+                each
+                for each in compared.results
+                if name == (each.backend if each.strategy == "milp" else each.strategy)
+            ]
+            proven = sum(each.status is optsum.Status.OPTIMAL for each in found)
+            gaps = [each.gap for each in found if each.gap is not None]
+            gap = f"{fmean(gaps):.1%}".replace("%", " %") if len(gaps) == len(found) else "-"
+            held.append(f"{median(each.timing.answer_s for each in found):.1f}, {proven}/{len(found)}, {gap}")
+    line(["solver", *(f"`{name}`" for name in NAMES)])
+    line(["---"] * (1 + len(SIZES)))
+    for name, held in cells.items():
+        line(["auto, not a solver" if name == "auto" else name, *held])
 
 
 class OnlyEvaluates(optsum.Problem):
@@ -180,10 +221,15 @@ def mean(problem: optsum.Problem, best: int, found: list[float | None]) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--limit", type=float, default=5.0)
+    parser.add_argument("--limit", type=float, help="seconds of a search [5, or 10 with --sizes]")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--backends", default="highs,cp-sat")
+    parser.add_argument("--backends", help="[highs,cp-sat, or highs,cbc,glpk,scip,cp-sat,gurobi with --sizes]")
     parser.add_argument("--heuristics", default="greedy,vns")
     parser.add_argument("--others", action="store_true")
+    parser.add_argument("--sizes", action="store_true")
     arguments = parser.parse_args()
-    others(arguments) if arguments.others else table(arguments)
+    arguments.limit = arguments.limit or (10.0 if arguments.sizes else 5.0)
+    arguments.backends = arguments.backends or (
+        "highs,cbc,glpk,scip,cp-sat,gurobi" if arguments.sizes else "highs,cp-sat"
+    )
+    (others if arguments.others else sizes if arguments.sizes else table)(arguments)

@@ -146,7 +146,7 @@ class Greedy(Strategy):
             # A length to be minimized is bought with what it removes of the violation.
             covering = problem.sense is Sense.MINIMIZE and not held.feasible
             short = covering or problem.length(selection) < problem.min_length
-            best: tuple[float, Evaluation, Selection] | None = None
+            best: tuple[tuple[bool, float], Evaluation, Selection] | None = None
             foremost = _foremost(run, selection, held, covering=covering)
             for move in problem.moves(selection) if foremost is None else foremost:
                 if not set(move).isdisjoint(selection):
@@ -164,9 +164,11 @@ class Greedy(Strategy):
                     gain = float(held.key - evaluation.key)
                 added = problem.length(move)
                 density = gain / added if added > 0 else inf if gain > 0 else gain
-                if best is None or density > best[0]:
-                    best = (density, evaluation, candidate)
-            if best is None or (best[0] <= 0 and not short):
+                # What breaks more of the limits is taken only where nothing else gains: others may mend it.
+                keeps = evaluation.violation <= held.violation and (density > 0 or short)
+                if best is None or (keeps, density) > best[0]:
+                    best = ((keeps, density), evaluation, candidate)
+            if best is None or (best[0][1] <= 0 and not short):
                 return selection
             _, held, selection = best
 

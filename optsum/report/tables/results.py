@@ -161,7 +161,7 @@ def optima_table(results: Iterable[Result]) -> Table:
     return table
 
 
-def near_table(results: Iterable[Result]) -> Table:
+def near_table(results: Sequence[Result]) -> Table:
     """Return one line an enumeration of near-optimal sets."""
     names = ["id", "objective", "at least", "sets", "irredundant", "always", "some", "never", "of", "time"]
     table = Table([Column(name, name != "id") for name in names])
@@ -189,8 +189,9 @@ def near_table(results: Iterable[Result]) -> Table:
     table.caption = [
         "sets: selections worth at least as much; irredundant: of them those without a unit that could be left out",
         "always, some, never: units in all, in some, in none of the sets",
-        "of: units that sets are made of, of all sentences; those that can add nothing are none",
     ]
+    if not all(is_posed(result.formulation) for result in results):
+        table.caption.append("of: units that sets are made of, of all sentences; those that can add nothing are none")
     return table
 
 

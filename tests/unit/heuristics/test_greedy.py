@@ -11,7 +11,7 @@ from optsum import OptionError, UnsupportedError, solve
 from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem, Selection
+from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_problem, random_coverage
 
@@ -193,7 +193,6 @@ def test_a_cover_by_a_metric_of_one_s_own() -> None:
     from dataclasses import dataclass
 
     from optsum.coverage.instance import Sense
-    from optsum.problem.problem import Evaluation
 
     @dataclass(frozen=True, eq=False, kw_only=True)
     class Cover(OwnMetric):
@@ -206,3 +205,22 @@ def test_a_cover_by_a_metric_of_one_s_own() -> None:
     result = search(problem, "greedy")
     assert (result.selection, result.objective) == ((0, 2), 3.0), "three densities of 1: the lowest unit is taken"
     assert search(problem, "exhaustive").objective == 3.0
+
+
+def test_what_breaks_limits_is_taken_only_where_nothing_else_gains() -> None:
+    class Conflicts(Problem):
+        """Worth 9, 5, 5, 1; the first goes with none of the others."""
+
+        def evaluate(self, selection: Selection) -> Evaluation:
+            broken = len(selection) - 1 if 0 in selection else 0
+            return Evaluation(sum((9, 5, 5, 1)[unit] for unit in selection), broken, 0.0)
+
+    class Bundle(Problem):
+        """The second costs 1, and the first, which is worth 5, needs it."""
+
+        def evaluate(self, selection: Selection) -> Evaluation:
+            return Evaluation(sum((5, -1)[unit] for unit in selection), int(selection == (0,)), 0.0)
+
+    conflicts = search(Conflicts(lengths=(2, 1, 1, 1)), "greedy")
+    assert (conflicts.selection, conflicts.key) == ((1, 2, 3), 11)
+    assert search(Bundle(lengths=(1, 1)), "greedy").selection == ()

@@ -223,4 +223,4 @@ def test_what_breaks_limits_is_taken_only_where_nothing_else_gains() -> None:
 
     conflicts = search(Conflicts(lengths=(2, 1, 1, 1)), "greedy")
     assert (conflicts.selection, conflicts.key) == ((1, 2, 3), 11)
-    assert search(Bundle(lengths=(1, 1)), "greedy").selection == ()
+    assert search(Bundle(lengths=(1, 1)), "greedy").selection == (0, 1)

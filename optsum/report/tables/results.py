@@ -299,7 +299,9 @@ def steps_table(result: Result) -> Table:
     table.caption = ["gain: of the objective for each unit of length more; greedy: at the first length of the step"]
     if is_posed(result.formulation):
         ones = all(step.selection is None or step.length == len(step.selection) for step in one.steps)
-        table.caption.insert(0, f"from, to: the most {'units' if ones else 'length'} that a selection may have")
+        table.caption.insert(
+            0, f"from, to: the largest {'number of units' if ones else 'summed length'} that is allowed"
+        )
     return table
 
 

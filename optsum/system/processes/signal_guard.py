@@ -27,8 +27,10 @@ _SOON_S: Final = 0.01
 _DEAF: Final = {"__del__", "_numba_unpickle"}  # The second is called by compiled kernels.
 """Functions in which no exception may be raised, nor in what they call."""
 
-_DEAF_MODULES: Final = ("namedtuple_", "llvmlite.")
-"""Prefixes of the names of modules of which the same holds: constructors of named tuples, and the bindings of LLVM."""
+_DEAF_MODULES: Final = ("namedtuple_", "llvmlite.", "highspy.")
+"""Prefixes of the names of modules of which the same holds: constructors of named tuples, the bindings of LLVM, and
+those of HiGHS, which calls an exception in what it calls back a "Solve error".
+"""
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:

@@ -24,8 +24,11 @@ T = TypeVar("T")
 
 _SOON_S: Final = 0.01
 
-_DEAF: Final = {"__del__", "_numba_unpickle"}  # The second is called by compiled kernels.
-"""Functions in which no exception may be raised, nor in what they call."""
+_DEAF: Final = {"__del__", "_numba_unpickle", "_hushed"}
+"""Functions in which no exception may be raised, nor in what they call.
+
+Compiled kernels call the second; the third replaces standard output for a while, and would not give it back.
+"""
 
 _DEAF_MODULES: Final = ("namedtuple_", "llvmlite.", "highspy.")
 """Prefixes of the names of modules of which the same holds: constructors of named tuples, the bindings of LLVM, and

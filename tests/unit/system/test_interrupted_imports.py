@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import redirect_stdout, suppress
+from typing import Any
 
 import pytest
+
+import optsum
 
 PROGRAM = """
 import os, signal, sys
@@ -76,3 +81,19 @@ def test_what_was_handed_to_llvm_is_not_freed_twice(function: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["heard", "0.6666666666666666 0.6666666666666666"]
+
+
+def test_standard_output_is_given_back_where_ctrl_c_comes_while_it_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyomo")
+    enter, before = redirect_stdout.__enter__, sys.stdout
+
+    def interrupted(self: Any) -> Any:
+        made = enter(self)
+        signal.raise_signal(signal.SIGINT)
+        return made
+
+    monkeypatch.setattr(redirect_stdout, "__enter__", interrupted)
+    topic = {"id": "t", "documents": [["a b", "b c"]], "references": [["a c"]]}
+    with suppress(KeyboardInterrupt):
+        optsum.solve(topic, max_length=3, strategy="milp", backend="pyomo:highs")
+    assert sys.stdout is before

@@ -124,7 +124,7 @@ def test_a_file_that_cannot_be_used_is_one_line(run: Any, command: str, name: st
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "Missing argument 'TOPICS': a file or folder of topics"),
+        ([], "Missing argument 'TOPICS': a file of topics of any format"),
         (["good.jsonl"], "Recall only grows with the length"),
         (["good.jsonl", "--max-length", "many"], "--max-length"),
         (["good.jsonl", "--max-length", "-1"], "--max-length cannot be -1"),

@@ -225,8 +225,8 @@ def test_limits_go_by_the_names_that_solve_has() -> None:
         search(problem, "greedy", Limits(time_s=1), time_limit=1)
     with pytest.raises(OptionError, match="The limit time_s is -1"):
         search(problem, "greedy", time_limit=-1)
-    with pytest.raises(OptionError, match="no option of the strategy greedy 'k_max'; there is none at all"):
-        search(problem, "greedy", k_max=3)
+    with pytest.raises(OptionError, match="no option of the strategy lead 'k_max'; there is none at all"):
+        search(problem, "lead", k_max=3)
 
 
 def test_a_known_root_bound_is_not_computed_again() -> None:

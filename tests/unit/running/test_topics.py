@@ -254,9 +254,10 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
             raise KeyboardInterrupt
         return real(*given, **named)
 
-    warm_up(setup_of(resolve({"max_length": 4, "references": "each"})))
+    alone: dict[str, Any] = {"max_length": 4, "references": "each", "model_units": "sentences"}  # not in blocks
+    warm_up(setup_of(resolve(alone)))
     monkeypatch.setattr(f"optsum.{where}", interrupted)
-    results = optsum.solve_all([topic("s"), topic("t"), topic("u")], max_length=4, references="each")
+    results = optsum.solve_all([topic("s"), topic("t"), topic("u")], **alone)
     assert [result.id for result in islice(results, 3)] == ["s#0", "s#1", "t#0"]
     with pytest.raises(KeyboardInterrupt):
         next(results)

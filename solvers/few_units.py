@@ -11,6 +11,10 @@ where :math:`D_0 / D_h` is 1 for one ratio and a constant for recalls. For two r
 knows (`_ends`); the sum is linear in it, hence positive at one of the two ends if it is positive at all. At each end it
 is at most what C is worth there, plus a knapsack of what each unit adds: its present gain in T, as tables are concave,
 less what it adds to D at least, whatever else is chosen. The knapsack is bounded by a price of the length.
+
+Sums of two ratios of at most three units, all of the same length, are first looked for in a table of what each two
+units have in common (`search_table`), in whole numbers; this search is asked where the best selection is not the only
+one.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -497,6 +501,10 @@ def search_few_units(
         return None
     if not limited and kind == SUM and varies and depths - 2 < len(_FEW_UNITS):
         work *= _FEW_UNITS[depths - 2]
+    if varies and not limited and node_limit is None:
+        check()
+        if (found := _by_table(instance, lengths)) is not None:
+            return found
     entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
     gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
@@ -581,6 +589,236 @@ def _start(depths: int, gains: IntArray, features: int, ends: int) -> FewUnitsSt
         seen=np.zeros((totals, 1), np.int64),
         scalars=np.zeros(9, np.int64),
     )
+
+
+# Selections of at most three units, of features that count once: what each two have in common is in a table.
+
+_LANE: Final = 16  # Bits of each of the four totals that are packed into one number.
+
+_IN_LANE: Final = 2**15  # Above what totals are that products of four of them fit.
+
+_MOST_OF_TABLE: Final = 2048  # Units whose table is not too large.
+
+_TABLE_WORK: Final = 20_000_000  # Steps, of a nanosecond or so, after which a topic by itself is searched otherwise.
+
+_TOP, _BOTTOM, _FIRST, _TIED, _PACKED, _NODES, _STEPS, _STAMP = 0, 1, 2, 5, 6, 7, 8, 9
+"""Places of what `_hold_few` keeps: the value; three units, the missing ones -1 and first; whether another selection is
+as good; the totals; nodes; steps; the last number that was used to mark features."""
+
+
+@njit(cache=True)
+def _pack(totals):
+    packed = np.int64(0)
+    for total in range(len(totals)):
+        packed += totals[total] << (_LANE * total)
+    return packed
+
+
+@njit(cache=True)
+def _lanes(packed):
+    return packed & 0xFFFF, (packed >> 16) & 0xFFFF, (packed >> 32) & 0xFFFF, packed >> 48
+
+
+@njit(cache=True)
+def _value(packed):
+    """Return numerator and denominator of the sum of two ratios."""
+    top0, bottom0, top1, bottom1 = _lanes(packed)
+    return top0 * bottom1 + top1 * bottom0, bottom0 * bottom1
+
+
+@njit(cache=True)
+def _hold_few(best, packed, one, two, three):
+    """Hold a selection against the best one, exactly."""
+    top, bottom = _value(packed)
+    left, right = top * best[_BOTTOM], best[_TOP] * bottom
+    if left < right:
+        return
+    low, high = min(one, two, three), max(one, two, three)
+    middle = one + two + three - low - high
+    if left == right:
+        if best[_FIRST] != low or best[_FIRST + 1] != middle or best[_FIRST + 2] != high:
+            best[_TIED] = 1
+        return
+    best[_TOP], best[_BOTTOM], best[_TIED], best[_PACKED] = top, bottom, 0, packed
+    best[_FIRST], best[_FIRST + 1], best[_FIRST + 2] = low, middle, high
+
+
+@njit(cache=True)
+def _add_third(one, two, begin, packed, own, table, start, feature, adds, order, mark, best):
+    """Let each unit from `begin` join two others, whose totals are `packed`."""
+    top0, bottom0, top1, bottom1 = _lanes(packed)
+    both0, _, both1, _ = _lanes(table[one, two])
+    marked = False
+    best[_NODES] += 1
+    best[_STEPS] += len(own) - begin
+    for unit in range(begin, len(own)):
+        if unit in (one, two):
+            continue
+        # Of what a unit adds nothing counts that one of the two has. What both have is at most what each pair has.
+        new, left, right = own[unit], table[one, unit], table[two, unit]
+        new0, less0, new1, less1 = _lanes(new)
+        left0, left2, left1, left3 = _lanes(left)
+        right0, right2, right1, right3 = _lanes(right)
+        above0 = top0 + new0 - left0 - right0 + min(both0, left0, right0)
+        above1 = top1 + new1 - left1 - right1 + min(both1, left1, right1)
+        below0 = bottom0 + max(0, less0 - left2 - right2)
+        below1 = bottom1 + max(0, less1 - left3 - right3)
+        if (above0 * below1 + above1 * below0) * best[_BOTTOM] < best[_TOP] * (below0 * below1):
+            continue
+        if not marked:
+            marked = True
+            best[_STAMP] += 2
+            for entry in range(start[order[one]], start[order[one] + 1]):
+                mark[feature[entry]] = best[_STAMP] - 1
+            for entry in range(start[order[two]], start[order[two] + 1]):
+                if mark[feature[entry]] == best[_STAMP] - 1:
+                    mark[feature[entry]] = best[_STAMP]
+        exact = packed + new - left - right
+        for entry in range(start[order[unit]], start[order[unit] + 1]):
+            if mark[feature[entry]] == best[_STAMP]:
+                exact += adds[feature[entry]]
+        best[_NODES] += 1
+        best[_STEPS] += start[order[unit] + 1] - start[order[unit]]
+        _hold_few(best, exact, one, two, unit)
+
+
+@njit(cache=True)
+def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, high: int, work: int) -> Any:
+    """Search for the best sum of two ratios of at most three units.
+
+    Parameters
+    ----------
+    start, feature
+        The features of each unit, one after another.
+    adds : (features,)
+        What each adds to the four totals, packed.
+    constants : (4,)
+        The totals of no unit, denominators above 0.
+    low, high : int
+        Numbers of units.
+    work : int
+        Steps that may be made.
+
+    Returns
+    -------
+    best : (10,)
+        The best selection and its totals, packed.
+    state : int
+        1 if all others are worse; 0 if another is as good, or totals are too large; -1 if there was more work.
+    """
+    units, base = len(start) - 1, _pack(constants)
+    best = np.zeros(10, np.int64)
+    given, value, order = np.zeros(units, np.int64), np.empty(units, np.float64), np.empty(units, np.int64)
+    largest = np.zeros(4, np.int64)
+    column_start = np.zeros(len(adds) + 1, np.int64)
+    for unit in range(units):
+        for entry in range(start[unit], start[unit + 1]):
+            given[unit] += adds[feature[entry]]
+            column_start[feature[entry] + 1] += 1
+        for total in range(4):
+            largest[total] = max(largest[total], (given[unit] >> (_LANE * total)) & 0xFFFF)
+        top, bottom = _value(base + given[unit])
+        at = unit
+        while at > 0 and value[at - 1] < top / bottom:
+            value[at], order[at] = value[at - 1], order[at - 1]
+            at -= 1
+        value[at], order[at] = top / bottom, unit
+    for total in range(4):
+        if constants[total] + 3 * largest[total] >= _IN_LANE:
+            return best, 0
+    # Units by their own values, and what each two of them have in common.
+    for one in range(len(adds)):
+        column_start[one + 1] += column_start[one]
+    own, free = np.empty(units, np.int64), column_start.copy()
+    column, table = np.empty(len(feature), np.int64), np.zeros((units, units), np.int64)
+    for unit in range(units):
+        own[unit] = given[order[unit]]
+        row = table[unit]
+        for entry in range(start[order[unit]], start[order[unit] + 1]):
+            one = feature[entry]
+            for place in range(column_start[one], free[one]):
+                row[column[place]] += adds[one]
+            best[_STEPS] += free[one] - column_start[one]
+            column[free[one]] = unit
+            free[one] += 1
+        for other in range(unit):
+            table[other, unit] = row[other]
+        if best[_STEPS] > work:
+            return best, -1
+    mark = np.zeros(len(adds), np.int64)
+    gain0, gain1 = np.zeros(units + 1, np.int64), np.zeros(units + 1, np.int64)
+    best[_TOP], best[_BOTTOM], best[_NODES] = -1, 1, 1
+    none = np.int64(-1)
+    if low <= 0:
+        _hold_few(best, base, none, none, none)
+    if low <= 1 <= high:
+        for unit in range(units):
+            _hold_few(best, base + own[unit], none, none, unit)
+    # First with the best one, for a start.
+    if high >= 2 and units >= 2:
+        first, second, top, bottom = np.int64(0), np.int64(1), np.int64(-1), np.int64(1)
+        for unit in range(1, units):
+            more, less = _value(base + own[0] + own[unit] - table[0, unit])
+            if more * bottom > top * less:
+                second, top, bottom = np.int64(unit), more, less
+        packed = base + own[first] + own[second] - table[first, second]
+        if low <= 2:
+            _hold_few(best, packed, none, first, second)
+        if high >= 3:
+            _add_third(first, second, np.int64(1), packed, own, table, start, feature, adds, order, mark, best)
+        for one in range(units):
+            gain0[units], gain1[units] = 0, 0
+            for unit in range(units - 1, one, -1):
+                top0, _, top1, _ = _lanes(own[unit] - table[one, unit])
+                gain0[unit], gain1[unit] = max(gain0[unit + 1], top0), max(gain1[unit + 1], top1)
+            best[_STEPS] += units - one
+            for two in range(one + 1, units):
+                packed = base + own[one] + own[two] - table[one, two]
+                if low <= 2:
+                    _hold_few(best, packed, none, one, two)
+                if high < 3 or two + 1 == units:
+                    continue
+                top0, bottom0, top1, bottom1 = _lanes(packed)
+                top0, top1 = top0 + gain0[two + 1], top1 + gain1[two + 1]
+                if (top0 * bottom1 + top1 * bottom0) * best[_BOTTOM] >= best[_TOP] * (bottom0 * bottom1):
+                    _add_third(one, two, two + 1, packed, own, table, start, feature, adds, order, mark, best)
+            if best[_STEPS] > work:
+                return best, -1
+    if best[_TOP] < 0 or best[_TIED]:
+        return best, 0
+    # Evaluated afresh, by the definition.
+    packed = base
+    best[_STAMP] += 1
+    for place in range(_FIRST, _FIRST + 3):
+        if best[place] >= 0:
+            best[place] = order[best[place]]
+            for entry in range(start[best[place]], start[best[place] + 1]):
+                if mark[feature[entry]] != best[_STAMP]:
+                    mark[feature[entry]] = best[_STAMP]
+                    packed += adds[feature[entry]]
+    return best, 1 if packed == best[_PACKED] else 0
+
+
+def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
+    """Search an instance by `search_table`; None if it is not served there, or another selection is as good."""
+    made, low, high = len(instance.constants) // 2, instance.min_length, instance.max_length
+    if high > 3 or made > 2 or instance.size > _MOST_OF_TABLE or instance.ceilings or set(instance.weights) != {1}:
+        return None
+    if (lengths != 1).any() or (np.diff(instance.level_start) != 2).any() or np.count_nonzero(instance.mass):
+        return None
+    constants = np.array([0, 1, 0, 1], np.int64)
+    constants[: 2 * made] = instance.constants
+    gains = kernel_array(instance.level[1::2] - instance.level[::2])
+    if min(constants[1::2]) <= 0 or max(constants.max(), gains.max(initial=0)) >= _IN_LANE:
+        return None
+    adds = gains << (_LANE * kernel_array(instance.slot))
+    entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature)
+    best, state = search_table(*entries, adds, constants, low, high, _TABLE_WORK)
+    if state <= 0:
+        return None
+    top, bottom, *units = best[:_TIED].tolist()
+    selection = tuple(sorted(unit for unit in units if unit >= 0))
+    return Found(selection, Fraction(top, bottom * made), True, int(best[_NODES]), None)
 
 
 # Extracts of several topics, of which each is made and searched by compiled code before the next.
@@ -696,6 +934,13 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
     recall = measure == 0
     if not recall and ratios > 2:
         return
+    if not recall and distinct and not in_words and max_length <= 3:
+        state = _search_extract_by_table(
+            first, keys, totals, kinds, denominators, units, references, mean, measure, max_length, min_length, found,
+            chosen, all_totals,
+        )  # fmt: skip
+        if state != 0:
+            return
     # The objective, as `optsum.problem.objective.objective_of` makes it.
     common = np.int64(1)
     if recall and ratios > 1:
@@ -766,6 +1011,61 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
     )  # fmt: skip
     for place in range(found[0]):
         chosen[place] = units[chosen[place]] - references
+
+
+@njit(cache=True)
+def _search_extract_by_table(
+    first, keys, totals, kinds, denominators, units, references, mean, measure, high, low, found, chosen, all_totals,
+):  # fmt: skip
+    """Search one topic by `search_table`, as `_by_table` does; return what that returns."""
+    ratios, parts, rows = len(denominators), len(kinds), totals.shape[1]
+    offset = np.zeros(parts + 1, np.int64)
+    for part in range(parts):
+        offset[part + 1] = offset[part] + kinds[part]
+    adds = np.zeros(offset[-1], np.int64)
+    constants = np.array([0, 1, 0, 1], np.int64)
+    for ratio in range(ratios):
+        part = ratio // references if mean else ratio
+        constants[2 * ratio + 1] = 0 if measure == 1 else denominators[ratio]
+        if constants[2 * ratio + 1] <= 0 or constants[2 * ratio + 1] >= _IN_LANE:
+            return 0
+        for gram in range(offset[part], offset[part + 1]):
+            adds[gram] += np.int64(1 if mean else references) << (_LANE * (2 * ratio + 1))
+        for row in range(references):
+            if not mean or row == ratio % references:
+                for entry in range(first[part * (rows + 1) + row], first[part * (rows + 1) + row + 1]):
+                    adds[offset[part] + keys[entry]] += np.int64(2) << (_LANE * 2 * ratio)
+    start, feature = np.zeros(len(units) + 1, np.int64), np.empty(len(keys), np.int64)
+    filled = 0
+    for place in range(len(units)):
+        for part in range(parts):
+            row = part * (rows + 1) + units[place]
+            for entry in range(first[row], first[row + 1]):
+                feature[filled] = offset[part] + keys[entry]
+                filled += 1
+        start[place + 1] = filled
+    for part in range(parts):
+        some = False
+        for unit in units:
+            some = some or totals[part, unit] > 0
+        if not some:
+            return 0  # a denominator that nothing adds to
+    best, state = search_table(start, feature[:filled], adds, constants, low, high, np.int64(_TOGETHER_WORK))
+    if state <= 0:
+        return state
+    packed, count = best[_PACKED], 0
+    for total in range(2 * ratios):
+        all_totals[total] = (packed >> (_LANE * total)) & 0xFFFF
+    for place in range(_FIRST, _FIRST + 3):
+        if best[place] >= 0:
+            at = count
+            while at > 0 and chosen[at - 1] > units[best[place]] - references:
+                chosen[at] = chosen[at - 1]
+                at -= 1
+            chosen[at] = units[best[place]] - references
+            count += 1
+    found[0], found[1], found[2] = count, count, best[_NODES]
+    return 1
 
 
 @njit(cache=True)

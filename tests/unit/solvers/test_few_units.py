@@ -45,14 +45,17 @@ def test_equals_brute_force(kind: str) -> None:
     assert served > (20 if kind == "sum" else 70)
 
 
-def two_of_f1(rng: np.random.Generator, *, distinct: bool) -> Coverage:
-    """Return a sum of two F1s of which both denominators vary, as of ROUGE-1 + ROUGE-2."""
+def two_of_f1(rng: np.random.Generator, *, distinct: bool, most: int = 0) -> Coverage:
+    """Return a sum of two F1s of which both denominators vary, as of ROUGE-1 + ROUGE-2.
+
+    `most`: units that are chosen, and all features count once then; 0 to limit their length.
+    """
     units, features = range(10), 8
     copies: list[dict[int, int]] = [{} for _ in units]
     for row in copies:
         for feature in rng.permutation(2 * features)[: int(rng.integers(2, 8))].tolist():
             row[feature] = 1 if distinct else int(rng.integers(1, 3))
-    gains = [[2] * int(rng.integers(1, 4)) for _ in range(2 * features)]
+    gains = [[2] * (1 if most else int(rng.integers(1, 4))) for _ in range(2 * features)]
     slots = [0] * features + [2] * features
     mass = rng.integers(0, 6, (4, len(units)))
     mass[0::2] = 0
@@ -61,17 +64,43 @@ def two_of_f1(rng: np.random.Generator, *, distinct: bool) -> Coverage:
         gains += [[1]] * (2 * features) + [[1]] * len(units)
         slots += [1] * features + [3] * features + [1 + 2 * (u % 2) for u in units]
         mass[:] = 0
-    return Coverage.of(
+    made = Coverage.of(
         rng.integers(1, 9, len(units)).tolist(), copies, gains, slots=slots, mass=mass.tolist(),
         constants=(0, int(rng.integers(5, 20)), 0, int(rng.integers(5, 20))), weights=(1, int(rng.integers(1, 3))),
         combination=Combination.SUM, max_length=int(rng.integers(4, 40)), min_length=int(rng.integers(0, 4)),
     )  # fmt: skip
+    ones, low = np.ones(len(units), np.int64), min(made.min_length, most)
+    return replace(made, lengths=ones, weights=(1, 1), min_length=low, max_length=most) if most else made
 
 
 @pytest.mark.parametrize("distinct", [False, True])
 def test_two_denominators_that_vary(distinct: bool) -> None:
     rng = np.random.default_rng(0)
     assert all(assert_same_as_brute_force(two_of_f1(rng, distinct=distinct), number) for number in range(100))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_at_most_three_units_need_no_nodes_but_for_ties(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, tied, others = np.random.default_rng(most), 0, few_units.advance
+    asked: list[object] = []
+    monkeypatch.setattr(few_units, "advance", lambda *given: asked.append(0) or others(*given))
+    for number in range(100):
+        instance, before = two_of_f1(rng, distinct=True, most=most), len(asked)
+        assert assert_same_as_brute_force(instance, number)
+        ties = len(brute_force(CoverageProblem.of(instance)).optima) > 1
+        assert (len(asked) > before) == ties, number
+        tied += ties
+    assert 0 < tied < 50
+
+
+def test_what_the_table_has_no_room_for_is_searched_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    instances = [two_of_f1(rng, distinct=True, most=3) for _ in range(20)]
+    found = [searched(instance) for instance in instances]
+    monkeypatch.setattr(few_units, "_TABLE_WORK", 10)
+    assert [(one.key, one.done) for one in map(searched, instances) if one] == [(one.key, True) for one in found if one]
+    large = replace(instances[0], constants=np.add(instances[0].constants, [0, 2**15, 0, 0]))
+    assert assert_same_as_brute_force(large, "large")
 
 
 def hard(units: int = 40) -> Coverage:

@@ -122,7 +122,6 @@ def _sentences(doc: Any, source: str) -> Iterator[Parse]:
 
 
 def _head(token: Any, place: dict[int, int], where: str) -> int:
-    """Return the place of the head among the words; -1 for the root."""
     here = token
     while here.head.i != here.i:
         here = here.head

@@ -25,51 +25,20 @@ from optsum.system.processes.in_thread import leave
 
 _GROUPS: Final = {
     "Problem": (
-        *("formulation", "formulation_options", "metric", "vectors", "similarity_unit", "measure", "references"),
-        *("model_units", "counts", "boundaries"),
-        *(
-            "max_length",
-            "min_length",
-            "length_unit",
-            "length_tokenizer",
-            "keep_unmatched",
-            "weights",
-            "uncoverable",
-            "chunk_profile",
-        ),
-        *(
-            "chunk_rules",
-            "at_least",
-            "within",
-            "within_steps",
-            "best",
-            "best_by",
-            "max_words",
-            "each_oracle",
-            "oracles",
-            "preset",
-        ),
-        *("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires"),
+        "formulation formulation_options metric vectors similarity_unit measure references model_units counts "
+        "boundaries max_length min_length length_unit length_tokenizer keep_unmatched weights uncoverable "
+        "chunk_profile chunk_rules at_least within within_steps best best_by max_words each_oracle oracles preset "
+        "max_sentences max_characters per_document require forbid exclusive requires"
     ),
-    "Text": (
-        "columns",
-        "limit",
-        "language",
-        "splitter",
-        "lines",
-        "flat",
-        "source_words",
-        *("tokenizer", "stem", "stemmer", "stopwords"),
-    ),
+    "Text": "columns limit language splitter lines flat source_words tokenizer stem stemmer stopwords",
     "Search": (
-        *("strategy", "strategies", "exact", "exact_time_limit", "seeds", "strategy_options", "bound", "backend"),
-        *("backends", "backend_options", "threads", "verify", "time_limit", "node_limit", "evaluation_limit", "gap"),
-        *("target", "start", "seed", "workers", "executor", "scheduler", "memory_per_worker"),
+        "strategy strategies exact exact_time_limit seeds strategy_options bound backend backends backend_options "
+        "threads verify time_limit node_limit evaluation_limit gap target start seed workers executor scheduler "
+        "memory_per_worker"
     ),
     "Output": (
-        *("output", "format", "format_", "card", "resume", "overwrite", "details", "plot", "figures", "max_solutions"),
-        *("count_only", "quiet", "verbose", "log_file", "minimal", "soft", "all_", "diverse", "weighted", "sample"),
-        *("table", "csv_safe"),
+        "output format format_ card resume overwrite details plot figures max_solutions count_only quiet verbose "
+        "log_file minimal soft all_ diverse weighted sample table csv_safe"
     ),
 }
 """Names of parameters, in the order of the help; what is in none of them comes last."""
@@ -92,7 +61,7 @@ class GroupedCommand(TyperCommand):
                 arguments.append(record)
             else:
                 left[str(param.name)] = record
-        groups = {title: [left.pop(name) for name in names if name in left] for title, names in _GROUPS.items()}
+        groups = {title: [left.pop(name) for name in names.split() if name in left] for title, names in _GROUPS.items()}
         if sum(map(bool, groups.values())) < 2 and len(left) + sum(map(len, groups.values())) < _FEW:
             groups, left = {"Options": [*(each for group in groups.values() for each in group), *left.values()]}, {}
         for title, records in {"Arguments": arguments, **groups, "More": list(left.values())}.items():

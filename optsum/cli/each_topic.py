@@ -129,7 +129,6 @@ class Finished:
             )
 
     def _differing(self, row: Row) -> str:
-        """Return what differs, as far as a row tells."""
         ways = list(self._ways.values())
         way = next((each for each in ways if each.strategy == row.get("strategy")), ways[0])
         own = {

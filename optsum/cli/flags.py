@@ -56,7 +56,6 @@ def _reading(
     lines: Lines = None,
     source_words: SourceWords = None,
 ) -> Reading:
-    """Return how texts become sentences."""
     return reading_of(language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words)
 
 
@@ -112,8 +111,7 @@ def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[st
     return said
 
 
-MORE: Final = "More"
-"""Panel of the flags that the short help leaves out."""
+MORE: Final = "More"  # Panel of the flags that the short help leaves out.
 
 NAMES: Final = {
     "strategies": "optsum.registry:STRATEGIES",
@@ -128,8 +126,7 @@ NAMES: Final = {
 }
 """Where the names of each list are."""
 
-LISTED: Final = [kind for kind in NAMES if kind != "languages"]
-"""Lists that ``optsum list`` prints."""
+LISTED: Final = [kind for kind in NAMES if kind != "languages"]  # Lists that ``optsum list`` prints.
 
 
 def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
@@ -299,7 +296,6 @@ def _hint(name: str, field: FieldInfo) -> FlagHint:
 
 
 def _annotation(name: str, field: FieldInfo) -> Any:
-    """Return what typer makes a flag of."""
     if field.annotation == OwnOptions:
         flag = f"--{name.replace('_', '-').removesuffix('s')}"
         told = typer.Option(flag, help=field.description or "", metavar="NAME=VALUE", rich_help_panel=MORE)

@@ -248,7 +248,6 @@ class _Marks(BaseModel):
 
 
 def _read_marks(alignments: str | os.PathLike[str] | Iterable[object]) -> dict[str, dict[int | None, list[_Marks]]]:
-    """Return what people marked, by topic and reference."""
     lines: Iterable[Line] = (
         map(decoded, open_records(alignments, what="alignment"))
         if isinstance(alignments, str | os.PathLike)

@@ -235,7 +235,6 @@ def _cells(row: Mapping[str, Any]) -> Cells:
 
 
 def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
-    """Return the rows of a data frame; None for anything else."""
     if hasattr(given, "iter_rows") and hasattr(given, "columns"):  # polars
         rows: Iterable[Mapping[str, Any]] = given.iter_rows(named=True)
         return rows

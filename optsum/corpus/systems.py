@@ -197,7 +197,6 @@ def _summaries_in(folder: Path) -> Iterator[Path]:
 
 
 def _of_folder(folder: Path) -> Iterator[Line]:
-    """Yield a summary for each file ``SYSTEM/TOPIC.txt``."""
     for file in _summaries_in(folder):
         source = well_formed(str(file))
         try:

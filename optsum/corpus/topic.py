@@ -208,12 +208,9 @@ class Topic:
 class BadTopic:
     """A topic that cannot be used. It becomes an error row, and the others are done."""
 
-    id: str | None
-    """None if it could not be read either."""
-    source: str
-    """``file:line``."""
-    error: str
-    """What is wrong, without the source."""
+    id: str | None  # None if it could not be read either.
+    source: str  # ``file:line``.
+    error: str  # What is wrong, without the source.
 
 
 def as_topic(
@@ -368,7 +365,6 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
 
 
 def _instance(obj: Mapping[str, Any], source: str) -> Topic:
-    """Return the topic of an instance in the normal form."""
     name, lengths, units = as_id(obj.get("id", "problem"), "the id of a problem"), obj["lengths"], obj.get("units")
     if not isinstance(lengths, list | tuple):
         raise InputError(f'problem {name!r}: "lengths" is {json_type(lengths)}; give a list, the length of each unit')
@@ -417,8 +413,7 @@ def as_id(value: object, what: str) -> str:
     raise InputError(f"{what} is {json_type(value)}; give a string or a whole number")
 
 
-_EXACT: Final = 2**53
-"""Whole numbers up to this one are exact in floating point."""
+_EXACT: Final = 2**53  # Whole numbers up to this one are exact in floating point.
 
 
 def without_arrays(value: Any, depth: int = 6) -> Any:
@@ -886,8 +881,7 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
 _MISSING: Final = frozenset({"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"})
 """What programs write where nothing is."""
 
-_WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")
-r"""A line break as programs write it; not ``\nabla``."""
+_WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")  # A line break as programs write it; not ``\nabla``.
 
 _FEW: Final = 2  # So few strings may be sentences of one word each.
 
@@ -960,7 +954,6 @@ def _lengths(value: object, sentences: int | None) -> tuple[int, ...] | None:
 
 
 def _for_each(value: object, name: str, sentences: int | None, about: str) -> list[Any] | tuple[Any, ...]:
-    """Return a list with an item for each sentence."""
     items = _list(value, f'"{name}"', about)
     if sentences is not None and len(items) != sentences:
         raise InputError(f"the number of {name} is {len(items)}, but that of sentences {sentences}; give one for each")
@@ -990,7 +983,6 @@ def _cover(value: object) -> Cover | None:
 
 
 def _supports(obj: Mapping[Any, Any]) -> list[list[int | str]] | None:
-    """Return the claims that each passage supports."""
     if obj.get("supports") is None:
         return None
     if obj.get("cover") is not None:

@@ -278,7 +278,6 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
 def _topics_of_source(
     source: Iterator[Line | RawLine] | Iterator[Topic | BadTopic], reading: Reading
 ) -> Iterator[Topic | BadTopic]:
-    """Yield the topics of all lines, whether their ids are unique or not."""
     for number, each in enumerate(source):
         if isinstance(each, Line | RawLine):
             yield from topics_of_line(decoded(each), number, reading)
@@ -612,7 +611,6 @@ def _spread(what: str, lines: NumberedLines, name: str) -> Iterator[Line]:
 
 
 def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:
-    """Yield the one topic of a table; a file that is none raises at once."""
     source = name_of(path)
     try:
         text = text_of(_whole(lines, source)).replace("\ufeff", "")
@@ -704,7 +702,6 @@ def _named_object(file: Path) -> Line:
 
 
 def _of_parts(files: list[Path], what: str, columns: Collection[str]) -> Iterator[Line | RawLine]:
-    """Yield the records of all files, of which some may be empty."""
     for file in files:
         try:
             yield from raw_records(file, what=what, empty=True, columns=columns)

@@ -144,7 +144,6 @@ def _check_shape(found: FloatArray, name: str, shape: str) -> None:
 
 
 def _belonging(found: FloatArray | None, kind: str, tokens: int, number: int, sentences: list[int]) -> IntArray:
-    """Return to which sentence or reference each token belongs."""
     name = f"{kind}_of"
     if found is None:
         if kind == "reference" and number == 1:
@@ -192,7 +191,6 @@ def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[S
 
 
 def _embedded(embed: Embed, texts: list[str]) -> list[FloatArray]:
-    """Return an array of vectors for each text."""
     made = embed(texts) if texts else []
     if len(made) != len(texts):
         raise InputError(f"embed returns {len(made)} results for {len(texts)} texts; return one for each")

@@ -250,7 +250,6 @@ def _searched(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result
 
 
 def _labels_of(part: Topic, result: Result, wanted: Wanted) -> dict[str, Any]:
-    """Return the labels of one optimum, and the references that they were made for."""
     found = result.labels()
     extra: dict[str, Any] = {"labels": None if found is None else list(found)}
     if wanted.references:

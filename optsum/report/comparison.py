@@ -449,7 +449,6 @@ def compare(
 
 
 def _table(comparison: Comparison) -> Table:
-    """Return one line a strategy."""
     rows = comparison.rows
     guaranteed = max((row.guaranteed for row in rows), default=0)
     mark = "≥ " if guaranteed else ""
@@ -481,7 +480,6 @@ def _table(comparison: Comparison) -> Table:
 
 
 def _ratios_at_limits(comparison: Comparison) -> Table:
-    """Return the mean ratios, a line a strategy, a column a time limit."""
     plan, rows = comparison.plan, {row.strategy: row for row in comparison.rows}
     limits = sorted({variant.time_limit for variant in plan.variants if variant.time_limit is not None})
     cells: dict[str, dict[float | None, float | None]] = {}
@@ -494,7 +492,6 @@ def _ratios_at_limits(comparison: Comparison) -> Table:
 
 
 def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
-    """Yield what is to be said of the table."""
     plan = comparison.plan
     backend = plan.variants[0].searcher().backend_name if plan.exact else None
     by = f" (exact: {plan.exact}{f' on {backend}' if backend else ''})" if plan.exact else ""

@@ -136,8 +136,6 @@ def _logged(what: str, count: Callable[[], int | None], in_logs: bool) -> Iterat
 
 
 class _Pace:
-    """Number of finished items, and the speed."""
-
     def __init__(self, what: str) -> None:
         self._what, self._done, self._kept = what, 0, 0
         self._began: float | None = None

@@ -548,7 +548,6 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
 
 
 def _lines(row: dict[str, Any]) -> list[list[str]]:
-    """Return the lines of a row in the table of single oracles."""
     return [
         [row["topic_id"], row["system"], metric, ", ".join(map(str, one["oracle"])), *map(number, measures)]
         for metric, found in row.get("oracle", {}).items()
@@ -587,7 +586,6 @@ def _row_of(topic: Topic, system: System, signature: str | None) -> dict[str, An
 
 
 def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[str, Score], str]:
-    """Return the scores of a summary by metric, and how it was cut into tokens."""
     if topic.cover is not None and not topic.references:
         raise InputError(
             f"topic {topic.id!r} has claims, but no reference; give --formulation cover with --max-length N, its budget"

@@ -61,8 +61,6 @@ def random_coverage(rng: np.random.Generator, *, kind: str = "recall", units: in
 
 
 class _Draw:
-    """The parts of one instance."""
-
     def __init__(self, rng: np.random.Generator, n: int) -> None:
         self.rng = rng
         self.n = n

@@ -76,8 +76,7 @@ def interned_texts(
     return (ids, start, words, apart, sentences), kept
 
 
-_LOST_S: Final = 0.0005
-"""What a text takes longer that is read by itself."""
+_LOST_S: Final = 0.0005  # What a text takes longer that is read by itself.
 
 
 def _words_of(
@@ -123,8 +122,7 @@ _FOREIGN_BLANKS: Final = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u2
 _BLANK_PIECE: Final = "\x1f"
 """The empty token of `pypi-rouge`: white space, which is no word of a length, and no part of a token otherwise."""
 
-_PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")
-"""White space alone before, between or after full stops."""
+_PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")  # White space alone before, between or after full stops.
 
 
 def _one_text(sentences: Sequence[Sentence], tokenizer: str) -> bytes | None:

@@ -135,7 +135,6 @@ def _shipped(name: str) -> str:
 
 
 def _full(table: dict[str, Any]) -> dict[str, Any]:
-    """Return the table with what it extends, and the words it uses."""
     _check_keys(table, ("extends", "words", "known_by", "reattach", "rule", "lexicon"), "entry")
     own: dict[str, Any] = {"known_by": ["!*"], "reattach": [], "rule": [], "lexicon": {}} | table
     for key in ("reattach", "rule"):
@@ -197,8 +196,6 @@ def _strings(value: Any, where: str) -> tuple[str, ...]:
 
 
 class _Reader:
-    """Makes rules and steps of tables."""
-
     lists: Final = ("relation", "upos", "xpos", "lemma", "form", "feats")
     patterns: Final = ("head", "child", "no_child", "sibling", "no_sibling")
     conditions: Final = (*lists, *patterns, "takes", "hyphen", "side")

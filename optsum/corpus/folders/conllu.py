@@ -62,7 +62,6 @@ def _topic(file: Path, reading: Reading) -> Line:
 
 
 def _references(block: Block) -> Iterator[str]:
-    """Yield the references in the comments of a sentence that a person wrote."""
     for key, value in block.meta.items():
         if _REFERENCE.fullmatch(key):
             author = _AUTHOR.match(value)

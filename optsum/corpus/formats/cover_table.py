@@ -88,7 +88,6 @@ def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Top
 
 
 def _row(line: str) -> tuple[str, list[list[int | str]]]:
-    """Return the id of an abstract sentence and its alternatives."""
     if "\\" in line or "$" in line:
         for pattern, plain in _LATEX:
             line = re.sub(pattern, plain, line)
@@ -99,7 +98,6 @@ def _row(line: str) -> tuple[str, list[list[int | str]]]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield the text of each alternative."""
     for found in _PIECE.finditer(text):
         if found[0] == "{":
             raise ValueError("a brace is not closed; write a set as {s10, s11}")

@@ -23,8 +23,7 @@ from optsum.errors import InputError
 
 _WORTH: Final = {"vital": 1, "okay": 0.5}
 _ASSIGNED: Final = {"support": True, "partial_support": False, "not_support": False}
-NOTE: Final = "note"
-"""A key of the topic made of nuggets: what is to be said of the way they were read."""
+NOTE: Final = "note"  # A key of the topic made of nuggets: what is to be said of the way they were read.
 
 _NO_PASSAGES: Final = (
     "it lists nuggets, and not which passages support them; give nuggets that were assigned to passages, or passages "
@@ -72,7 +71,6 @@ def _is_assigned(value: Mapping[Any, Any]) -> bool:
 
 
 def _assigned(lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield a topic for the lines of each question, one a passage."""
 
     def question(line: Line) -> str | None:
         value = line.value
@@ -82,7 +80,6 @@ def _assigned(lines: NumberedLines, name: str) -> Iterator[Line]:
 
 
 def _judged(lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield a topic for the judgments of each question."""
 
     def split(line: Any) -> Line:
         if isinstance(line, Line):

@@ -114,7 +114,6 @@ def format_of_labels(path: str, name: str | None) -> RowFormat:
 
 
 def _with_packages(form: RowFormat, path: str) -> RowFormat:
-    """Return a format, if the packages that it needs are there."""
     for part in (form.kind, form.packing):
         package, extra = _NEEDS.get(part, ("", ""))
         if package and find_spec(package) is None:

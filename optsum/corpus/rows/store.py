@@ -277,7 +277,6 @@ def _sum(*parts: object) -> str:
 
 
 def _check_all(database: sqlite3.Connection) -> None:
-    """Look at each row, and at what SQLite keeps beside them."""
     try:
         ((said,),) = database.execute("PRAGMA integrity_check(1)").fetchall()
         if said != "ok":
@@ -431,7 +430,6 @@ _SIZES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
 
 
 def _values(payload: bytes) -> tuple[Any, ...]:
-    """Return the columns of a record."""
     end, at = _varint(payload, 0)
     kinds = []
     while at < end:

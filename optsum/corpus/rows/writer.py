@@ -353,7 +353,6 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         return self._journal if self._journal.exists() else Path(self._name)
 
     def _open(self) -> None:
-        """Open the file of rows that is beside the output, and lock it."""
         assert self._journal is not None  # noqa: S101 - of files only
         self._made = not self._journal.exists()  # by us, so that it may go
         self._file = FileIO(open_own(self._journal), "ab")
@@ -362,7 +361,6 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             raise OptionError(f"the output {self._name} is being written by another run; name another output")
 
     def _begin(self, journal: Path, existing: Existing, keep: Keeper | None) -> None:
-        """Decide on the rows that are there."""
         held = [path for path in (journal, Path(self._name)) if _holds_something(path)]
         if not held:
             return
@@ -447,7 +445,6 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._file.close()
 
     def _finish(self, file: FileIO, journal: Path) -> None:
-        """Put the rows in the place of the output, at once."""
         output = Path(self._name)
         try:
             os.fsync(file.fileno())

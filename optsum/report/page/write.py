@@ -450,7 +450,6 @@ def _variant(result: Result, number: int) -> Variant:
 
 
 def _free(problem: PageProblem, result: Result) -> Variant:
-    """Return the variant of a result that its problem does not have yet."""
     number = 0
     while (other := problem.found.get(_variant(result, number))) is not None:
         if other.result.config_hash == result.config_hash:
@@ -460,7 +459,6 @@ def _free(problem: PageProblem, result: Result) -> Variant:
 
 
 def _read(row: Mapping[str, Any]) -> tuple[Result, Mapping[str, Any] | None]:
-    """Return the result that a row has, and its details, if there are any."""
     if "labels" in row and "selection" not in row:
         raise InputError(
             "this is a row of training labels, which does not tell one search from another: give rows of solve, "
@@ -475,7 +473,6 @@ def _read(row: Mapping[str, Any]) -> tuple[Result, Mapping[str, Any] | None]:
 def _problem(
     gathered: Gathered, known: dict[tuple[Setting, str], PageProblem], row: Mapping[str, Any], details: Any
 ) -> PageProblem:
-    """Return the problem that a row is of: one that is known, or a new one."""
     setting = Setting.of(row, details)
     name = row.get("id")
     problem = known.get((setting, name)) if name is not None else None
@@ -497,7 +494,6 @@ def _problem(
 
 
 def _checked(optima: object) -> dict[str, Any] | None:
-    """Return optima as details have them, if they have them."""
     if optima is None:
         return None
     held = optima if isinstance(optima, Mapping) else {}

@@ -44,7 +44,7 @@ def test_no_flag_is_left_in_a_group_of_its_own(name: str, capsys: pytest.Capture
 
 
 def test_every_group_names_what_there_is() -> None:
-    names = [name for group in grouped._GROUPS.values() for name in group]
+    names = [name for group in grouped._GROUPS.values() for name in group.split()]
     assert len(names) == len(set(names))
 
 

@@ -30,8 +30,7 @@ from shared.compiled import compile_at_once
 from shared.instances import topics_of
 
 import optsum
-from optsum.report.tables.formats import Column
-from optsum.report.tables.table import Table, number, share
+from optsum.report.tables.table import Column, Table, number, share
 
 Question = dict[str, Any]
 

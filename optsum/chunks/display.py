@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
-from optsum.chunks.parse import Parse
+from optsum.chunks.parse import Parse, is_punctuation
 from optsum.chunks.rules.files import rules_for
 from optsum.chunks.rules.rules import Rules
-from optsum.chunks.working import is_punctuation
 
 if TYPE_CHECKING:
     import networkx as nx

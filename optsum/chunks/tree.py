@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from optsum.chunks.parse import Parse
+from optsum.chunks.parse import Parse, WorkingTree
 from optsum.chunks.rules.files import rules_for
 from optsum.chunks.rules.rules import Action, ChunkRule, Rules
-from optsum.chunks.working import WorkingTree
 from optsum.errors import InputError, unknown_name
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from optsum.cli.signals import Interrupts
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.row_values import check_row
 from optsum.corpus.given import ReadAhead
-from optsum.corpus.rows.formats import RowFormat
-from optsum.corpus.rows.writer import RowWriter
+from optsum.corpus.rows.writer import RowFormat, RowWriter
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import OptionError

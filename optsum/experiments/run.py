@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from optsum._version import __version__
 from optsum.contracts.result import Result
-from optsum.corpus.rows.formats import to_bytes
 from optsum.corpus.rows.store import CellRows, RowStore
+from optsum.corpus.rows.writer import to_bytes
 from optsum.corpus.topic import BadTopic, Reading, Topic
 from optsum.corpus.topics import Unread, topics_read, unread_topics
 from optsum.corpus.vector_files import digest_of_vectors

@@ -27,9 +27,8 @@ from optsum.report.statistics import (
     spread_of,
     wilcoxon,
 )
-from optsum.report.tables.formats import data_frame
 from optsum.report.tables.results import headline
-from optsum.report.tables.table import Cell, Table, Tabular, counted, number, seconds, share
+from optsum.report.tables.table import Cell, Table, Tabular, counted, data_frame, number, seconds, share
 from optsum.running.plan import Plan, by_problem, compare_topics
 from optsum.running.posed import posed, started
 

@@ -16,9 +16,8 @@ from optsum.corpus.given import AnyColumns, AnyTopics, checked_systems, checked_
 from optsum.corpus.systems import BadSystem, System, extract_of
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, describe, spoken
-from optsum.metrics.agreement import agreed_reference
 from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import Score, rouge_all
+from optsum.metrics.rouge import Score, agreed_reference, rouge_all
 from optsum.optima.optima import Optima
 from optsum.options.keywords import ScoreKeywords
 from optsum.options.options import ScoreOptions, resolve, resolve_score

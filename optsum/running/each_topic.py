@@ -22,9 +22,8 @@ from optsum.corpus.vector_files import read_vectors
 from optsum.coverage.evaluate import mean_of_ratios
 from optsum.coverage.instance import IntArray
 from optsum.errors import OptionError, describe
-from optsum.metrics.agreement import agreed_reference
 from optsum.metrics.official import codes_of
-from optsum.metrics.rouge import Score
+from optsum.metrics.rouge import Score, agreed_reference
 from optsum.plugins import check_sent
 from optsum.problem.extracts import NO_SCORES, Extracts, Proven, extracts_of
 from optsum.running.best_reference import best_result, each_reference

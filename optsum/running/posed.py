@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from optsum.corpus.given import topics_of
-from optsum.corpus.rows.reading import read_rows
+from optsum.corpus.rows.writer import read_rows
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_of
 from optsum.corpus.topics import makes_problems, read_topics
 from optsum.coverage.instance import Sense

@@ -8,8 +8,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
-from optsum.chunks.parse import Parse
-from optsum.chunks.working import WorkingTree
+from optsum.chunks.parse import Parse, WorkingTree
 
 
 @dataclass(frozen=True, slots=True)

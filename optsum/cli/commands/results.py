@@ -13,7 +13,7 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Files, Flags, Format, Overwrite, count_topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
 from optsum.report.messages import advancing, bar, count_lines
-from optsum.report.tables.formats import table_format
+from optsum.report.tables.table import counted, put_tables, table_format
 
 
 def run_score(
@@ -40,7 +40,6 @@ def run_score(
     from optsum.cli.signals import Interrupts
     from optsum.corpus.systems import systems_read
     from optsum.report.system_scores import SystemScores, score_rows
-    from optsum.report.tables.table import counted, put_tables
 
     scores = SystemScores(resolved)
     first_error = None
@@ -80,7 +79,7 @@ def run_report(
 
     ROWS are files as -o writes them, in any format; the page needs no server and no network.
     """
-    from optsum.corpus.rows.reading import read_rows
+    from optsum.corpus.rows.writer import read_rows
     from optsum.report.page.write import checked_output, write_page
 
     def count() -> int | None:

@@ -75,9 +75,8 @@ def run_context(
     tokens of --length-tokenizer, the topics' own "lengths", or words.
     """
     from optsum.cli.each_topic import EachTopic
-    from optsum.report.tables.formats import table_format
     from optsum.report.tables.results import context_table, headline
-    from optsum.report.tables.table import put_tables
+    from optsum.report.tables.table import put_tables, table_format
     from optsum.running.context import context_topics, gives_lengths, resolve_context
 
     form = table_format(format_)
@@ -202,9 +201,8 @@ def run_frontier(
     """
     from optsum.cli.each_topic import EachTopic
     from optsum.report.figures.plots import checked_plot, plot_frontier
-    from optsum.report.tables.formats import table_format
     from optsum.report.tables.results import frontier_table, headline, steps_table
-    from optsum.report.tables.table import put_tables
+    from optsum.report.tables.table import put_tables, table_format
     from optsum.running.every_length.frontier import frontier_topics, resolve_frontier
     from optsum.running.posed import posed
 
@@ -293,7 +291,7 @@ def run_labels(
     TOPICS is as for optsum solve.
     """
     from optsum.cli.each_topic import EachTopic
-    from optsum.corpus.rows.formats import format_of_labels
+    from optsum.corpus.rows.writer import format_of_labels
     from optsum.exchange.labels import Wanted, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
     from optsum.running.posed import posed
@@ -387,8 +385,7 @@ def run_compare(
     from optsum.cli.each_topic import EachTopic
     from optsum.report.comparison import Comparison
     from optsum.report.figures.plots import checked_plot, plot_comparison
-    from optsum.report.tables.formats import table_format
-    from optsum.report.tables.table import put_tables
+    from optsum.report.tables.table import put_tables, table_format
     from optsum.running.plan import Plan, by_problem, compare_topics
     from optsum.running.posed import posed, started
 

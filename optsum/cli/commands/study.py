@@ -24,8 +24,7 @@ from optsum.options.options import options_of
 from optsum.report.figures.figure import figure_folder
 from optsum.report.figures.plots import checked_plot
 from optsum.report.messages import advancing, bar
-from optsum.report.tables.formats import TableFormat, table_format
-from optsum.report.tables.table import counted, put_tables
+from optsum.report.tables.table import TableFormat, counted, put_tables, table_format
 from optsum.studies import STUDIES, Study, load_study, prepared
 from optsum.studies.base import done_topics, papers
 from optsum.system.files import describe_os_error, replacing

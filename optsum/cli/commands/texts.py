@@ -23,7 +23,7 @@ from optsum.errors import InputError, unknown_name
 from optsum.options.model import reading_of
 from optsum.options.options import options_of, resolve_as
 from optsum.report.messages import advancing, bar
-from optsum.report.tables.table import Column, Table, counted
+from optsum.report.tables.table import Table, counted
 from optsum.system.files import begin_of, name_of, read_text
 
 
@@ -210,7 +210,7 @@ def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)])
     resolved = resolve_as(_OPTIONS, options, config=files.config)
     given = resolved.model_dump()
     work = TopicsMade(files, "aligned", [*filter(None, [given["alignments"]]), given["stopwords"]])
-    table = Table([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])
+    table = Table.of(["id"], ["sentences", "sets", "uncovered"])
     covers = sentences = uncovered = cut = 0
     reading = reading_of(resolved)._replace(summary_lines="broken")
 

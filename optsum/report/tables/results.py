@@ -12,12 +12,11 @@ from optsum.contracts.enumeration import OptimaFields
 from optsum.contracts.frontier import Frontier, Reached, Step
 from optsum.contracts.result import Result, Status, is_posed
 from optsum.contracts.shown import unit_text
-from optsum.corpus.rows.reading import read_rows
+from optsum.corpus.rows.writer import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
 from optsum.registry import FORMULATIONS, QUICK
-from optsum.report.tables.formats import data_frame
-from optsum.report.tables.table import Cell, Column, Table, Tabular, number, seconds, share
+from optsum.report.tables.table import Cell, Column, Table, Tabular, data_frame, number, seconds, share
 from optsum.running.every_length.lengths import Lengths
 from optsum.system.files import PathLike
 

@@ -12,7 +12,7 @@ import pytest
 
 from optsum.chunks import Parse, chunk_tree, read_conllu
 from optsum.chunks.display import bracketed
-from optsum.chunks.working import WorkingTree
+from optsum.chunks.parse import WorkingTree
 from optsum.corpus.parses import parses_of
 from optsum.corpus.topics import read_topics
 

@@ -13,7 +13,7 @@ from timeless import timeless
 
 import optsum
 from optsum.cli import main
-from optsum.corpus.rows.reading import read_rows
+from optsum.corpus.rows.writer import read_rows
 from optsum.experiments.merge import merge
 from optsum.options import model, options
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.metrics.agreement import agreed_reference
+from optsum.metrics.rouge import agreed_reference
 
 
 def scores(model: str, summary: str, size: int) -> dict[str, Fraction]:

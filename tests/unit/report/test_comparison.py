@@ -17,7 +17,7 @@ from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import OptionError, OptsumError, UnknownNameError
 from optsum.options.options import resolve
 from optsum.report.comparison import Comparison, compare
-from optsum.report.tables import formats
+from optsum.report.tables import table as tables
 from optsum.running import plan as side_by_side
 from optsum.running.one_problem import build
 from optsum.running.plan import Plan, compare_topics
@@ -378,7 +378,7 @@ def test_a_data_frame_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ImportError(name)
         return real(name, *more)
 
-    monkeypatch.setattr(formats, "import_module", missing)
+    monkeypatch.setattr(tables, "import_module", missing)
     with pytest.raises(OptsumError, match=r"needs pandas: pip install 'optsum\[report\]'"):
         table_of().to_pandas()
 

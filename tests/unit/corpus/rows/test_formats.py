@@ -17,9 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optsum.contracts.result import Result
-from optsum.corpus.rows.formats import RowFormat, format_of
-from optsum.corpus.rows.reading import read_rows
-from optsum.corpus.rows.writer import Existing, RowWriter
+from optsum.corpus.rows.writer import Existing, RowFormat, RowWriter, format_of, read_rows
 from optsum.errors import InputError, OptionError
 
 NAMES = ["jsonl", "jsonl.gz", "jsonl.zst", "csv", "csv.gz", "csv.zst", "parquet"]
@@ -132,7 +130,7 @@ def test_formats_by_name() -> None:
 
 @pytest.mark.parametrize(("name", "package"), [("rows.parquet", "pyarrow"), ("rows.csv.zst", "zstandard")])
 def test_missing_packages_are_named(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.corpus.rows.formats.find_spec", lambda name: None)
+    monkeypatch.setattr("optsum.corpus.rows.writer.find_spec", lambda name: None)
     with pytest.raises(OptionError, match=rf"without the package {package}: pip install 'optsum\[report\]'"):
         format_of(name)
 

@@ -14,8 +14,7 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.corpus.rows.reading import read_rows
-from optsum.corpus.rows.writer import RowWriter
+from optsum.corpus.rows.writer import RowWriter, read_rows
 from optsum.errors import OptionError
 from optsum.system.files import replacing
 

@@ -17,8 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.rows.reading import read_rows
-from optsum.corpus.rows.writer import RowWriter
+from optsum.corpus.rows.writer import RowWriter, read_rows
 from optsum.errors import InputError, OptionError
 
 

@@ -9,8 +9,20 @@ import pytest
 
 import optsum
 from optsum.errors import UnknownNameError
-from optsum.report.tables.formats import as_csv, as_html, as_latex, as_markdown, in_format, table_format
-from optsum.report.tables.table import Column, Table, number, put_tables, seconds, share
+from optsum.report.tables.table import (
+    Column,
+    Table,
+    as_csv,
+    as_html,
+    as_latex,
+    as_markdown,
+    in_format,
+    number,
+    put_tables,
+    seconds,
+    share,
+    table_format,
+)
 
 HOSTILE = "<script>\x1b[2J|a_b\\ & 50% {#1} `x` $y$ ~^\u202e"
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack, cast
@@ -43,19 +44,10 @@ class Wanted:
     nearness: Nearness | None = None  # Shares and lists are of all selections that are as near to the best.
     weighted: bool = False  # Each of them counts by its objective in the shares.
 
-    def card(self, options: Options, topics: str) -> LabelCard:
-        """Return the data card of such labels, to which their rows are added."""
-        return LabelCard(options, topics)
-
     @property
     def enumerates(self) -> bool:
         """Whether one optimum is not enough."""
         return self.soft or self.optima > 0
-
-    @property
-    def near(self) -> str | None:
-        """Fields of a row that state `nearness`."""
-        return None if self.nearness is None else str(self.nearness)
 
     def differing(self, row: Mapping[str, Any]) -> str | None:
         """Return which flag an earlier row was made with, or without; None if none differs, as far as it tells."""
@@ -66,7 +58,8 @@ class Wanted:
             "--soft": complete and self.soft != (row.get("shares") is not None),
             "--all": (self.optima > 0) != (listed is not None) or len(listed or ()) > self.optima,
             "--format bertsum": self.references != (row.get("references") is not None),
-            "--within, --at-least, --within-steps or --best": row.get("near") != self.near,
+            "--within, --at-least, --within-steps or --best": row.get("near")
+            != (None if self.nearness is None else str(self.nearness)),
             "--weighted": self.weighted != bool(row.get("weighted")),
         }
         return next((flag for flag, is_other in differs.items() if is_other), None)
@@ -265,7 +258,7 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> d
     extra: dict[str, Any] = {"count": oracles.count if known else 0, "complete": oracles.complete}
     if wanted.nearness is not None:
         least = oracles.least
-        extra["near"] = wanted.near
+        extra["near"] = str(wanted.nearness)
         extra["at_least"] = None if least is None else oracles.tasks[0].problem.value_of(least)
     if wanted.weighted:
         extra["weighted"] = True
@@ -298,63 +291,14 @@ class LabelCard:
 
     def text(self) -> str:
         """Return the card, as Markdown with the heading that the hub of Hugging Face reads."""
-        own = {name: value for name, value in described(self._options).items() if self._is_set(name, value)}
+        defaults = {name: field.default for name, field in Options.model_fields.items()}
+        held = described(self._options).items()
+        own = {name: value for name, value in held if value not in (None, defaults.get(name, ...))}
         solved = self._statuses["optimal"] + self._statuses["feasible"]
         counts = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in self._statuses.items())
-        return _CARD.format(
+        card = (files("optsum.exchange") / "label_card.md").read_text(encoding="utf-8")
+        return card.format(
             language=self._options.language, version=__version__, topics=self._topics, signature=self._signature,
             hash=self._options.config_hash, options=toml_of(own).rstrip(),
             counts=counts or "none", ones=self._ones, mean=f"{self._objective / solved:.4f}" if solved else "-",
         )  # fmt: skip
-
-    def _is_set(self, name: str, value: Any) -> bool:
-        field = Options.model_fields.get(name)
-        return value is not None and (field is None or value != field.default)
-
-
-_CARD: Final = """---
-language: {language}
-task_categories: [summarization]
-tags: [oracle-summaries, extractive-summarization, optsum]
-license: FILL IN, the one of the texts
----
-
-# Oracle labels of FILL IN, the data set
-
-Each sentence of a topic has the label 1 if it is in the best extract by the objective below, 0 if not.
-
-## Source
-
-Texts and reference summaries: FILL IN, with the address, the split and the licence. Read from `{topics}`.
-
-## How they were made
-
-With [optsum](https://pypi.org/project/optsum/) {version}; labels with the same signature may be compared:
-
-```text
-{signature}
-```
-
-`optsum labels {topics} --config labels.toml -o labels.jsonl`, where `labels.toml` holds
-(configuration {hash}):
-
-```toml
-{options}
-```
-
-## What is in them
-
-| | |
-|---|---|
-| topics | {counts}; optimal ones are proven |
-| sentences labelled 1 | {ones} |
-| mean objective | {mean} |
-
-Fields: `id`, `sentences` as they were searched, `labels`, `objective`, `bound` (none can be better),
-`status`, `signature`.
-
-## Before you use them
-
-- The labels are of one extract that is best by overlap with the references; others may be as good (`--soft`).
-- FILL IN: who may be harmed by these texts, what was left out, whom to ask.
-"""

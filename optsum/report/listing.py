@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import getdoc
 from typing import Any, Final
@@ -12,7 +12,7 @@ from optsum.errors import OptsumError, describe
 from optsum.metrics.names import METRICS, MetricSum
 from optsum.options.options import resolve
 from optsum.options.presets import PRESETS
-from optsum.plugins import Functions, load_place
+from optsum.plugins import Functions, Registry, load_place
 from optsum.problem.serves import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.tables.table import Column, Table
@@ -44,18 +44,26 @@ def _failure(work: Callable[[], object]) -> str:
     return ""
 
 
+def _listed(
+    table: Table, names: Registry[Any] | Functions, row_of: Callable[[str, Any], Sequence[str]], absent: Sequence[str]
+) -> Table:
+    """Add a row for each name; one that cannot be loaded has `absent`, and the reason."""
+    for name in names:
+        reason = _failure(partial(names.load, name))
+        table.rows.append([name, *absent, reason] if reason else [name, *row_of(name, names.load(name))])
+    return table
+
+
 def _strategies() -> Table:
     objectives = {**_OBJECTIVES, **_other_formulations()}
-    table = Table([Column("strategy"), Column("proves"), Column("not for", long=True), Column("about", long=True)])
-    for name in STRATEGIES:
-        if reason := _failure(lambda name=name: STRATEGIES.load(name)):  # type: ignore[misc]
-            table.rows.append([name, "-", "-", reason])
-            continue
-        strategy = STRATEGIES.load(name)
+
+    def row_of(name: str, strategy: Any) -> list[str]:
         refused = [case for case, options in objectives.items() if _failure(partial(_accept, name, options))]
-        table.rows.append([name, "yes" if strategy.exact else "no", ", ".join(refused) or "-", strategy.about])
+        return ["yes" if strategy.exact else "no", ", ".join(refused) or "-", strategy.about]
+
+    table = Table([Column("strategy"), Column("proves"), Column("not for", long=True), Column("about", long=True)])
     table.caption = [f"Tried: {', '.join(objectives)}."]
-    return table
+    return _listed(table, STRATEGIES, row_of, ["-", "-"])
 
 
 def _other_formulations() -> dict[str, Mapping[str, Any]]:
@@ -75,43 +83,36 @@ def _accept(strategy: str, case: Mapping[str, Any]) -> None:
 
 
 def _formulations() -> Table:
-    table = Table([Column("formulation"), *(Column(each, long=True) for each in ("metrics", "served", "about"))])
-    for name in FORMULATIONS:
-        if reason := _failure(lambda name=name: FORMULATIONS.load(name)):  # type: ignore[misc]
-            table.rows.append([name, "-", "-", reason])
-            continue
-        formulation = FORMULATIONS.load(name)
+    def row_of(_: str, formulation: Any) -> list[str]:
         serves = formulation.serves
         served = "; ".join(f"{aspect.replace('_', ' ')}: {', '.join(serves.values(aspect))}" for aspect in ASPECTS)
         shown = [", ".join(serves.metric_forms()), served] if formulation.has_metric else ["-", "-"]
-        table.rows.append([name, *shown, formulation.about])
+        return [*shown, formulation.about]
+
+    table = Table([Column("formulation"), *(Column(each, long=True) for each in ("metrics", "served", "about"))])
     table.caption = ["What is served by itself; a combination that is not is refused by a sentence that says so."]
-    return table
+    return _listed(table, FORMULATIONS, row_of, ["-", "-"])
 
 
 def _backends() -> Table:
-    columns = ["backend", "installed", "works", "version"]
-    others = ["licence", "reached by", "about"]
-    table = Table([*map(Column, columns), *(Column(each, long=True) for each in others)])
-    for name in BACKENDS:
-        if reason := _failure(lambda name=name: BACKENDS.load(name)):  # type: ignore[misc]
-            table.rows.append([name, "no", "no", "", "", "", reason])
-            continue
-        backend = BACKENDS.load(name)()
+    def row_of(name: str, made_by: Any) -> list[str]:
+        backend = made_by()
         state = backend.available()
         if not state.usable:
             about = f"{state.reason}: {backend.declaration.install}"
-            table.rows.append([name, "no", "no", "", backend.declaration.licence, backend.access, about])
-            continue
+            return ["no", "no", "", backend.declaration.licence, backend.access, about]
         reason = _tried(name)
         works = "no" if reason else "yes"
-        licence = backend.licence()
-        table.rows.append([name, "yes", works, state.version, licence, backend.access, reason or backend.about])
+        return ["yes", works, state.version, backend.licence(), backend.access, reason or backend.about]
+
+    columns = ["backend", "installed", "works", "version"]
+    others = ["licence", "reached by", "about"]
+    table = Table([*map(Column, columns), *(Column(each, long=True) for each in others)])
     table.caption = [
         "pyomo:NAME takes any solver that Pyomo knows ('pyomo help --solvers'), on the equations as papers print them.",
         "pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
     ]
-    return table
+    return _listed(table, BACKENDS, row_of, ["no", "no", "", "", ""])
 
 
 def _tried(backend: str) -> str:
@@ -126,10 +127,7 @@ def _tried(backend: str) -> str:
 
 def _metrics() -> Table:
     table = Table([Column("metric"), Column("about", long=True)])
-    for form in METRICS:
-        reason = _failure(lambda form=form: METRICS.load(form))  # type: ignore[misc]
-        table.rows.append([form, reason or METRICS.load(form).about])
-    table.rows.append([MetricSum.form, MetricSum.about])
+    _listed(table, METRICS, lambda _, metric: [metric.about], []).add(MetricSum.form, MetricSum.about)
     return table
 
 
@@ -142,14 +140,12 @@ def _presets() -> Table:
 
 def _functions(functions: Functions) -> Table:
     """Return the names of functions, and the first line that each says of itself."""
-    table = Table([Column(functions.kind), Column("about", long=True)])
-    for name in functions:
-        if reason := _failure(lambda name=name: functions.load(name)):  # type: ignore[misc]
-            table.rows.append([name, reason])
-        else:
-            table.rows.append([name, (getdoc(functions.load(name)) or "").partition("\n")[0]])
-    for prefix, place in functions.families.items():
-        table.rows.append([f"{prefix}NAME", (getdoc(load_place(place)) or "").partition("\n")[0]])
+
+    def about(_: str, function: Any) -> list[str]:
+        return [(getdoc(function) or "").partition("\n")[0]]
+
+    table = _listed(Table([Column(functions.kind), Column("about", long=True)]), functions, about, [])
+    table.rows += [[f"{prefix}NAME", *about("", load_place(place))] for prefix, place in functions.families.items()]
     table.caption = ["Also module:function, FILE.py:function, and in Python a function itself."]
     return table
 

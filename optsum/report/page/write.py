@@ -398,6 +398,17 @@ class Gathered:
         """Return the results of a variant, problem by problem."""
         return [problem.found[variant] for problem in self.problems if variant in problem.found]
 
+    def each(self) -> Iterator[tuple[PageProblem, int, PageResult]]:
+        """Yield every result with its problem and the place of its variant."""
+        for problem in self.problems:
+            for place, variant in enumerate(self.variants):
+                if (found := problem.found.get(variant)) is not None:
+                    yield problem, place, found
+
+    def counts(self) -> list[str]:
+        """Return the digits of how many tied optima each problem has, where they were counted."""
+        return [each.optima["count"] for each in self.problems if each.optima and "near" not in each.optima]
+
     def exact(self) -> list[bool]:
         """Return of each variant whether it is one that proves."""
         return [_is_exact(strategy) for strategy, *_ in self.variants]
@@ -561,14 +572,6 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """Points of one strategy in a chart; `strategy` is its index among all."""
-
-    strategy: int
-    points: list[Point]
-
-
-@dataclass(frozen=True)
 class Chart:
     """One small chart."""
 
@@ -577,7 +580,7 @@ class Chart:
     about: str
     x: Axis
     y: Axis
-    series: list[Curve]
+    series: dict[int, list[Point]]  # By the place of a strategy among all.
     kind: str = "steps"  # "steps", "line" or "dots".
     # heading, table: the same as a table.
     heading: list[str] = field(default_factory=list)
@@ -618,9 +621,9 @@ def drawn(chart: Chart) -> dict[str, Any]:
     x = _scale(chart.x, _LEFT, WIDTH - _RIGHT)
     y = _scale(chart.y, HEIGHT - _BOTTOM, _TOP)
     lines, dots = [], []
-    for series in chart.series:
-        points = [(round(x(one), 1), round(y(other), 1)) for one, other in series.points]
-        style = series.strategy % STYLES
+    for strategy, found in chart.series.items():
+        points = [(round(x(one), 1), round(y(other), 1)) for one, other in found]
+        style = strategy % STYLES
         if chart.kind == "dots":
             dots.append((style, points))
         else:
@@ -688,29 +691,19 @@ _DOTS: Final = 400  # Dots of one strategy.
 
 def profile(gathered: Gathered) -> Chart | None:
     """Return the performance profile of time (Dolan & More 2002): a topic counts where its optimum was found."""
-    times: dict[Variant, dict[int, float]] = {variant: {} for variant in gathered.variants}
-    known = [place for place, problem in enumerate(gathered.problems) if problem.optimum is not None]
-    for place in known:
-        for variant, each in gathered.problems[place].found.items():
-            if each.reached:
-                times[variant][place] = max(each.result.timing.answer_s or each.result.seconds, 1e-6)
-    best = {
-        place: min(found[place] for found in times.values() if place in found)
-        for place in known
-        if any(place in found for found in times.values())
-    }
+    times: dict[int, dict[int, float]] = defaultdict(dict)  # by strategy, then by problem
+    best: dict[int, float] = {}
+    for problem, place, each in gathered.each():
+        if problem.optimum is not None and each.reached:
+            times[place][id(problem)] = time = max(_answer_time(each.result), 1e-6)
+            best[id(problem)] = min(time, best.get(id(problem), time))
     ratios = {
-        variant: sorted(time / best[place] for place, time in found.items())
-        for variant, found in times.items()
-        if found
+        place: sorted(time / best[topic] for topic, time in found.items()) for place, found in sorted(times.items())
     }
     if len(ratios) < 2:
         return None
     high = max(10.0, *(found[-1] for found in ratios.values()))
-    n = len(best)
-    places = {variant: place for place, variant in enumerate(gathered.variants)}
-    names = gathered.names()
-    curves = {places[variant]: thinned([(1.0, 0.0), *steps(found, n)], high) for variant, found in ratios.items()}
+    n, names = len(best), gathered.names()
     factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= high * 10]
     return Chart(
         "Performance profile of time",
@@ -718,11 +711,11 @@ def profile(gathered: Gathered) -> Chart | None:
         f"n = {counted(n, 'topic')} with a known optimum.",
         Axis("times the fastest", 1.0, high, log=True),
         Axis("share of topics", 0.0, 1.0, unit="share"),
-        [Curve(place, curve) for place, curve in curves.items()],
+        {place: thinned([(1.0, 0.0), *steps(found, n)], high) for place, found in ratios.items()},
         heading=["strategy", *(f"{factor} x" for factor in factors)],
         table=[
-            [names[places[variant]], *(f"{bisect_right(found, factor) / n:.0%}" for factor in factors)]
-            for variant, found in ratios.items()
+            [names[place], *(f"{bisect_right(found, factor) / n:.0%}" for factor in factors)]
+            for place, found in ratios.items()
         ],
     )
 
@@ -730,14 +723,8 @@ def profile(gathered: Gathered) -> Chart | None:
 def values(gathered: Gathered) -> Chart | None:
     """Return the mean of value / optimum against seconds of search, from the traces."""
     traces: dict[int, list[list[Point]]] = defaultdict(list)
-    for problem in gathered.problems:
-        best = problem.value
-        if problem.optimum is None or not best:
-            continue
-        for place, variant in enumerate(gathered.variants):
-            each = problem.found.get(variant)
-            if each is None or not each.result.trace:
-                continue
+    for problem, place, each in gathered.each():
+        if problem.optimum is not None and each.result.trace and (best := problem.value):
             traces[place].append(
                 [
                     (point.seconds, best / point.objective if problem.setting.minimizes else point.objective / best)
@@ -752,10 +739,10 @@ def values(gathered: Gathered) -> Chart | None:
     high = high if high > low else low * 10
     grid = [low * (high / low) ** (step / 60) for step in range(61)]
     names = gathered.names()
-    series = [
-        Curve(place, [(time, fmean(_held(trace, time) for trace in found)) for time in grid])
+    series = {
+        place: [(time, fmean(_held(trace, time) for trace in found)) for time in grid]
         for place, found in sorted(traces.items())
-    ]
+    }
     shown = range(0, 61, 6)
     n = counts_in_words(map(len, traces.values()))
     return Chart(
@@ -766,7 +753,7 @@ def values(gathered: Gathered) -> Chart | None:
         series,
         "line",
         heading=["strategy", *(seconds(grid[place]) for place in shown)],
-        table=[[names[each.strategy], *(f"{each.points[place][1]:.1%}" for place in shown)] for each in series],
+        table=[[names[each], *(f"{points[place][1]:.1%}" for place in shown)] for each, points in series.items()],
     )
 
 
@@ -778,12 +765,9 @@ def _held(trace: list[Point], time: float) -> float:
 def sizes(gathered: Gathered) -> Chart | None:
     """Return the time of each topic against its number of sentences."""
     dots: dict[int, list[Point]] = defaultdict(list)
-    for problem in gathered.problems:
-        for place, variant in enumerate(gathered.variants):
-            each = problem.found.get(variant)
-            if each is not None and problem.sentences and each.result.error is None:
-                time = each.result.timing.answer_s or each.result.seconds
-                dots[place].append((float(problem.sentences), max(time, 1e-6)))
+    for problem, place, each in gathered.each():
+        if problem.sentences and each.result.error is None:
+            dots[place].append((float(problem.sentences), max(_answer_time(each.result), 1e-6)))
     sizes = sorted({size for found in dots.values() for size, _ in found})
     if len(sizes) < 2:
         return None
@@ -806,7 +790,7 @@ def sizes(gathered: Gathered) -> Chart | None:
         f"Seconds from text to answer by number of sentences; n = {count}{left}.",
         Axis("sentences", sizes[0], sizes[-1], log=sizes[-1] / sizes[0] > 20),
         Axis("seconds", min(times), max(*times, min(times) * 1.1), log=True, unit="seconds"),
-        [Curve(place, found[::every]) for place, found in sorted(dots.items())],
+        {place: found[::every] for place, found in sorted(dots.items())},
         "dots",
         heading=["strategy", *(f"{borders[part]:.0f} to {borders[part + 1]:.0f}" for part in range(4))],
         table=table,
@@ -823,7 +807,7 @@ def losses(gathered: Gathered) -> Chart | None:
     lost = [loss for found in values.values() for loss in found if loss > 0]
     if not lost:
         return None
-    bound = sum(each.guaranteed for problem in gathered.problems for each in problem.found.values())
+    bound = sum(each.guaranteed for *_, each in gathered.each())
     note = f"; {bound} against the best bound, where the optimum is not known" if bound else ""
     about = f"Share of topics that lose at most this part of the optimum; curves begin with those that lose none{note}."
     low = max(_LEAST_LOSS, 10.0 ** floor(log10(min(lost))))
@@ -836,11 +820,7 @@ _LEAST_LOSS: Final = 1e-4  # Smallest loss that the logarithmic axis shows; less
 
 def ties(gathered: Gathered) -> Chart | None:
     """Return the share of topics with at most x optima, where they were counted."""
-    counts = sorted(
-        min(float(each.optima["count"][:300]), _FAR)
-        for each in gathered.problems
-        if each.optima and "near" not in each.optima
-    )
+    counts = sorted(min(float(count[:300]), _FAR) for count in gathered.counts())
     if len(set(counts)) < 2:
         return None
     return Chart(
@@ -848,7 +828,7 @@ def ties(gathered: Gathered) -> Chart | None:
         f"Share of topics with at most so many tied optima; n = {len(counts)}.",
         Axis("optima", max(1.0, counts[0]), max(10.0, counts[-1]), log=True),
         Axis("share of topics", 0.0, 1.0, unit="share"),
-        [Curve(0, thinned([(max(1.0, counts[0]), 0.0), *steps(counts, len(counts))], max(10.0, counts[-1])))],
+        {0: thinned([(max(1.0, counts[0]), 0.0), *steps(counts, len(counts))], max(10.0, counts[-1]))},
         heading=["", "least", "median", "largest"],
         table=[["optima", *(f"{value:g}" for value in (counts[0], median(counts), counts[-1]))]],
     )
@@ -876,22 +856,19 @@ def _distribution(
     values: dict[int, list[float]],
     what: str,
     *,
-    low: float | None = None,
-    high: float | None = None,
+    low: float,
+    high: float,
     log: bool = False,
 ) -> Chart | None:
     values = {place: sorted(found) for place, found in values.items() if found}
     if not values:
         return None
-    everything = [value for found in values.values() for value in found]
-    low = min(everything) if low is None else low
-    high = max(everything) if high is None else high
     high = high if high > low else low + 1.0 if high < 1 else high
     low = low if low < high else high - 0.1
-    series = [
-        Curve(place, thinned([(low, 0.0), *steps([one for one in found if one <= high], len(found))], high))
+    series = {
+        place: thinned([(low, 0.0), *steps([one for one in found if one <= high], len(found))], high)
         for place, found in sorted(values.items())
-    ]
+    }
     n = counts_in_words(map(len, values.values()))
     shares = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
     names = gathered.names()
@@ -925,13 +902,9 @@ def lengths(gathered: Gathered) -> Chart | None:
         return None
     grid = where if len(where) <= _CORNERS else where[:: ceil(len(where) / _CORNERS)]
     names = [*gathered.names(), GREEDY]
-    series = [Curve(place, _mean(found, grid)) for place, found in sorted(curves.items())]
-    heights = [value for each in series for _, value in each.points]
+    series = {place: _mean(found, grid) for place, found in sorted(curves.items())}
+    heights = [value for points in series.values() for _, value in points]
     shown = grid[:: ceil(len(grid) / _COLUMNS)]
-    table = []
-    for each in series:
-        known = dict(each.points)
-        table.append([names[each.strategy], *(number(known.get(length)) for length in shown)])
     return Chart(
         "Value against length",
         f"Mean objective by maximum length; {counted(len(where), 'length')}.",
@@ -940,7 +913,9 @@ def lengths(gathered: Gathered) -> Chart | None:
         series,
         "line",
         heading=["strategy", *(f"{length:g}" for length in shown)],
-        table=table,
+        table=[
+            [names[place], *(number(dict(points).get(length)) for length in shown)] for place, points in series.items()
+        ],
     )
 
 
@@ -948,17 +923,12 @@ def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
     """Return for each strategy the values of each topic by maximum length, ascending; frontiers' greedy is last."""
     single: dict[int, dict[str, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
     found: dict[int, list[list[Point]]] = defaultdict(list)
-    for number_of, problem in enumerate(gathered.problems):
-        for place, variant in enumerate(gathered.variants):
-            each = problem.found.get(variant)
-            if each is None:
-                continue
-            if (frontier := each.result.frontier) is not None:
-                found[place] += [curve] if (curve := _points(frontier.steps)) else []
-                found[len(gathered.variants)] += [curve] if (curve := _points(frontier.greedy or ())) else []
-            elif each.result.objective is not None and (length := problem.setting.max_length) is not None:
-                name = problem.id or f"#{number_of}"
-                single[place][name][float(length)] = each.result.objective
+    for problem, place, each in gathered.each():
+        if (frontier := each.result.frontier) is not None:
+            found[place] += [curve] if (curve := _points(frontier.steps)) else []
+            found[len(gathered.variants)] += [curve] if (curve := _points(frontier.greedy or ())) else []
+        elif each.result.objective is not None and (length := problem.setting.max_length) is not None:
+            single[place][problem.id or f"#{id(problem)}"][float(length)] = each.result.objective
     for place, topics in single.items():
         found[place] += [sorted(values.items()) for values in topics.values()]
     return {place: curves for place, curves in found.items() if curves}
@@ -987,26 +957,13 @@ def charts_of(gathered: Gathered) -> list[Chart]:
 
 
 def _has_frontier(gathered: Gathered) -> bool:
-    return any(each.result.frontier is not None for problem in gathered.problems for each in problem.found.values())
+    return any(each.result.frontier is not None for *_, each in gathered.each())
 
 
-@dataclass(frozen=True)
-class Tile:
-    """A number shown large, with its name and a remark."""
+Tile: TypeAlias = tuple[str, str, str]  # A number shown large, its name, and a remark.
 
-    value: str
-    what: str
-    more: str = ""
-
-
-@dataclass(frozen=True)
-class MatrixCell:
-    """Summary of a strategy's results in a setting."""
-
-    objective: str
-    ratio: str
-    reached: str
-    time: str
+MatrixCell: TypeAlias = tuple[str, str, str, str]
+"""Summary of a strategy's results in a setting: objective, ratio, how many optima were reached, and time."""
 
 
 def sentences_of(gathered: Gathered) -> list[str]:
@@ -1039,12 +996,12 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
     """Return the four numbers, as far as there are any."""
     problems = gathered.problems
     oracles = [problem.value for problem in problems if problem.optimum is not None and problem.value is not None]
-    tiles = []
+    tiles: list[Tile] = []
     if oracles:
         whole = all(problem.setting.minimizes for problem in problems)
         what = "mean minimum cover" if whole else "mean oracle"
         proven = "1 optimum" if len(oracles) == 1 else f"{len(oracles)} optima"
-        tiles.append(Tile(number(fmean(oracles), 2 if whole else 4), what, f"of {proven} proven"))
+        tiles.append((number(fmean(oracles), 2 if whole else 4), what, f"of {proven} proven"))
     names = gathered.names()
     rated = [
         (place, found)
@@ -1055,27 +1012,22 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         place, found = max(rated, key=lambda pair: fmean(each.ratio or 0.0 for each in pair[1]))
         ratios = [each.ratio or 0.0 for each in found]
         least = "at least " if any(each.guaranteed for each in found) else ""
-        tiles.append(
-            Tile(
-                number(fmean(ratios)),
-                f"mean ratio of {names[place]}",
-                f"the best heuristic; {least}{number(min(ratios))} at worst",
-            )
-        )
+        worst = f"the best heuristic; {least}{number(min(ratios))} at worst"
+        tiles.append((number(fmean(ratios)), f"mean ratio of {names[place]}", worst))
         place = missing_strategy(gathered)
         missed = [
             each for each in gathered.of(gathered.variants[place]) if not each.guaranteed and each.ratio is not None
         ]
         lost = sum(not each.reached for each in missed)
-        tiles.append(Tile(f"{lost} of {len(missed)}", f"topics whose optimum {names[place]} misses"))
+        tiles.append((f"{lost} of {len(missed)}", f"topics whose optimum {names[place]} misses", ""))
     tiles += _frontier_tiles(gathered)
     ties = median_count(problems)
     if ties is not None:
         middle, most, name = ties
-        tiles.append(Tile(short(middle), "tied optima (median)", f"{short(most)} at most, for {visible(name)}"))
+        tiles.append((short(middle), "tied optima (median)", f"{short(most)} at most, for {visible(name)}"))
     if ties is not None and not rated:
-        counted_of = [each.optima["count"] for each in problems if each.optima and "near" not in each.optima]
-        tiles.append(Tile(f"{counted_of.count('1')} of {len(counted_of)}", "topics with a single optimum"))
+        counts = gathered.counts()
+        tiles.append((f"{counts.count('1')} of {len(counts)}", "topics with a single optimum", ""))
     return tiles
 
 
@@ -1093,13 +1045,8 @@ def _frontier_tiles(gathered: Gathered) -> list[Tile]:
     if not shares:
         return []
     least, where = min(shares)
-    return [
-        Tile(
-            number(fmean(share for share, _ in shares)),
-            "greedy / optimum, mean over lengths",
-            f"{number(least)} at length {where:g}, the lowest",
-        )
-    ]
+    remark = f"{number(least)} at length {where:g}, the lowest"
+    return [(number(fmean(share for share, _ in shares)), "greedy / optimum, mean over lengths", remark)]
 
 
 def missing_strategy(gathered: Gathered) -> int:
@@ -1118,18 +1065,13 @@ def short(digits: str) -> str:
 
 def matrix_of(gathered: Gathered) -> list[tuple[str, list[MatrixCell | None]]]:
     """Return the figures of each strategy in each setting."""
-    found = []
-    for place, name in enumerate(gathered.names()):
-        cells: list[MatrixCell | None] = []
-        for setting in gathered.settings:
-            results = [
-                (problem, problem.found[gathered.variants[place]])
-                for problem in gathered.problems
-                if problem.setting == setting and gathered.variants[place] in problem.found
-            ]
-            cells.append(_cell(results) if results else None)
-        found.append((name, cells))
-    return found
+    results: dict[tuple[int, Setting], list[tuple[PageProblem, PageResult]]] = defaultdict(list)
+    for problem, place, each in gathered.each():
+        results[place, problem.setting].append((problem, each))
+    return [
+        (name, [_cell(found) if (found := results.get((place, one))) else None for one in gathered.settings])
+        for place, name in enumerate(gathered.names())
+    ]
 
 
 def _cell(results: list[tuple[PageProblem, PageResult]]) -> MatrixCell:
@@ -1137,8 +1079,8 @@ def _cell(results: list[tuple[PageProblem, PageResult]]) -> MatrixCell:
     ratios = [each.ratio for _, each in results if each.ratio is not None]
     least = "≥ " if any(each.guaranteed for _, each in results) else ""
     known = [each for problem, each in results if problem.optimum is not None]
-    times = [each.result.timing.answer_s or each.result.seconds for _, each in results if each.result.error is None]
-    return MatrixCell(
+    times = [_answer_time(each.result) for _, each in results if each.result.error is None]
+    return (
         number(fmean(held)) if held else "-",
         f"{least}{number(fmean(ratios))}" if ratios else "-",
         f"{sum(each.reached for each in known)} of {len(known)}",
@@ -1171,7 +1113,7 @@ def _line(problem: PageProblem, setting: int, gathered: Gathered) -> dict[str, A
                 _rounded(result.objective),
                 _rounded(each.ratio, 6),
                 int(each.reached) if problem.optimum is not None else int(each.guaranteed) * 2,
-                _rounded(result.timing.answer_s or result.seconds, 6),
+                _rounded(_answer_time(result), 6),
             ]
         )
     optima = None
@@ -1190,6 +1132,10 @@ def _line(problem: PageProblem, setting: int, gathered: Gathered) -> dict[str, A
         "results": results,
     }
     return {key: value for key, value in line.items() if value is not None}
+
+
+def _answer_time(result: Result) -> float:
+    return result.timing.answer_s or result.seconds
 
 
 def _rounded(value: float | None, digits: int = 8) -> float | None:
@@ -1259,7 +1205,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
     charts = charts_of(gathered)
     problems = ordered(gathered)
-    has_greedy = any(series.strategy == len(gathered.variants) for chart in charts for series in chart.series)
+    has_greedy = any(len(gathered.variants) in chart.series for chart in charts)
     data = {
         "strategies": [
             {"name": name, "exact": exact} for name, exact in zip(gathered.names(), gathered.exact(), strict=True)
@@ -1285,7 +1231,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         charts=list(map(drawn, charts)),
         wide=_has_frontier(gathered),
         strategies=[*gathered.names(), *([GREEDY] if has_greedy else [])],
-        guaranteed=any(each.guaranteed for problem in problems for each in problem.found.values()),
+        guaranteed=any(each.guaranteed for *_, each in gathered.each()),
         styles=STYLES,
         has_text=any(problem.text is not None for problem in problems),
         version=__version__,
@@ -1295,18 +1241,10 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
 
 def _policy(script: str, style: str) -> str:
     """Return a content security policy: these scripts and these styles, and nothing from anywhere."""
-
-    def hashed(text: str) -> str:
-        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {hashed(script)}",
-            f"style-src {hashed(style)}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
+    hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
+    return (
+        f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; base-uri 'none'; "
+        "form-action 'none'"
     )
 
 

@@ -163,23 +163,20 @@ def test_what_is_near_the_best_is_not_called_optimal() -> None:
     gathered = gather(near())
     assert gathered.problems[0].optima is not None
     assert gathered.problems[0].optima["near"] == "within 25%"
-    assert [tile.what for tile in tiles_of(gathered)] == ["mean oracle"]
+    assert [what for _, what, _ in tiles_of(gathered)] == ["mean oracle"]
 
 
 def test_a_frontier_is_drawn_with_greedy_beside_it() -> None:
     (chart,) = [chart for chart in charts_of(gather(frontier())) if chart.title == "Value against length"]
-    assert [(series.strategy, series.points) for series in chart.series] == [
-        (0, [(2.0, 0.4), (4.0, 0.8)]),
-        (1, [(2.0, 0.4), (4.0, 0.4)]),
-    ]
+    assert chart.series == {0: [(2.0, 0.4), (4.0, 0.8)], 1: [(2.0, 0.4), (4.0, 0.4)]}
     assert "; maximum lengths up to 9; " in sentences_of(gather(frontier()))[0]
 
 
 def test_a_frontier_stands_first_and_wide(chromium: Any, tmp_path: Path) -> None:
     rows = frontier()
     assert charts_of(gather(rows))[0].title == "Value against length"
-    (tile,) = [tile for tile in tiles_of(gather(rows)) if tile.what.startswith("greedy / optimum")]
-    assert (tile.value, tile.more) == ("0.7500", "0.5000 at length 4, the lowest")
+    (tile,) = [tile for tile in tiles_of(gather(rows)) if tile[1].startswith("greedy / optimum")]
+    assert (tile[0], tile[2]) == ("0.7500", "0.5000 at length 4, the lowest")
     write_page(rows, tmp_path / "page.html")
     chromium.get(f"file://{tmp_path}/page.html")
     widths = chromium.execute_script(
@@ -192,11 +189,11 @@ def test_an_enumeration_says_how_many_optima_there_are() -> None:
     options = resolve_enumeration({"max_length": 4}, None)
     found = enumerate_topics(TOPICS[:2], options, None, details=True)
     gathered = gather(result.to_row() for results in found for result in results)
-    assert [tile.what for tile in tiles_of(gathered)] == [
+    assert [what for _, what, _ in tiles_of(gathered)] == [
         "mean oracle", "tied optima (median)", "topics with a single optimum",
     ]  # fmt: skip
     assert charts_of(gathered)[0].title == "Number of optima"
-    assert charts_of(gathered)[0].series[0].points[-1][1] == 1.0
+    assert charts_of(gathered)[0].series[0][-1][1] == 1.0
 
 
 FAR = {

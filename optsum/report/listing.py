@@ -15,7 +15,7 @@ from optsum.options.presets import PRESETS
 from optsum.plugins import Functions, Registry, load_place
 from optsum.problem.serves import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
-from optsum.report.tables.table import Column, Table
+from optsum.report.tables.table import Table
 from optsum.running.one_problem import build
 from optsum.running.setup import setup_of
 from optsum.running.warm import SAMPLE, warm_up
@@ -61,7 +61,7 @@ def _strategies() -> Table:
         refused = [case for case, options in objectives.items() if _failure(partial(_accept, name, options))]
         return ["yes" if strategy.exact else "no", ", ".join(refused) or "-", strategy.about]
 
-    table = Table([Column("strategy"), Column("proves"), Column("not for", long=True), Column("about", long=True)])
+    table = Table.of(["strategy", "proves"], long=["not for", "about"])
     table.caption = [f"Tried: {', '.join(objectives)}."]
     return _listed(table, STRATEGIES, row_of, ["-", "-"])
 
@@ -89,7 +89,7 @@ def _formulations() -> Table:
         shown = [", ".join(serves.metric_forms()), served] if formulation.has_metric else ["-", "-"]
         return [*shown, formulation.about]
 
-    table = Table([Column("formulation"), *(Column(each, long=True) for each in ("metrics", "served", "about"))])
+    table = Table.of(["formulation"], long=["metrics", "served", "about"])
     table.caption = ["What is served by itself; a combination that is not is refused by a sentence that says so."]
     return _listed(table, FORMULATIONS, row_of, ["-", "-"])
 
@@ -105,9 +105,8 @@ def _backends() -> Table:
         works = "no" if reason else "yes"
         return ["yes", works, state.version, backend.licence(), backend.access, reason or backend.about]
 
-    columns = ["backend", "installed", "works", "version"]
-    others = ["licence", "reached by", "about"]
-    table = Table([*map(Column, columns), *(Column(each, long=True) for each in others)])
+    long = ["licence", "reached by", "about"]
+    table = Table.of(["backend", "installed", "works", "version"], long=long)
     table.caption = [
         "pyomo:NAME takes any solver that Pyomo knows ('pyomo help --solvers'), on the equations as papers print them.",
         "pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
@@ -126,13 +125,13 @@ def _tried(backend: str) -> str:
 
 
 def _metrics() -> Table:
-    table = Table([Column("metric"), Column("about", long=True)])
+    table = Table.of(["metric"], long=["about"])
     _listed(table, METRICS, lambda _, metric: [metric.about], []).add(MetricSum.form, MetricSum.about)
     return table
 
 
 def _presets() -> Table:
-    table = Table([Column("preset"), Column("about", long=True)])
+    table = Table.of(["preset"], long=["about"])
     table.rows += [[name, preset.about] for name, preset in PRESETS.items()]
     table.caption = ["optsum config show --preset NAME shows the options of one."]
     return table
@@ -144,7 +143,7 @@ def _functions(functions: Functions) -> Table:
     def about(_: str, function: Any) -> list[str]:
         return [(getdoc(function) or "").partition("\n")[0]]
 
-    table = _listed(Table([Column(functions.kind), Column("about", long=True)]), functions, about, [])
+    table = _listed(Table.of([functions.kind], long=["about"]), functions, about, [])
     table.rows += [[f"{prefix}NAME", *about("", load_place(place))] for prefix, place in functions.families.items()]
     table.caption = ["Also module:function, FILE.py:function, and in Python a function itself."]
     return table

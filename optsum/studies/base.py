@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from importlib.resources import files
 from itertools import chain
@@ -23,7 +23,7 @@ from optsum.corpus.given import AnyTopics, checked_texts
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options
-from optsum.report.tables.table import Cell, Column, Table, Tabular, counted
+from optsum.report.tables.table import Cell, Table, Tabular, counted
 from optsum.running.each_topic import each_topic
 from optsum.running.one_problem import answer
 from optsum.running.plan import seeds_of
@@ -290,9 +290,11 @@ def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
     named = {heading for row in values.values() for heading in row}
     keys = [re.sub(r" \(\d+\)$", "", column.heading) if column.numeric else "" for column in table.columns]
     names = keys.count("")
-    columns: list[Column] = []
-    for column, key in zip(table.columns, keys, strict=True):
-        columns += [column, Column(f"{key} (paper)", numeric=True)] if key in named else [column]
+    columns = [
+        each
+        for column, key in zip(table.columns, keys, strict=True)
+        for each in ([column, replace(column, heading=f"{key} (paper)")] if key in named else [column])
+    ]
 
     def widened(cells: Sequence[str], known: Mapping[str, Any]) -> list[str]:
         row: list[str] = []

@@ -16,7 +16,7 @@ from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.statistics import mean_of, wilcoxon
-from optsum.report.tables.table import Cell, Column, Table, number
+from optsum.report.tables.table import Cell, Table, number
 from optsum.running.one_problem import build, run_task
 from optsum.running.setup import Setup
 from optsum.studies.base import (
@@ -184,8 +184,8 @@ class CompressiveStudy(Study):
     def summaries(self, topic: str) -> Table:
         """Return the references, the oracles and the systems' summaries of one topic."""
         found = [row for row in self.rows if row["id"] == topic]
-        columns = [Column("summary"), Column("best in"), Column("text", long=True)]
-        table = Table(columns, title=f"Summaries of topic {topic} (Figure 2)", caption=self.caption())
+        table = Table.of(["summary", "best in"], title=f"Summaries of topic {topic} (Figure 2)", long=["text"])
+        table.caption = self.caption()
         for row in found:
             if row["kind"] == "references":
                 table.rows += [["reference", "", text] for text in row["texts"]]

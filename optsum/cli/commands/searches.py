@@ -292,7 +292,7 @@ def run_labels(
     """
     from optsum.cli.each_topic import EachTopic
     from optsum.corpus.rows.writer import format_of_labels
-    from optsum.exchange.labels import LabelCard, Wanted, label_result, label_row, label_topics, resolve_labels
+    from optsum.exchange.labels import Wanted, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
     from optsum.running.posed import posed
 
@@ -311,7 +311,7 @@ def run_labels(
         result_of=label_result,
         form=form if form.kind in {"bertsum", "datasets"} else None,
     )
-    told = LabelCard(resolved, files.topics)
+    told = wanted.card(resolved, files.topics)
     place = None if card is None else checked_output(card, overwrite=files.overwrite, inputs=[files.topics])
     with work.until_interrupted():
         for results in work.run(lambda source: label_topics(source, resolved, wanted)):

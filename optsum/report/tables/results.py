@@ -112,8 +112,9 @@ def results_table(results: Iterable[Result]) -> Table:
 def context_table(results: Iterable[Result], options: Options) -> Table:
     """Return one line a context: the budget, the supported claims, and those of greedy selection."""
     names = ["budget", "used", "claims", "supported", "bound", QUICK, "loses", "time"]
-    table = Table([Column("id"), *(Column(name, True) for name in names), Column("missed", long=True)])
+    table = Table.of(["id"], names, long=["missed"])
     cover = not options.formulated().has_metric
+    budget = options.max_length if isinstance(options.max_length, int) else None
     lost = []
     for result in results:
         packed = result.greedy
@@ -130,7 +131,7 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
         else:
             values = [number(result.objective), number(result.bound), number(greedy)]
         missed = _units(result.missed) if result.missed else "-"
-        cells = [number(_longest(options), 0), number(result.length, 0), claims, *values, share(share_lost, 1)]
+        cells = [number(budget, 0), number(result.length, 0), claims, *values, share(share_lost, 1)]
         table.add(result.id or "?", *cells, seconds(result.seconds), missed)
     table.caption = [
         f"budget in {options.length_unit}; weighted claims count by their worth; bound: no context supports more",
@@ -141,14 +142,9 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
     return table
 
 
-def _longest(options: Options) -> int | None:
-    return options.max_length if isinstance(options.max_length, int) else None
-
-
 def optima_table(results: Iterable[Result]) -> Table:
     """Return one line an enumeration."""
-    names = ["id", "objective", "optima", "always", "some", "never", "time"]
-    table = Table([Column(name, name != "id") for name in names])
+    table = Table.of(["id"], ["objective", "optima", "always", "some", "never", "time"])
     for result in results:
         all_ = result.enumeration
         if all_ is None:
@@ -162,8 +158,8 @@ def optima_table(results: Iterable[Result]) -> Table:
 
 def near_table(results: Sequence[Result]) -> Table:
     """Return one line an enumeration of near-optimal sets."""
-    names = ["id", "objective", "at least", "sets", "irredundant", "always", "some", "never", "of", "time"]
-    table = Table([Column(name, name != "id") for name in names])
+    names = ["objective", "at least", "sets", "irredundant", "always", "some", "never", "of", "time"]
+    table = Table.of(["id"], names)
     for result in results:
         all_ = result.enumeration
         if all_ is None or all_.near is None:

@@ -116,9 +116,10 @@ class Table(Tabular):
     __str__ = Tabular.__str__
 
     @classmethod
-    def of(cls, names: Sequence[str], numbers: Sequence[str] = (), title: str = "") -> Self:
-        """Return an empty table: columns of names on the left, of numbers on the right."""
-        return cls([*map(Column, names), *(Column(number, numeric=True) for number in numbers)], title=title)
+    def of(cls, names: Sequence[str], numbers: Sequence[str] = (), title: str = "", long: Sequence[str] = ()) -> Self:
+        """Return an empty table: columns of names on the left, of numbers right of them, of long texts at the end."""
+        columns = [*map(Column, names), *(Column(number, numeric=True) for number in numbers)]
+        return cls([*columns, *(Column(text, long=True) for text in long)], title=title)
 
     def add(self, *cells: str) -> None:
         """Add a row."""

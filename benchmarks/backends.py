@@ -29,10 +29,8 @@ from optsum.corpus.topic import Topic
 from optsum.errors import BackendError, InputError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.problem.problem import Problem
-from optsum.running.one_problem import build
+from optsum.running.one_problem import build, setup_of, warm_up
 from optsum.running.search import search
-from optsum.running.setup import setup_of
-from optsum.running.warm import warm_up
 
 LENGTHS = {"gum": 50, "opinosis": 40, "fewsum_amazon": 70, "realsumm": 60, "aclsum": 75}
 PARTS = ("build_s", "hand_over_s", "solve_s")

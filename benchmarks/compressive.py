@@ -27,8 +27,7 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic, as_topic
 from optsum.options.options import Options, resolve
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.one_problem import build, run_task
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, run_task, setup_of
 
 METRICS: dict[str, dict[str, Any]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},

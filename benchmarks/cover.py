@@ -32,9 +32,8 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
-from optsum.running.one_problem import build
+from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
-from optsum.running.setup import setup_of
 
 NAMES = ("dbs", "opinosis", "gum", "realsumm")
 

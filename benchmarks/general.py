@@ -32,8 +32,7 @@ from optsum.coverage.instance import Coverage
 from optsum.options.options import resolve
 from optsum.program.highs import new_highs, pass_model
 from optsum.program.model import coverage_model
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, setup_of
 
 LENGTHS = {"opinosis": 100, "gum": 50, "realsumm": 60, "squality": 250}
 ROWS = [

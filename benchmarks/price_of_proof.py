@@ -23,9 +23,8 @@ from shared.side_by_side import side_by_side
 import optsum
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
-from optsum.running.one_problem import build, run_task
+from optsum.running.one_problem import build, run_task, setup_of
 from optsum.running.search import search
-from optsum.running.setup import setup_of
 from optsum.text.analyzer import Analyzer
 
 Grams = set[str] | set[tuple[str, str]]

@@ -29,8 +29,7 @@ from shared.instances import topics_of
 
 import optsum
 from optsum.options.options import resolve
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, setup_of
 from optsum.text.analyzer import Analyzer
 
 _AWAY, _SIZE, _NEIGHBOURS = 5, 64, 7

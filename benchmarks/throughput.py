@@ -23,8 +23,7 @@ import optsum
 from optsum.corpus.topic import Topic
 from optsum.metrics.names import parse_metric
 from optsum.options.options import Options, resolve
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, setup_of
 
 PHASES = ("text_s", "build_s", "hand_over_s", "solve_s", "search_s")
 

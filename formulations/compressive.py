@@ -38,12 +38,10 @@ from optsum.errors import InputError
 from optsum.metrics.metric import Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.similarity import Similarity
-from optsum.problem.counted import Counted
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Formulation, Task
-from optsum.problem.objective import Component
+from optsum.problem.formulation import Formulation, Rule, Serves, Task
+from optsum.problem.objective import Component, Counted
 from optsum.problem.problem import Move, Selection
-from optsum.problem.serves import Rule, Serves
 from optsum.problem.spec import Spec
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_starts

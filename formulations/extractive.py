@@ -23,14 +23,12 @@ from optsum.metrics.metric import LONGEST, Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.official import codes_of
 from optsum.metrics.similarity import Similarity
-from optsum.problem.counted import Counted
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Extract, Formulation
+from optsum.problem.formulation import Extract, Formulation, Rule, Serves
 from optsum.problem.numbered import NumberedTopic
-from optsum.problem.objective import Component
-from optsum.problem.serves import Rule, Serves
+from optsum.problem.objective import Component, Counted
 from optsum.problem.spec import Spec
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 
 from .similar import OF_SIMILARITY, similar_extract
 

@@ -23,9 +23,8 @@ from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
 from optsum.metrics.similarity import FloatArray, GreedyMatching, Similarity, greedy_matching, rescaled
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Extract, Task
+from optsum.problem.formulation import Extract, Rule, Task
 from optsum.problem.problem import Selection
-from optsum.problem.serves import Rule
 from optsum.problem.spec import Spec
 
 OF_SIMILARITY: Final = (

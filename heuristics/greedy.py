@@ -14,7 +14,7 @@ from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
-from optsum.system.deadline import TimeOver
+from optsum.system.clock import TimeOver
 from optsum.whole import LARGEST
 
 GUARANTEE: Final = 0.5 * (1 - 1 / e)

@@ -16,7 +16,7 @@ from optsum._version import __version__
 if TYPE_CHECKING:
     from optsum.chunks.rules.files import parse_rules as parse_rules
     from optsum.contracts.backend import Availability as Availability, Backend as Backend, RawOutcome as RawOutcome
-    from optsum.contracts.declaration import (
+    from optsum.contracts.backend import (
         BoundQuality as BoundQuality,
         Declaration as Declaration,
         Ending as Ending,
@@ -47,41 +47,40 @@ if TYPE_CHECKING:
     from optsum.exchange.export import export
     from optsum.exchange.import_ import import_solutions
     from optsum.exchange.labels import labels
-    from optsum.experiments.merge import merge
+    from optsum.experiments.folder import merge
     from optsum.experiments.run import run
-    from optsum.experiments.status import RunStatus as RunStatus, status
+    from optsum.experiments.folder import RunStatus as RunStatus, status
     from optsum.metrics.metric import Metric as Metric
     from optsum.metrics.names import METRICS as METRICS, parse_metric as parse_metric
     from optsum.metrics.rouge import rouge
     from optsum.optima.optima import Optima as Optima
-    from optsum.problem.counted import Counted as Counted
+    from optsum.problem.objective import Counted as Counted
     from optsum.problem.coverage_problem import CoverageProblem as CoverageProblem
     from optsum.problem.formulation import Extract as Extract, Formulation as Formulation, Task as Task
     from optsum.problem.linear_problem import PyomoProblem
     from optsum.problem.problem import Capability as Capability, Evaluation as Evaluation, Problem
-    from optsum.problem.serves import Rule as Rule, Serves as Serves
+    from optsum.problem.formulation import Rule as Rule, Serves as Serves
     from optsum.problem.spec import Spec as Spec
     from optsum.registry import BACKENDS as BACKENDS, FORMULATIONS as FORMULATIONS, STRATEGIES as STRATEGIES
     from optsum.report.comparison import compare
     from optsum.report.page.write import write_page
     from optsum.report.system_scores import score
     from optsum.report.tables.results import to_frame
-    from optsum.running.all_optima.oracle_sets import Oracles as Oracles
-    from optsum.running.all_optima.oracles import enumerate_optima
+    from optsum.running.oracles import Oracles as Oracles
+    from optsum.running.oracles import enumerate_optima
     from optsum.running.context import context
-    from optsum.running.every_length.frontier import frontier
+    from optsum.running.frontier import frontier
     from optsum.running.search import search
     from optsum.running.topics import solve, solve_all
     from optsum.studies import study
-    from optsum.studies.tsc3_measures import score_extract
+    from optsum.studies.tsc3 import score_extract
     from optsum.text.analyzer import Analyzer as Analyzer
 
 _HOME = {
     name: f"optsum.{module}"
     for module, names in {
         "chunks.rules.files": "parse_rules",
-        "contracts.backend": "Availability Backend RawOutcome",
-        "contracts.declaration": "BoundQuality Declaration Ending OptionNames SizeLimit",
+        "contracts.backend": "Availability Backend BoundQuality Declaration Ending OptionNames RawOutcome SizeLimit",
         "contracts.result": "Result Status Termination",
         "contracts.run": "Limits Run Stopped",
         "contracts.strategy": "Strategy",
@@ -98,33 +97,30 @@ _HOME = {
         "exchange.import_": "import_solutions",
         "exchange.labels": "labels",
         "coverage.normal_form_json": "coverage_of_json",
-        "experiments.merge": "merge",
         "experiments.run": "run",
-        "experiments.status": "RunStatus status",
+        "experiments.folder": "RunStatus merge status",
         "metrics.metric": "Metric",
         "metrics.names": "METRICS parse_metric",
         "metrics.rouge": "rouge",
         "optima.optima": "Optima",
-        "problem.counted": "Counted",
         "problem.coverage_problem": "CoverageProblem",
         "problem.linear_problem": "PyomoProblem",
-        "problem.formulation": "Extract Formulation Task",
+        "problem.formulation": "Extract Formulation Rule Serves Task",
+        "problem.objective": "Counted",
         "problem.problem": "Capability Evaluation Problem",
-        "problem.serves": "Rule Serves",
         "problem.spec": "Spec",
         "registry": "BACKENDS FORMULATIONS STRATEGIES",
         "report.comparison": "compare",
         "report.page.write": "write_page",
         "report.system_scores": "score",
         "report.tables.results": "to_frame",
-        "running.all_optima.oracle_sets": "Oracles",
-        "running.all_optima.oracles": "enumerate_optima",
+        "running.oracles": "Oracles enumerate_optima",
         "running.context": "context",
-        "running.every_length.frontier": "frontier",
+        "running.frontier": "frontier",
         "running.search": "search",
         "running.topics": "solve solve_all",
         "studies": "study",
-        "studies.tsc3_measures": "score_extract",
+        "studies.tsc3": "score_extract",
         "text.analyzer": "Analyzer",
     }.items()
     for name in names.split()

@@ -29,7 +29,7 @@ from .milp import Milp
 from .objectives.whole_text import is_whole_text
 
 if TYPE_CHECKING:
-    from optsum.problem.extracts import Extracts, Proven
+    from optsum.problem.numbered import Extracts, Proven
 
 _MANY: Final = 27  # Approximate size of a good selection above which integer programs prove a varying ratio sooner.
 _MANY_OF_FEW: Final = 40  # The same where the length limit binds, so that branch and bound has less to search.

@@ -21,8 +21,8 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, require
 from optsum.program.surrogate import reaches
+from optsum.system.clock import Deadline
 from optsum.system.compiling import compiles
-from optsum.system.deadline import Deadline
 
 from .covers import enumerate_covers, solve_cover
 from .engine.driver import Driver
@@ -45,7 +45,7 @@ from .objectives.tightened import tightened
 from .objectives.whole_text import is_whole_text, solve_whole_text
 
 if TYPE_CHECKING:
-    from optsum.problem.extracts import Extracts, Proven
+    from optsum.problem.numbered import Extracts, Proven
 
 _FEW: Final = 400  # Evaluations without a proof after which a greedy selection is worth its time.
 

@@ -24,7 +24,7 @@ from optsum.problem.problem import Problem
 from optsum.program.model import affordable
 from optsum.program.ratio_bound import harmonic_bound, only, single_bound, trivial_bound, weighted_sum
 from optsum.program.surrogate import reaches, varies_alike
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from .branch_and_bound import BranchAndBound, is_linear
 from .exhaustive.strategy import Exhaustive, is_few

@@ -62,7 +62,7 @@ from optsum.optima.optima import Optima
 from optsum.program.cover import cover_program
 from optsum.program.dual_bound import SCALE
 from optsum.program.highs import new_highs, pass_model, run
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 
 from .engine.monitor import Monitor, stop_at
 

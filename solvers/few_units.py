@@ -40,7 +40,7 @@ from optsum.coverage.state import INTEGER, RATIO, SUM, fits, kernel_array, pair_
 from optsum.metrics.gram_kernels import counted
 from optsum.metrics.official_kernel import official_hits
 from optsum.problem.cover_kernel import features_of
-from optsum.problem.extracts import Extracts, Proven
+from optsum.problem.numbered import Extracts, Proven
 from optsum.system.compiled import is_worth, njit
 
 DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)
@@ -852,7 +852,7 @@ def search_extracts(
         sentence to extract; where those of each topic begin, and the last ones end.
     coded : (metrics, 2)
         Of each metric of the objective `optsum.metrics.metric.Metric.coded`.
-    form : places as `optsum.problem.extracts.FORM` names them
+    form : places as `optsum.problem.numbered.FORM` names them
     scored : (metrics, 2)
         The same of those that the answers are scored by.
     ceilings : CeilingArrays

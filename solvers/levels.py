@@ -35,7 +35,7 @@ from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from .engine.core import States
 from .engine.driver import Driver

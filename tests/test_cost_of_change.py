@@ -83,7 +83,7 @@ from itertools import product
 import numpy as np
 
 from optsum.contracts.backend import Availability, Backend, RawOutcome
-from optsum.contracts.declaration import Declaration, Ending
+from optsum.contracts.backend import Declaration, Ending
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.problem.problem import Problem, Selection
@@ -118,7 +118,7 @@ from itertools import accumulate
 from typing import ClassVar
 
 from optsum.corpus.topic import Topic
-from optsum.problem.counted import Counted
+from optsum.problem.objective import Counted
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract, Formulation
 from optsum.problem.spec import Spec

@@ -17,9 +17,9 @@ ELSEWHERE = {
     "optsum/cli/commands/texts.py": "writes topics with that field",
     "optsum/report/page/write.py": "shows that field",
     "optsum/registry.py": "names it",
-    "optsum/running/all_optima/oracles.py": "carries that field",
+    "optsum/running/oracles.py": "carries that field",
     "optsum/running/context.py": "its default, as in its help",
-    "optsum/running/warm.py": "its sample has that field",
+    "optsum/running/one_problem.py": "its sample has that field",
     "optsum/studies": "a paper's experiment is of a formulation",
     "optsum/testing": "names of instances and families, which are no formulations",
 }

@@ -16,8 +16,7 @@ from typing import Any, Final, TypeAlias
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import ResumedFiles, count_topics, open_topics
 from optsum.cli.signals import Interrupts
-from optsum.contracts.result import Result, Status, Termination
-from optsum.contracts.row_values import check_row
+from optsum.contracts.result import Result, Status, Termination, check_row
 from optsum.corpus.given import ReadAhead
 from optsum.corpus.rows.writer import RowFormat, RowWriter
 from optsum.corpus.topic import BadTopic, Topic
@@ -29,9 +28,8 @@ from optsum.report.messages import bar
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, counted, number, seconds
 from optsum.running.each_topic import charged
+from optsum.running.one_problem import setup_of, warm_up
 from optsum.running.plan import by_problem
-from optsum.running.setup import setup_of
-from optsum.running.warm import warm_up
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -237,7 +235,7 @@ class EachTopic:
             gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
             stack.callback(gc.unfreeze)
             interrupts = stack.enter_context(Interrupts())
-            # Before there is a bar, because that has a thread (`optsum.running.executors.choice`).
+            # Before there is a bar, because that has a thread (`optsum.running.executors`).
             pending = self._finished.pending(self._read, lambda: advance())  # noqa: PLW0108 - made below
             topics = self._files.topics
             source = start(ReadAhead(pending, topics) if Path(topics).is_file() else pending)

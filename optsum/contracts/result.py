@@ -7,20 +7,306 @@ early; `optimal` is said only when proven.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from math import fsum
 from operator import attrgetter
 from sys import float_info
-from typing import Any, Self
+from typing import Any, Final, Self, TypeAlias
 
-from optsum.contracts.enumeration import OptimaFields, listed
-from optsum.contracts.frontier import Frontier
-from optsum.contracts.row_values import check_row
 from optsum.contracts.shown import Shown
 from optsum.errors import InputError, UnsupportedError
+
+Test: TypeAlias = Callable[[Any], bool]
+
+_FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # digits that Python turns into a number at once
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _count(value: Any) -> bool:
+    return (_whole(value) and value >= 0) or (_text(value) and bool(re.fullmatch(r"\d+", value, re.ASCII)))
+
+
+def _amount(value: Any) -> bool:
+    return _whole(value) and value >= 0
+
+
+def _number(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return _whole(value) and value.bit_length() < 1024  # as floating point it is finite
+
+
+def _positive(value: Any) -> bool:
+    return _number(value) and bool(value >= 0)
+
+
+def _fraction(value: Any) -> bool:
+    return _text(value) and bool(_FRACTION.fullmatch(value))
+
+
+def _unit(value: Any) -> bool:
+    return _whole(value) or _text(value) or (isinstance(value, list | tuple) and all(map(_unit, value)))
+
+
+def _list_of(test: Test) -> Test:
+    return lambda value: isinstance(value, list | tuple) and all(map(test, value))
+
+
+def _object_of(test: Test) -> Test:
+    return lambda value: isinstance(value, Mapping) and all(_text(name) and test(each) for name, each in value.items())
+
+
+def _point(value: Any) -> bool:
+    return _list_of(_number)(value) and len(value) == 3 and _amount(value[1])
+
+
+def _pair_of(first: Test, second: Test) -> Test:
+    return lambda value: isinstance(value, list | tuple) and len(value) == 2 and first(value[0]) and second(value[1])
+
+
+_TEXT: Final = (_text, "text")
+_WHOLE: Final = (_whole, "a whole number")
+_AMOUNT: Final = (_amount, "a whole number from 0")
+_NUMBER: Final = (_number, "a finite number")
+_UNITS: Final = (_list_of(_unit), "a list of units")
+_TESTS: Final[dict[str, tuple[Test, str]]] = {
+    **dict.fromkeys(("id", "formulation", "strategy", "backend", "metric", "status", "termination"), _TEXT),
+    **dict.fromkeys(("detail", "version", "config_hash", "signature", "error"), _TEXT),
+    **dict.fromkeys(("objective", "bound"), _NUMBER),
+    **dict.fromkeys(("gap", "seconds"), (_positive, "a finite number from 0")),
+    **dict.fromkeys(("objective_exact", "bound_exact"), (_fraction, 'a fraction such as "3/7"')),
+    **dict.fromkeys(("numerator", "denominator", "seed"), _WHOLE),
+    **dict.fromkeys(("length", "evaluations", "nodes", "sentence_count", "units"), _AMOUNT),
+    **dict.fromkeys(("selection", "always", "never"), _UNITS),
+    **dict.fromkeys(("optima", "sample", "diverse"), (_list_of(_list_of(_unit)), "a list of lists of units")),
+    "near": _TEXT,
+    **dict.fromkeys(("at_least", "irredundant", "irredundant_error"), _NUMBER),
+    "at_least_exact": (_fraction, 'a fraction such as "3/7"'),
+    "value_counts": (_list_of(_pair_of(_number, _count)), "a list of [objective, count]"),
+    "unit_shares": (_list_of(_pair_of(_unit, _number)), "a list of [unit, share]"),
+    "summary": (_list_of(_text), "a list of sentences"),
+    "rouge": (_object_of(_object_of(_number)), "an object of metrics, each with numbers by name"),
+    "trace": (_list_of(_point), "a list of [seconds, evaluations, objective]"),
+    "statistics": (_object_of(lambda _: True), "an object"),
+    **dict.fromkeys(("count", "minimal_count"), (_count, "a whole number from 0")),
+    "complete": (lambda value: isinstance(value, bool), "true or false"),
+}
+_ALWAYS_THERE: Final = ("strategy", "status", "termination")
+
+
+def check_row(row: object, times: tuple[str, ...]) -> None:
+    """Refuse a row whose fields are not what they are in every row that optsum writes.
+
+    `times`: names in its statistics that are seconds.
+    """
+    if not isinstance(row, Mapping):
+        raise InputError(f"this is no result row of optsum but {type(row).__name__}; give an object")
+    for name in _ALWAYS_THERE:
+        if row.get(name) is None:
+            raise InputError(f"this is no result row of optsum: it has no {name}")
+    for name, (test, words) in _TESTS.items():
+        value = row.get(name)
+        if value is None:
+            continue
+        try:
+            fits = test(value)
+        except RecursionError:
+            fits = False
+        if not fits:
+            raise InputError(f"this is no result row of optsum: {name} is {_shown(value)}, not {words}")
+    for name in times:
+        value = (row.get("statistics") or {}).get(name)
+        if value is not None and not _positive(value):
+            raise InputError(f"this is no result row of optsum: statistics.{name} is {_shown(value)}, not seconds")
+
+
+def _shown(value: Any) -> str:
+    if _whole(value) and value.bit_length() > 256:
+        return f"a number of {value.bit_length()} bits"
+    return f"{value!a:.60}" if isinstance(value, str | int | float) else f"of type {type(value).__name__}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """A row's fields on near-optimal selections."""
+
+    near: str  # What was asked for, such as "within 1%".
+    # The threshold as people read it: every set counted is worth as much (a cover is no longer); None where the best
+    # value is not proven, so that there is none.
+    at_least: float | None = None
+    at_least_exact: str | None = None  # The same as it is compared, a fraction.
+    # The different values, the best first, and how many sets have each; None where the sets are too many to be looked
+    # at one and all, or not all there.
+    value_counts: Sequence[tuple[float, int]] | None = None
+    # Of the sets those that hold each unit, for units that occur; None where not all sets are there.
+    unit_shares: Sequence[tuple[Any, float]] | None = None
+    # Share of the sets without a unit that could be left out; None where not all sets are there.
+    irredundant: float | None = None
+    irredundant_error: float | None = None  # Its standard error; 0 where every set was looked at.
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the fields of a row."""
+        return {
+            **{name: getattr(self, name) for name in _OF_NEAR},
+            "value_counts": None if self.value_counts is None else [list(pair) for pair in self.value_counts],
+            "unit_shares": None
+            if self.unit_shares is None
+            else [[listed(unit), share] for unit, share in self.unit_shares],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimaFields:
+    """A row's fields on all optima."""
+
+    # Selections there are, of any size: optima, or sets that are near. A lower bound if not `complete`, 0 where no
+    # value is proven to be the optimum.
+    count: int
+    complete: bool  # Whether the count is exact.
+    units: int | None = None  # Of the problem: the family is one of sets of these.
+    minimal_count: int | None = None  # Sets that contain no other, where they were asked for.
+    optima: Sequence[Any] | None = None  # Those that are listed.
+    # always, never: units in all, and in none of the sets; None where that is not known.
+    always: Sequence[Any] | None = None
+    never: Sequence[Any] | None = None
+    # sample, diverse: sets drawn at random, and sets that differ much, where they were asked for and all are known.
+    sample: Sequence[Any] | None = None
+    diverse: Sequence[Any] | None = None
+    near: Near | None = None  # Where near-optimal sets were asked for.
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the fields of a row: all but those that were not asked for."""
+        row: dict[str, Any] = {"count": self.count, "complete": self.complete}
+        if self.units is None:
+            return row
+        row["units"] = self.units
+        if self.near is not None:
+            row |= self.near.to_row()
+        if self.minimal_count is not None:
+            row["minimal_count"] = self.minimal_count
+        for name in ("optima", "sample", "diverse"):
+            if (sets := getattr(self, name)) is not None:
+                row[name] = [_row_of(names) for names in sets]
+        return {**row, "always": _row_of(self.always), "never": _row_of(self.never)}
+
+    @classmethod
+    def pop_from(cls, row: dict[str, Any]) -> OptimaFields | None:
+        """Take the fields of an enumeration out of a row, if it is one."""
+        if row.get("count") is None or row.get("complete") is None:
+            return None
+        own = {name: row.pop(name) for name in _OF_ALL if name != "near" and name in row}
+        near = Near(**{name: row.pop(name) for name in _OF_NEAR if name in row}) if row.get("near") else None
+        return cls(**own, near=near)
+
+
+def _row_of(units: Sequence[Any] | None) -> list[Any] | None:
+    return None if units is None else list(map(listed, units))
+
+
+def listed(unit: Any) -> Any:
+    """Return a unit as JSON has it: a part of a sentence, a tuple, as a list."""
+    return list(unit) if isinstance(unit, tuple) else unit
+
+
+_OF_NEAR = [item.name for item in dataclasses.fields(Near)]
+_OF_ALL = [item.name for item in dataclasses.fields(OptimaFields)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """The best selection at the maximum lengths `first` to `last`, which rows call ``from`` and ``to``."""
+
+    first: int
+    last: int
+    objective: float | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the object of a row."""
+        return {_IN_ROWS.get(item.name, item.name): getattr(self, item.name) for item in dataclasses.fields(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Reached):
+    """The result that holds for the maximum lengths `first` to `last`.
+
+    `objective`, `bound`: equal where it is proven; None where nothing fits.
+    """
+
+    bound: float | None = None
+    # objective_exact, bound_exact: the same as fractions.
+    objective_exact: str | None = None
+    bound_exact: str | None = None
+    selection: tuple[Any, ...] | None = None
+    length: int | None = None  # Of the selection.
+    gain: float | None = None  # By how much the objective is above the step before, for each unit of length more.
+    count: int | None = None  # Optima at `first`; a lower bound if not `complete`.
+    complete: bool | None = None  # None where optima were not asked for.
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the object of a row."""
+        row = Reached.to_row(self)
+        if self.selection is not None:
+            row["selection"] = list(map(listed, self.selection))
+        if self.complete is None:
+            del row["count"], row["complete"]
+        return row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontier:
+    """The best value at every length."""
+
+    lengths: str  # Those that were asked for, such as "25:300:25".
+    complete: bool  # Whether every step is proven.
+    termination: str  # The limit that came first, or "completed".
+    solves: int  # How many exact searches it took.
+    steps: tuple[Step, ...]  # Ascending.
+    greedy: tuple[Reached, ...] | None = None  # What greedy search reaches, ascending; None where it was not asked for.
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the object of a row."""
+        row = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
+        row["steps"] = [step.to_row() for step in self.steps]
+        row["greedy"] = None if self.greedy is None else [one.to_row() for one in self.greedy]
+        return {name: value for name, value in row.items() if value is not None}
+
+    @classmethod
+    def from_row(cls, row: object) -> Frontier | None:
+        """Rebuild a frontier, the inverse of `to_row`; None for what is none: a row may hold anything by that name."""
+        try:
+            given = {item.name: row[item.name] for item in dataclasses.fields(cls) if item.name in row}  # type: ignore[index,operator]
+            given["steps"] = tuple(_step(Step, one) for one in given["steps"])
+            if given.get("greedy") is not None:
+                given["greedy"] = tuple(_step(Reached, one) for one in given["greedy"])
+            return cls(**given)
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+def _step(kind: type[Any], row: Mapping[str, Any]) -> Any:
+    names = {item.name: _IN_ROWS.get(item.name, item.name) for item in dataclasses.fields(kind)}
+    given = {name: row[key] for name, key in names.items() if key in row}
+    if not all(isinstance(given.get(name), int | float | None) for name in ("first", "last", *_VALUES)):
+        raise TypeError("no number")
+    if given.get("selection") is not None:
+        given["selection"] = tuple(tuple(unit) if isinstance(unit, list) else unit for unit in given["selection"])
+    return kind(**given)
+
+
+_IN_ROWS: Final = {"first": "from", "last": "to"}
+_VALUES: Final = ("objective", "bound", "length", "gain", "count")
 
 
 class Status(StrEnum):

@@ -18,8 +18,7 @@ from optsum.contracts.result import Termination, TracePoint, relative_gap
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
-from optsum.system.clock import clock
-from optsum.system.deadline import Deadline, TimeOver, of_search
+from optsum.system.clock import Deadline, TimeOver, clock, of_search
 from optsum.whole import LARGEST, whole
 
 CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has used up its limit.

@@ -10,12 +10,12 @@ from optsum.contracts.run import Limits, Run
 from optsum.coverage.instance import Key
 from optsum.errors import UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 if TYPE_CHECKING:
     from optsum.optima.nearness import Nearness
     from optsum.optima.optima import Optima
-    from optsum.problem.extracts import Extracts, Proven
+    from optsum.problem.numbered import Extracts, Proven
 
 
 class LengthSearch(Protocol):

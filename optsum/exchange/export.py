@@ -23,9 +23,8 @@ from optsum.problem.problem import Capability
 from optsum.program.cover import wcnf_text
 from optsum.program.model import LinearModel
 from optsum.running.each_topic import Warned, problems
-from optsum.running.one_problem import build
+from optsum.running.one_problem import Setup, build, setup_of
 from optsum.running.posed import posed
-from optsum.running.setup import Setup, setup_of
 from optsum.system.files import describe_os_error, replacing
 
 _PER_LINE = 8  # Terms in a line: some readers stop at 255 characters.

@@ -21,10 +21,9 @@ from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.running.each_topic import error_result
+from optsum.running.one_problem import Setup, finished, setup_of
 from optsum.running.posed import posed
-from optsum.running.results import finished
 from optsum.running.search import search
-from optsum.running.setup import Setup, setup_of
 from optsum.system.clock import clock
 from optsum.system.files import PathLike, read_text
 

@@ -18,16 +18,13 @@ from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.options.keywords import Keywords
-from optsum.options.options import Options, resolve
-from optsum.options.schema import described
+from optsum.options.options import Options, described, resolve
 from optsum.options.toml import toml_of
 from optsum.registry import FORMULATIONS
-from optsum.running.all_optima.oracle_sets import Oracles
-from optsum.running.all_optima.oracles import oracles_of, resolve_enumeration
 from optsum.running.each_topic import attempt, each_topic
-from optsum.running.one_problem import answer
+from optsum.running.one_problem import Setup, answer, setup_of
+from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
 from optsum.running.posed import posed
-from optsum.running.setup import Setup, setup_of
 from optsum.system.clock import clock
 from optsum.text.tokenizers import raw_text
 from optsum.whole import whole

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
 from io import FileIO
+from logging import getLogger
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
 
-from optsum.corpus.rows.store import STORE, RowStore
+from optsum.corpus.rows.store import STORE, RowStore, is_run
 from optsum.errors import InputError, OptionError
-from optsum.system.files import PathLike, check_no_link, describe_os_error, lock, open_own, replacing
+from optsum.experiments.experiment import Shard, fingerprint
+from optsum.system.files import PathLike, check_no_link, describe_os_error, lock, open_own, read_text, replacing
 
 CONFIG: Final = "config.toml"
 ENVIRONMENT: Final = "environment.json"
@@ -210,3 +213,190 @@ def _differing_cells(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[s
             said["a file that an option names has changed"] = None
         said |= dict.fromkeys(f"{name} {left.get(name)}, not {right.get(name)}" for name in names)
     return list(said)[:4]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStatus:
+    """The progress of a run.
+
+    Attributes
+    ----------
+    folder : str
+    shard : str
+        ``1/1`` for a run of all topics.
+    running : bool
+        Whether a process is at it now.
+    total : int or None
+        Topics, once for each cell; None as long as nobody knows: the input is read as far as is needed.
+    done, failed : int
+        Topics that have rows, once for each cell, and those of them that are errors.
+    rows : mapping of status to int
+        A topic has several where each reference is a problem.
+    per_second : float or None
+        Topics, once for each cell, since this session of the run began; None where there is nothing to tell it by.
+    left_s : float or None
+        Seconds that the rest takes at this rate.
+    first_error : str or None
+    doubts : tuple of str
+        Doubts about the whole run: damaged rows, topics that were changed meanwhile.
+    """
+
+    folder: str
+    shard: str = "1/1"
+    running: bool = False
+    total: int | None = None
+    done: int = 0
+    failed: int = 0
+    rows: Mapping[str, int] = field(default_factory=dict)
+    per_second: float | None = None
+    left_s: float | None = None
+    first_error: str | None = None
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is done."""
+        return self.total is not None and self.done >= self.total
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as JSON has it."""
+        return {**asdict(self), "complete": self.complete}
+
+
+def status(folder: PathLike) -> RunStatus:
+    """Look at a run, also while it is under way.
+
+    Parameters
+    ----------
+    folder : path
+        Of the run.
+
+    Returns
+    -------
+    RunStatus
+
+    Raises
+    ------
+    InputError
+        If the folder holds no run.
+    """
+    if not is_run(folder):
+        raise InputError(f"{folder} is no folder of a run: there is no {STORE} in it")
+    with RowStore(Path(folder) / STORE) as store:
+        facts = store.facts()
+        done, failed = store.answered()
+        session = facts.get("session")
+        times = None if session is None else store.since(session["began"])
+        shard = Shard.parse(facts.get("shard"))
+        topics = next((facts[name] for name in ("topics", "expected") if facts.get(name) is not None), None)
+        cells = len(facts["identity"]["cells"]) if "identity" in facts else 1
+        total = None if topics is None else shard.count(topics) * cells
+        rate = None if times is None or not times[0] else times[0] / max(times[1], 1e-3)
+        return RunStatus(
+            folder=str(folder),
+            shard=str(shard),
+            running=is_locked(Path(folder)),
+            total=total,
+            done=done,
+            failed=failed,
+            rows=store.counts(),
+            per_second=rate,
+            left_s=None if rate is None or total is None else max(0, total - done) / rate,
+            first_error=store.first_error(),
+            doubts=(
+                *filter(None, [store.damage]),
+                *(f"{each} while they were searched" for each in facts.get("changed", ())),
+            ),
+        )
+
+
+def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
+    """Put the shards of a run together in one folder, which is a run like any other.
+
+    Parameters
+    ----------
+    folders : iterable of path
+        Folders of shards of the same run. ``optsum run --resume`` on the result does missing topics.
+    into : path
+        A new folder, or the folder of an earlier merge, which grows.
+
+    Returns
+    -------
+    RunStatus
+
+    Raises
+    ------
+    InputError
+        If a folder holds no run.
+    OptionError
+        If they are not of the same run, a shard is there twice, or the result cannot be written.
+    """
+    paths = [Path(folder) for folder in folders]
+    if not paths:
+        raise OptionError("There is nothing to merge: name the folders of shards.")
+    for path in paths:
+        if not is_run(path):
+            raise InputError(f"{path} is no folder of a run: there is no {STORE} in it")
+    with ExitStack() as stack:
+        stores = [stack.enter_context(RowStore(path / STORE)) for path in paths]
+        facts = [store.facts() for store in stores]
+        _check(paths, facts)
+        doubts = [*filter(None, (store.damage for store in stores)), *_changed(paths, facts)]
+        first = facts[0]
+        target = stack.enter_context(RunFolder(into, resume=True))
+        config = read_text(paths[0] / CONFIG, "the configuration")
+        same = {"shard": "1/1", "details": first["details"]}
+        target.begin(config, first["identity"], first["inputs"], same, first.get("limit"))
+        known = [each[name] for each in facts for name in ("topics", "expected") if each.get(name) is not None]
+        for store in stores:
+            target.store.take(store)
+        if known:
+            target.store.tell(topics=known[0])
+        for path in paths:
+            for session in sessions_of(path):
+                target.note({**session, "folder": str(path)}, first["inputs"])
+    for doubt in doubts:
+        getLogger("optsum").warning("%s", doubt)
+    return replace(status(into), doubts=tuple(doubts))
+
+
+def _changed(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> list[str]:
+    """Return which runs are of topics that were changed while they were searched, or have been since."""
+    said = []
+    now: dict[str, dict[str, Any]] = {}
+    for path, own in zip(paths, facts, strict=True):
+        changed = list(own.get("changed", ()))
+        for known in () if changed else own["inputs"]:
+            with suppress(InputError):  # they need not be on this machine
+                found = now.setdefault(known["path"], fingerprint(known["path"]))
+                if found["sha256"] != known["sha256"]:
+                    changed.append(f"the topics {known['path']} have changed")
+        if changed:
+            said.append(f"the run {path} may be of two versions of its topics ({'; '.join(changed)})")
+    return said
+
+
+def _check(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> None:
+    """Refuse to merge what is not the same run in different shards."""
+    seen: dict[Shard, Path] = {}
+    for path, own in zip(paths, facts, strict=True):
+        if "identity" not in own:
+            raise InputError(f"the run {path} was stopped before it began, or is damaged: run it again with --resume")
+        hashes = [each["sha256"] for each in own["inputs"]]
+        same = own["identity"] == facts[0]["identity"] and own["details"] == facts[0]["details"]
+        if not same or hashes != [each["sha256"] for each in facts[0]["inputs"]]:
+            what = "topics" if same else "options"
+            raise OptionError(f"the runs {paths[0]} and {path} are of different {what}: merge shards of one run")
+        if own.get("limit") != facts[0].get("limit"):
+            raise OptionError(
+                f"the runs {paths[0]} and {path} are of different limits ({facts[0].get('limit') or 'none'} and "
+                f"{own.get('limit') or 'none'}): merge shards of one run"
+            )
+        shard = Shard.parse(own["shard"])
+        if shard.of != Shard.parse(facts[0]["shard"]).of:
+            raise OptionError(
+                f"the run {path} is shard {shard}, and {paths[0]} is {facts[0]['shard']}: merge one division"
+            )
+        if shard in seen:
+            raise OptionError(f"the runs {seen[shard]} and {path} both are shard {shard}: name each shard once")
+        seen[shard] = path

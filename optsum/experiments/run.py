@@ -19,19 +19,15 @@ from optsum.corpus.topic import BadTopic, Reading, Topic
 from optsum.corpus.topics import Unread, topics_read, unread_topics
 from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError
-from optsum.experiments.experiment import Experiment, Shard, experiment_of
-from optsum.experiments.folder import RunFolder, differing_inputs, sessions_of
-from optsum.experiments.inputs import environment, files_beside, fingerprint
-from optsum.experiments.status import RunStatus, status
+from optsum.experiments.experiment import Experiment, Shard, environment, experiment_of, files_beside, fingerprint
+from optsum.experiments.folder import RunFolder, RunStatus, differing_inputs, sessions_of, status
 from optsum.report.messages import Advance, bar, count_lines
-from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import Warned, lost_topic, search_topic
-from optsum.running.executors.choice import AnyExecutor, crew_of
-from optsum.running.executors.work import is_interrupted
-from optsum.running.executors.workers import as_done
-from optsum.running.setup import Setup, setup_of
+from optsum.running.executors import AnyExecutor, crew_of
+from optsum.running.one_problem import Setup, setup_of, warm_up
+from optsum.running.oracles import detailed
 from optsum.running.topics import search_part
-from optsum.running.warm import warm_up
+from optsum.running.workers import as_done, is_interrupted
 from optsum.system.files import PathLike, name_of
 from optsum.system.notebook import tracked
 
@@ -141,7 +137,7 @@ class Ways(NamedTuple):
     setups: Sequence[Setup]  # Of each cell.
     said: Sequence[Mapping[str, Any]]  # What rows of each cell say beside their result.
     files: Sequence[str]  # Of the topics, where there are several: rows say which.
-    details: bool  # Whether rows carry them (`optsum.running.all_optima.oracles`).
+    details: bool  # Whether rows carry them (`optsum.running.oracles`).
 
 
 class RunWork(AbstractContextManager["RunWork"]):

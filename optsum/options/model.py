@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from optsum.corpus import topic
-from optsum.options.values import our_value
+from optsum.options.values import LONGEST, our_value
 from optsum.plugins import named_function
 
 if TYPE_CHECKING:
@@ -62,8 +62,6 @@ def _number_or_reference(value: Any, otherwise: ValidatorFunctionWrapHandler) ->
         raise PydanticCustomError("no_number", "a text is no number")
     return otherwise(value)
 
-
-LONGEST: Final = 10**12  # Lengths beyond it would leave the range of the kernels' integers.
 
 MaxLength: TypeAlias = Annotated[
     Annotated[int, Field(ge=0, le=LONGEST)] | Literal["reference"] | None, WrapValidator(_number_or_reference)

@@ -23,7 +23,6 @@ from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
 from optsum.options.model import (
-    LONGEST,
     Counts,
     FlagHint,
     FlatLists,
@@ -45,11 +44,11 @@ from optsum.options.model import (
     analyzer_of,
     reading_of,
 )
-from optsum.options.of_strategies import own_of_solver, shared_out, solving
 from optsum.options.presets import PRESETS
 from optsum.options.toml import check_kinds, read_table, sentence_of
 from optsum.options.values import (
     LEAST_MEMORY,
+    LONGEST,
     ONLY_IN,
     OWN_OPTIONS_SCHEMA,
     OwnOptions,
@@ -58,10 +57,13 @@ from optsum.options.values import (
     listed_numbers,
     listed_pairs,
     our_name,
+    own_of_solver,
     own_options,
     parse_size,
     requires_of,
+    shared_out,
     sides_of,
+    solving,
 )
 from optsum.registry import CERTIFIED, CHOOSER, FORMULATIONS, STRATEGIES
 
@@ -294,7 +296,7 @@ def _spec(options: Options) -> Spec:
     same = {field.name for field in fields(Spec)} & Options.model_fields.keys()
     values = {name: getattr(options, name) for name in same}
     values["references"] = "mean" if options.references == "mean" else "pooled"
-    # One that is the reference's is known of a topic alone (`optsum.running.setup.Setup.spec_for`).
+    # One that is the reference's is known of a topic alone (`optsum.running.one_problem.Setup.spec_for`).
     values["max_length"] = options.max_length if isinstance(options.max_length, int) else NO_LIMIT
     return Spec(analyzer=options.analyzer(), sides=sides_of(vars(options)), **values)
 
@@ -513,3 +515,59 @@ def with_options(function: Callable[..., Any], keywords: str) -> None:
         told = model.model_fields[name].description or ""
         lines += [f"    {name} : {hint}", f"        {told[:1].upper()}{told[1:]}."]
     function.__doc__ = "\n".join([f"{(function.__doc__ or '').rstrip()}\n", *lines, "    "])
+
+
+_NAMES: Final = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+
+_BACKEND: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "options": OWN_OPTIONS_SCHEMA},
+    "additionalProperties": False,
+}
+
+_LIMITS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "number", "minimum": 0}}
+
+_KINDS: Final[dict[str, dict[str, Any]]] = {
+    "strategies": _NAMES,
+    "backends": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, _BACKEND]}}]},
+    "exact": {"type": "string"},
+    "seeds": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer", "minimum": 0}}]},
+    "exact_time_limit": {"type": "number", "minimum": 0},
+    "threshold": {"type": "number"},
+    "map": {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]},
+}
+"""What those options are that are no field of a model."""
+
+
+def described(options: Options) -> dict[str, Any]:
+    """Return options as a file has them: the solver's own in a table of the backend."""
+    values = options.model_dump()
+    for own in ("strategy_options", "formulation_options"):
+        values[own] = dict(values[own]) or None
+    own_of_backend, backend = dict(values.pop("backend_options")), values["backend"]
+    if own_of_backend:
+        del values["backend"]
+        values |= {"backend": {"name": backend}, "backend.options": own_of_backend}
+    return values
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of a file of options: those of a search, of scoring, and of single commands."""
+    made = Options.model_json_schema()
+    for name, field in ScoreOptions.model_json_schema()["properties"].items():
+        made["properties"].setdefault(name, field)
+    for name, where in ONLY_IN.items():
+        made["properties"].setdefault(name, {"description": f"of optsum {where}", **_KINDS.get(name, {})})
+    del made["properties"]["backend_options"]  # they are those of the backend
+    backend = made["properties"]["backend"]
+    made["properties"]["backend"] = {
+        "description": backend["description"],
+        "default": backend["default"],
+        "anyOf": [{"type": "string"}, _BACKEND],
+    }
+    made["properties"]["time_limit"]["anyOf"].append(_LIMITS)
+    made["properties"] = {name.replace("_", "-"): field for name, field in made["properties"].items()}
+    made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    made["title"] = "Options of optsum"
+    made["additionalProperties"] = False
+    return made

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from optsum.corpus.topic import as_id
-from optsum.errors import InputError, OptionError, UnknownNameError
+from optsum.errors import InputError, OptionError, UnknownNameError, unknown_name
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import official_name
 from optsum.plugins import place_of
 from optsum.problem.sides import Pairs, Sides
+from optsum.registry import BACKENDS, STRATEGIES
 from optsum.whole import whole_numbers
 
 Cliques = dict[str, tuple[tuple[int, ...], ...]]
@@ -301,3 +304,109 @@ def parse_size(text: str) -> int:
     if match is None or match[2].lower() not in _UNITS:
         raise ValueError("give a number and a unit, such as 2GB or 512MB")
     return int(float(match[1]) * _UNITS[match[2].lower()])
+
+
+def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOptions]:
+    """Return the options of each strategy.
+
+    `given`: ``k_max`` goes to every strategy that has such an option, ``vns.k_max`` to `vns` alone and before the
+    former; hyphens and underscores are the same. `strategies`: all that are run.
+    """
+    known = {name: STRATEGIES.options_of(name) for name in strategies}
+    found: dict[str, dict[str, Scalar]] = {name: {} for name in strategies}
+    for wide in (True, False):  # what is given to one strategy wins
+        given_here = set()
+        for name, value in given:
+            strategy, dot, option = name.rpartition(".")
+            option = option.replace("-", "_")
+            if wide != (not dot):
+                continue
+            if dot and strategy not in known:
+                raise unknown_name("strategy in this run", strategy, known)
+            if (strategy, option) in given_here:
+                raise OptionError(f"The option {name} of a strategy is given twice: give it once.")
+            given_here.add((strategy, option))
+            takers = [strategy] if dot else [each for each in strategies if option in known[each]]
+            if not takers or (dot and option not in known[strategy]):
+                among = known[strategy] if dot else dict.fromkeys(each for own in known.values() for each in own)
+                whose = strategy if dot else " or ".join(strategies)
+                raise unknown_name(f"option of the strategy {whose}", option, list(among))
+            for each in takers:
+                found[each][option] = value
+    return {name: tuple(sorted(own.items())) for name, own in found.items()}
+
+
+def own_of_solver(
+    given: OwnOptions, backend: str, among: Collection[str] | None = None, *, shared: bool = False
+) -> OwnOptions:
+    """Return the options of a solver.
+
+    `given`: ``highs.presolve`` goes to `highs` alone, ``presolve`` to the only solver that there is. `among`: all
+    solvers that are run; if not given, it is the only one. `shared`: whether ``presolve`` goes to each of them.
+    """
+    found: dict[str, Scalar] = {}
+    for name, value in given:
+        prefixes = [each for each in {backend, *(among or ()), *BACKENDS} if name.startswith(f"{each}.")]
+        solver = max(prefixes, key=len, default=None)  # pyomo:cbc.ratio is no option of another
+        if solver is None and among is not None and not shared:
+            raise OptionError(
+                f"Options of one solver cannot be those of several: say whose {name} is, as in {backend}.{name}."
+            )
+        if solver is not None and solver not in (among or (backend,)):
+            raise unknown_name("solver in this run", solver, [*(among or (backend,))])
+        if solver in (None, backend):
+            option = name if solver is None else name[len(solver) + 1 :]
+            if option in found:
+                raise OptionError(f"The option {option} of the solver {backend} is given twice: give it once.")
+            found[option] = value
+    return tuple(sorted(found.items()))
+
+
+def takes_backend(strategy: str) -> bool:
+    """Return whether a solver is behind a strategy."""
+    return STRATEGIES.create(strategy, {}).backend_name is not None
+
+
+def solving() -> str:
+    """Return the first strategy that a solver is behind."""
+    return next(filter(takes_backend, STRATEGIES))
+
+
+_MOST_LENGTHS: Final = 100_000
+LONGEST: Final = 10**12  # Lengths beyond it would leave the range of the kernels' integers.
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Maximum lengths, ascending."""
+
+    of: tuple[int, ...]
+
+    @classmethod
+    def given(cls, text: str | Sequence[int] | None, max_length: int | None) -> Lengths:
+        """Return lengths as options say them: ``25:300:25`` (both ends included), ``50,100,200``, or numbers."""
+        if text is None:
+            if max_length is None:
+                raise OptionError("A frontier needs lengths: give --lengths 25:300:25, or --max-length N for all to N.")
+            text = range(min(1, max_length), max_length + 1)
+        try:
+            given: Iterable[object] = text if not isinstance(text, str) else map(int, text.split(","))
+            if isinstance(text, str) and ":" in text:
+                first, last, *step = map(int, text.split(":"))
+                given = range(first, last + 1, *step)
+            found = whole_numbers(tuple(islice(given, _MOST_LENGTHS + 1)), "Length {}")
+        except (TypeError, ValueError):
+            found = ()
+        if not found or not 0 <= min(found) <= max(found) <= LONGEST or len(found) > _MOST_LENGTHS:
+            raise OptionError(
+                f"Lengths are numbers from 0 to {LONGEST}, such as 25:300:25 (from, to, step) or 50,100,200, at most "
+                f"{_MOST_LENGTHS}, not {text!s:.80}."
+            )
+        return cls(tuple(sorted(set(found))))
+
+    def __str__(self) -> str:
+        """Return them as `given` reads them."""
+        steps = {b - a for a, b in zip(self.of, self.of[1:], strict=False)}
+        if len(self.of) > 2 and len(steps) == 1:
+            return f"{self.of[0]}:{self.of[-1]}:{steps.pop()}"
+        return ",".join(map(str, self.of))

@@ -21,7 +21,7 @@ from optsum.program.cover import model_of
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, affordable
 from optsum.program.surrogate import sums_ratios
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 
 _REPAIR_S: Final = 0.5  # Seconds that an integer program may take to find a selection that keeps all limits.
 

@@ -22,7 +22,7 @@ from optsum.program.dual_bound import dual_bound, model_bound
 from optsum.program.highs import load, new_highs, pass_model, run
 from optsum.program.model import LinearModel
 from optsum.program.rows import LinearRows
-from optsum.system.deadline import NEVER, Deadline, TimeOver, of_search
+from optsum.system.clock import NEVER, Deadline, TimeOver, of_search
 from optsum.whole import LARGEST
 
 _OPEN: Final = LARGEST  # Side of a row that is open, where sums fit into 64 bits.

@@ -1,15 +1,15 @@
 """From a topic to the normal form by arrays: tokens are numbers, and nothing is counted twice.
 
-What `optsum.problem.counted` and `optsum.problem.objective` say with counters, for n-grams within sentences; the
+What `optsum.problem.objective` and `optsum.problem.objective` say with counters, for n-grams within sentences; the
 instances are equal, entry by entry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,11 @@ from optsum.metrics.metric import LONGEST, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.official import codes_of, official_scores
 from optsum.metrics.rouge import Score
-from optsum.problem.counted import nothing_to_count
-from optsum.problem.objective import Ratios, objective_of
+from optsum.problem.objective import Ratios, nothing_to_count, objective_of
 from optsum.problem.spec import Spec
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
+from optsum.system.compiling import compiles
+from optsum.text.analyzer import Analyzer
 from optsum.text.interned import Interned, interned
 
 
@@ -406,3 +407,116 @@ class NumberedTopic:
         """Return the official scores of chosen sentences, as `optsum.metrics.official.official_scores` does."""
         first = self.references[-1]
         return official_scores(self.tokens, self.references, [first + number for number in chosen], metrics)
+
+
+def _tiny(metric: str) -> NumberedTopic:
+    topic = Topic("tiny", (("a b c", "b c"),), (("a b",),))
+    return NumberedTopic.of(topic, Spec(analyzer=Analyzer("tokens"), metric=metric))
+
+
+@compiles
+def prepare_counts() -> None:
+    """Compile what makes a problem of a text."""
+    _tiny("rouge-2").coverage()
+
+
+@compiles
+def prepare_scores() -> None:
+    """Compile what scores an answer."""
+    _tiny("rouge-1").scores((0, 1), [parse_metric("rouge-1"), parse_metric("rouge-l")])
+
+
+def prepare_text() -> None:
+    """Compile what makes a problem of a text, and scores an answer."""
+    prepare_counts()
+    prepare_scores()
+
+
+MEASURES: Final = ("recall", "precision", "f1")
+
+
+class _Tokens(NamedTuple):
+    ids: IntArray
+    start: IntArray
+    words: IntArray
+    different: IntArray
+    sentences: IntArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Extracts:
+    """Topics of one specification, n-grams within sentences.
+
+    Attributes
+    ----------
+    tokens : arrays, as `optsum.text.interned.interned_texts` returns them
+        Of each topic the sentences of the references, one reference after another, then those to extract.
+    bounds, first_bound : arrays
+        Of each topic the number of the first sentence of each reference, and that of the first sentence to extract;
+        where those of each topic begin, and the last ones end.
+    coded, scored : (metrics, 2)
+        `optsum.metrics.metric.Metric.coded` of the metrics of the objective, and of those that answers are scored by.
+    form : (8,)
+        Maximum and minimum length; whether it is in words, not sentences; the measure, by its place in `MEASURES`;
+        whether n-grams count once, references are averaged, and sentences stay units that have no n-gram of a
+        reference, or are too long.
+    """
+
+    tokens: _Tokens
+    bounds: IntArray
+    first_bound: IntArray
+    coded: IntArray
+    scored: IntArray
+    form: IntArray
+
+
+class Proven(NamedTuple):
+    """Optima of several topics, a row each.
+
+    Attributes
+    ----------
+    found : (topics, 3)
+        How many sentences, their length, and the nodes of the search; -1 first where no optimum was proven.
+    chosen : (topics, most)
+        The numbers of the sentences, ascending.
+    totals : (topics, 4)
+        Numerator and denominator of each ratio.
+    scores : (topics, metrics, 3)
+        Hits, and how much there is in the references and in the summary, of each metric in `Extracts.scored`.
+    ran : str or None
+        The strategy that another has chosen.
+    """
+
+    found: IntArray
+    chosen: IntArray
+    totals: IntArray
+    scores: IntArray
+    ran: str | None = None
+
+
+def extracts_of(
+    tokens: Iterable[IntArray], references: Iterable[Sequence[int]], coded: IntArray, scored: IntArray, spec: Spec
+) -> Extracts:
+    """Return topics, by their tokens and the numbers of sentences of each one's references."""
+    unmatched = spec.keep_unmatched or spec.min_length > 0
+    in_words, measure = spec.length_unit == "words", MEASURES.index(spec.measure)
+    distinct, mean = spec.counts == "set", spec.references == "mean"
+    limits = (spec.max_length, spec.min_length)
+    form = np.array([*limits, in_words, measure, distinct, mean, unmatched, spec.keep_overlong], np.int64)
+    bounds: list[int] = []
+    first = [0]
+    for sizes in references:
+        bounds += accumulate(sizes, initial=0)
+        first.append(len(bounds))
+    return Extracts(
+        tokens=_Tokens(*tokens),
+        bounds=np.array(bounds, np.int64),
+        first_bound=np.array(first, np.int64),
+        coded=coded,
+        scored=scored,
+        form=form,
+    )
+
+
+NO_SCORES: Final[NDArray[np.int64]] = np.empty((0, 2), np.int64)
+"""`Extracts.scored` of whoever needs no scores."""

@@ -28,7 +28,7 @@ from optsum.corpus.topic import Topic, as_id
 from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import InputError, UnsupportedError
 from optsum.optima.fitting import fit
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 from optsum.whole import whole, whole_numbers
 
 if TYPE_CHECKING:

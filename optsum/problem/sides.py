@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from optsum.corpus.topic import Topic
 from optsum.coverage.row import Row
 from optsum.errors import InputError
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 from optsum.whole import whole, whole_numbers
 
 

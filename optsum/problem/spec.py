@@ -12,7 +12,7 @@ from optsum.coverage.instance import NO_LIMIT
 from optsum.errors import InputError, OptionError
 from optsum.plugins import named_function
 from optsum.problem.sides import Sides
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF, token_counter
 from optsum.text.tokenizers import Sentence

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import Sense
 from optsum.program.highs import relax
 from optsum.program.model import LinearModel
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 
 if TYPE_CHECKING:
     from optsum.program.highs import Relaxation

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Sense
 from optsum.program.model import LinearModel
-from optsum.system.clock import standing
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline, standing
 from optsum.system.processes.in_thread import run_in_thread
 
 _ROW_WISE = 2

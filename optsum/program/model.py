@@ -15,7 +15,7 @@ from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Joint, Sense
 from optsum.errors import InputError, UnsupportedError
 from optsum.program.ceiling_columns import CeilingColumns
 from optsum.program.rows import LinearRows
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 from optsum.whole import LARGEST, whole, whole_array
 
 _JOINT_S: Final = 5e-6  # Approximate seconds to bring a joint occurrence into a program.

@@ -33,7 +33,7 @@ from optsum.program.tangent import (
     varying,
     window_box,
 )
-from optsum.system.deadline import NEVER, Deadline, TimeOver
+from optsum.system.clock import NEVER, Deadline, TimeOver
 
 _MANY = 64  # Ratios that are summed exactly.
 

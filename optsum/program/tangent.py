@@ -26,7 +26,7 @@ from optsum.coverage.row import Row
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model, steps_of
 from optsum.program.surrogate import Weighted, collapsed, reaches
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 
 _STEPS: Final = 2_000  # Approximate width of windows, and largest weight of side constraints.
 

@@ -13,12 +13,10 @@ from optsum.metrics.names import METRICS, MetricSum
 from optsum.options.options import resolve
 from optsum.options.presets import PRESETS
 from optsum.plugins import Functions, Registry, load_place
-from optsum.problem.serves import ASPECTS
+from optsum.problem.formulation import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.tables.table import Table
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
-from optsum.running.warm import SAMPLE, warm_up
+from optsum.running.one_problem import SAMPLE, build, setup_of, warm_up
 from optsum.text.stemmers import STEMMERS
 from optsum.text.tokenizers import TOKENIZERS
 

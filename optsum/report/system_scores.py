@@ -28,12 +28,10 @@ from optsum.registry import CHOOSER, FORMULATIONS, PROVER
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables.results import longest_said
 from optsum.report.tables.table import Table, Tabular, counted, number, share
-from optsum.running.all_optima.oracles import oracles_of
 from optsum.running.context import resolve_context
 from optsum.running.each_topic import Warned, single_problem
-from optsum.running.one_problem import answer, build
-from optsum.running.setup import Setup, setup_of
-from optsum.running.warm import refused, warm_up
+from optsum.running.one_problem import Setup, answer, build, refused, setup_of, warm_up
+from optsum.running.oracles import oracles_of
 from optsum.system.clock import clock
 from optsum.text.tokenizer_check import nothing_left, tokenizer_check
 

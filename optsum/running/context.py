@@ -17,11 +17,9 @@ from optsum.errors import OptionError, spoken
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, read_config, resolve
 from optsum.registry import QUICK
-from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
-from optsum.running.one_problem import answer
-from optsum.running.setup import Setup, setup_of
-from optsum.running.warm import warm_up
+from optsum.running.one_problem import Setup, answer, setup_of, warm_up
+from optsum.running.oracles import detailed
 from optsum.system.clock import clock
 from optsum.system.processes.signal_guard import postponing
 

@@ -25,13 +25,20 @@ from optsum.errors import OptionError, describe
 from optsum.metrics.official import codes_of
 from optsum.metrics.rouge import Score, agreed_reference
 from optsum.plugins import check_sent
-from optsum.problem.extracts import NO_SCORES, Extracts, Proven, extracts_of
-from optsum.running.best_reference import best_result, each_reference
-from optsum.running.executors.choice import AnyExecutor, crew_of
-from optsum.running.executors.workers import in_order
-from optsum.running.results import count_sentences, shown, signature_of, unsolved
-from optsum.running.setup import Setup
-from optsum.running.warm import is_ready, warm_up
+from optsum.problem.numbered import NO_SCORES, Extracts, Proven, extracts_of
+from optsum.running.executors import AnyExecutor, crew_of
+from optsum.running.one_problem import (
+    Setup,
+    best_result,
+    count_sentences,
+    each_reference,
+    is_ready,
+    shown,
+    signature_of,
+    unsolved,
+    warm_up,
+)
+from optsum.running.workers import in_order
 from optsum.system.clock import clock
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
@@ -77,7 +84,7 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
 
     That is itself, or ``id#r`` for each reference r (``references="each"``), or itself with its first reference alone
     ("first"), or with the one that people agree on ("agreed"). What is to be the best of several
-    (`optsum.running.best_reference`) is one problem here.
+    (`optsum.running.one_problem`) is one problem here.
     """
     if setup.options.vectors is not None:
         topic = read_vectors(topic, setup.options.vectors)

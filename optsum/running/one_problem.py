@@ -1,23 +1,500 @@
-"""One problem of a topic: build it, search it, and let the result speak of the topic."""
+"""One problem of a topic: options resolved once, the process made ready, the problem built, searched, and reported."""
 
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache, partial
+from itertools import chain
+from math import fsum, inf
+from time import perf_counter
+from typing import Any, Final, TypeAlias, TypeVar
 
-from optsum.contracts.result import Result, Termination
-from optsum.corpus.topic import Topic
-from optsum.coverage.instance import Key
-from optsum.errors import OptionError
-from optsum.problem.formulation import Task
-from optsum.running.best_reference import best_of_references
-from optsum.running.results import count_sentences, finished, unsolved
-from optsum.running.search import searched
-from optsum.running.setup import Setup
-from optsum.system.clock import clock
-from optsum.system.deadline import NEVER, Deadline, TimeOver
+from optsum._version import __version__
+from optsum.contracts.result import Result, Status, Termination, Timing
+from optsum.contracts.run import Limits
+from optsum.contracts.strategy import Strategy
+from optsum.corpus.topic import Topic, as_topic
+from optsum.coverage.instance import Coverage, Key, Sense
+from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, spoken
+from optsum.metrics.metric import Metric
+from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import Score
+from optsum.metrics.similarity import GreedyMatching
+from optsum.optima.algebra import union
+from optsum.optima.diagram import Diagram
+from optsum.options.options import Options
+from optsum.options.signature import signature
+from optsum.plugins import is_place
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.formulation import Formulation, Task
+from optsum.problem.spec import Spec
+from optsum.registry import QUICK, STRATEGIES
+from optsum.running.search import exact, get_ready, searched
+from optsum.system.clock import NEVER, Deadline, TimeOver, clock
 from optsum.system.processes.signal_guard import postponing
+from optsum.text.tokenizer_check import nothing_left, tokenizer_check
+
+_REPORTED = ("rouge-1", "rouge-2", "rouge-l")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Setup:
+    """How topics are worked on. A process that it is sent to makes it anew from its options."""
+
+    options: Options  # What it was made from.
+    formulation: Formulation
+    # spec, spec_of_tokens: what is optimized, with all units if the strategy must see them; the latter for topics that
+    # come as tokens.
+    spec: Spec
+    spec_of_tokens: Spec
+    strategy: Strategy
+    limits: Limits
+    scores: tuple[Metric, ...]  # Metrics that the finished text is scored by.
+    blank: Result  # What a result says whatever is found: nothing is searched yet.
+    # The kinds of problems that have been prepared for (`optsum.Problem.prepared_as`).
+    ready: set[Hashable] = field(default_factory=set, init=False, repr=False)
+    _warned: dict[str, tuple[Topic, str | None]] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def best_of_references(self) -> bool:
+        """Whether each reference is a problem, of which the best counts."""
+        return self.options.references == "best"
+
+    @cached_property
+    def kinds(self) -> set[Hashable] | None:
+        """`ready`; None where a third party's strategy is prepared, which may keep something of each problem."""
+        return self.ready if is_ours(self.strategy) else None
+
+    @property
+    def ours(self) -> bool:
+        """Whether formulation, strategy, metrics and tokenizer are optsum's own, so that any topic can be made up."""
+        own_words = is_place(self.options.tokenizer or "")
+        return not own_words and all(map(is_ours, (self.strategy, self.formulation, *self.scores)))
+
+    @property
+    def may_be_copied(self) -> bool:
+        """Whether a process that is ready for this may be copied: it has loaded nothing of third parties but HiGHS.
+
+        What they have may be a process or a connection, to which two would talk at once then.
+        """
+        return self.ours and self.options.backend in {None, "highs"}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be sent as the options, which are small, and kept there as long as here."""
+        return setup_of, (self.options,)
+
+    def spec_for(self, topic: Topic) -> Spec:
+        """Return what is optimized on a topic."""
+        tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
+        spec = self.spec_of_tokens if tokens else self.spec
+        return replace(spec, max_length=_length_of_references(topic, spec)) if self.as_reference else spec
+
+    @property
+    def as_reference(self) -> bool:
+        """Whether a summary may be as long as its topic's reference."""
+        return self.options.max_length == "reference"
+
+    def warning_of(self, topic: Topic) -> str | None:
+        """Return what is to be said of a topic whose text the tokenizer or the stemmer spoils."""
+        if not self.formulation.has_metric:
+            return None
+        last = self._warned.get("topic")
+        if last is None or last[0] is not topic:  # it is asked when a topic is read, and when its problem is built
+            texts = chain(topic.sentences, chain.from_iterable(topic.references))
+            options, analyzer = self.options, self.spec_for(topic).analyzer
+            in_words = options.max_length is not None and options.length_unit == "words"
+            said = tokenizer_check(texts, analyzer, options.language, in_words=in_words)
+            last = topic, None if said is None else spoken(said)
+            self._warned["topic"] = last
+        return last[1]
+
+    def refuse_lost(self, topic: Topic) -> None:
+        """Refuse a topic of which the tokenizer leaves almost nothing."""
+        if not self.formulation.has_metric or not self.scores[0].of_texts:
+            return
+        texts = (topic.sentences, [sentence for reference in topic.references for sentence in reference])
+        if (reason := nothing_left(texts, self.spec_for(topic).analyzer.tokenizer)) is not None:
+            raise InputError(f"topic {topic.id!r}: {reason}")
+
+
+def _length_of_references(topic: Topic, spec: Spec) -> int:
+    """Return how long the reference is, or several are on average, rounded."""
+    if not topic.references:
+        raise InputError(f"topic {topic.id!r} has no reference that a summary could be as long as; give --max-length N")
+    words = sum(spec.length_of(sentence) for reference in topic.references for sentence in reference)
+    length = round(words / len(topic.references))
+    if length < spec.min_length:
+        raise InputError(
+            f"the reference of topic {topic.id!r} has {length} {spec.length_unit}, and --min-length asks for "
+            f"{spec.min_length}; give another limit"
+        )
+    return length
+
+
+def is_ours(part: object) -> bool:
+    """Whether a part is no third party's."""
+    return type(part).__module__.partition(".")[0] == "optsum"
+
+
+@lru_cache(maxsize=64)
+def setup_of(options: Options) -> Setup:
+    """Return what options come to."""
+    strategy, formulation, spec = options.searcher(), options.formulated(), options.spec()
+    if strategy.all_units:
+        spec = spec.with_all_units()
+    of_tokens = spec
+    if options.tokenizer is None:
+        of_tokens = replace(spec, analyzer=replace(spec.analyzer, tokenizer="tokens"))
+    metric, reported = parse_metric(options.metric), map(parse_metric, _REPORTED)
+    return Setup(
+        options=options,
+        formulation=formulation,
+        spec=spec,
+        spec_of_tokens=of_tokens,
+        strategy=strategy,
+        limits=options.limits(),
+        scores=tuple(dict.fromkeys([*metric.components, *reported])),
+        blank=Result(
+            formulation=options.formulation,
+            strategy=options.strategy,
+            backend=strategy.backend_name,
+            metric=options.metric if formulation.has_metric else None,
+            status=Status.NO_SOLUTION,
+            termination=Termination.INTERRUPTED,
+            seed=options.seed,
+            version=__version__,
+            config_hash=options.config_hash,
+        ),
+    )
+
+
+T = TypeVar("T")
+
+Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None"], Result]
+"""Searches a topic with one reference, by its number, as a setup says; with the root bound, if it is known."""
+
+_LARGE: Final = 100  # Sentences of a topic from which on a bound is worth its time before a search.
+
+_PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
+
+
+def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
+    """Return the result of the reference that gives most.
+
+    Where a topic is large, greedy search and a bound come first for every reference. An exact strategy then searches
+    them, the largest bound first, and leaves out those whose bound is below what another is known to give.
+
+    What was found for one reference may be worth more on another, where the search for that one missed it: every
+    selection is held against all references, unless the best is proven.
+
+    `single`: searches the topic with one of its references.
+
+    Notes
+    -----
+    A time limit is shared by the references. Together they get half a second more to be held against all selections;
+    what is not built by then stays as it was found.
+    """
+    began = clock()
+    large = len(topic.sentences) >= _LARGE and len(topic.references) > 1
+    bounded = large and setup.strategy.exact and setup.options.bound != "none"
+    first = replace(setup, strategy=STRATEGIES.create(QUICK, {})) if bounded else setup
+    setups = shares(first, topic)
+    results = for_each_reference(
+        topic,
+        lambda number, part: single(number, part, next(setups), None),
+        unsearched=lambda part: unsolved(part.id, setup, Termination.INTERRUPTED),
+        result_of=lambda result: result,
+    )
+    parts = dict(each_reference(topic))
+    if bounded:
+        _search_hopeful(results, parts, setup, single, began)
+    best = best_result(results).changed(strategy=setup.strategy.name)
+    if best.status in _PROVEN:
+        return best
+    found = [result.selection for _, result in results if result.selection is not None]
+    interrupted, limits = best.termination is Termination.INTERRUPTED, setup.limits
+    endless = limits.time_s is None and not interrupted
+    deadline = NEVER if endless else limits.late(Deadline(0.0), interrupted=interrupted)
+    try:
+        for place, (number, old) in enumerate(results):
+            results[place] = number, _with_best(parts[number], setup, old, found, deadline)
+    except KeyboardInterrupt:
+        return best.changed(termination=Termination.INTERRUPTED)
+    return best_result(results).changed(strategy=setup.strategy.name)
+
+
+def _search_hopeful(
+    results: list[tuple[int, Result]], parts: Mapping[int, Topic], setup: Setup, single: Single, began: float
+) -> None:
+    """Put exact results in the place of bounded ones that may be the best, the largest bound first.
+
+    A search that its share of the time limit ended is made again if others leave it more than it had.
+    """
+    given: dict[int, float] = {}  # seconds that each was searched for
+
+    def hopeful(left_s: float) -> list[int]:
+        top = max((result.key for _, result in results if result.key is not None), default=None)
+        return [
+            place
+            for place, (_, result) in enumerate(results)
+            if result.bound_key is None or top is None or result.bound_key >= top
+            if place not in given or (result.termination is Termination.TIME_LIMIT and left_s > given[place])
+        ]
+
+    def hope(place: int) -> tuple[bool, bool, Key, int]:
+        bound = results[place][1].bound_key
+        return place not in given, bound is None, bound or 0, -place
+
+    while True:
+        limits = setup.limits.after(clock() - began)
+        if not (left := hopeful(inf if limits.time_s is None else limits.time_s)):
+            return
+        place = max(left, key=hope)
+        number, quick = results[place]
+        if quick.termination is Termination.INTERRUPTED:
+            return
+        share_s = limits.time_s and limits.time_s / len(left)
+        share = replace(limits, time_s=share_s, grace_s=limits.grace_s / len(results))
+        given[place] = inf if share_s is None else share_s
+        try:
+            result = single(number, parts[number], replace(setup, limits=share), quick.bound_key)
+        except KeyboardInterrupt:
+            results[place] = number, quick.changed(termination=Termination.INTERRUPTED)
+            return
+        results[place] = number, _merged(quick, result)
+        if result.termination is Termination.INTERRUPTED:
+            return
+
+
+def _merged(quick: Result, result: Result) -> Result:
+    """Return the exact result of a reference, or what was found before if that is better; times are summed."""
+    if quick.key is not None and (result.key is None or quick.key > result.key):
+        result = quick.changed(termination=result.termination, detail=result.detail, statistics=result.statistics)
+    return result.changed(
+        seconds=quick.seconds + result.seconds,
+        evaluations=quick.evaluations + result.evaluations,
+        nodes=quick.nodes + result.nodes,
+        timing=Timing.total([quick.timing, result.timing]),
+    )
+
+
+def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
+    """Yield the topic once for each reference, with that reference alone."""
+    if len(topic.references) < 2:
+        yield 0, topic
+        return
+    for number in range(len(topic.references)):
+        yield number, topic.with_references([number])
+
+
+def for_each_reference(
+    topic: Topic,
+    answer: Callable[[int, Topic], T],
+    unsearched: Callable[[Topic], T],
+    result_of: Callable[[T], Result],
+) -> list[tuple[int, T]]:
+    """Return what `answer` says of each reference; one that has nothing to count cannot be the best.
+
+    After Ctrl-C the other references are not searched, but what is `unsearched` of them is in the list: nothing is
+    known of all references then. `result_of` an answer tells whether it was interrupted.
+    """
+    found: list[tuple[int, T]] = []
+    refused: InputError | None = None
+    interrupted = False
+    for number, part in each_reference(topic):
+        try:
+            found.append((number, unsearched(part) if interrupted else answer(number, part)))
+            interrupted = interrupted or result_of(found[-1][1]).termination is Termination.INTERRUPTED
+        except InputError as error:
+            refused = refused or error
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            found.append((number, unsearched(part)))
+            interrupted = True
+    if not found and refused is not None:
+        raise refused
+    return found
+
+
+def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
+    """Yield the setup of each reference's problem in turn: a time limit is of all, and what is left is split evenly.
+
+    It is counted from when the first is asked for.
+    """
+    began, all_of_them = clock(), max(1, len(topic.references))
+    for left in range(all_of_them, 0, -1):
+        limits = setup.limits.after(clock() - began)
+        share = replace(limits, time_s=limits.time_s and limits.time_s / left, grace_s=limits.grace_s / all_of_them)
+        yield replace(setup, limits=share)
+
+
+def best_result(results: Sequence[tuple[int, Result]]) -> Result:
+    """Return the result of the reference that gives most (the first of equals), as that of all of them.
+
+    It is optimal only if no other reference can give more: each is solved, or its bound is not above. The bound is the
+    largest; times and counts are summed. ``reference`` says which it is, ``reference_objectives`` what each gives.
+    """
+    held = [(number, result) for number, result in results if result.key is not None]
+    bounds = [result.bound_key for _, result in results if result.status is not Status.INFEASIBLE]
+    known: list[Key] = [bound for bound in bounds if bound is not None]
+    largest = max(known) if known and len(known) == len(bounds) else None
+    number, best = max(held, key=lambda one: (one[1].key or 0, -one[0])) if held else results[0]
+    top = best.key
+    others = [result for _, result in results if result is not best]
+    proven = best.status in _PROVEN and all(
+        result.status is Status.INFEASIBLE or (top is not None and reaches(top, result)) for result in others
+    )
+    statistics: dict[str, Any] = dict(best.statistics)
+    if estimates := [result.estimate_s for _, result in results if result.estimate_s is not None]:
+        statistics["estimate_s"] = fsum(estimates)
+    statistics["reference_objectives"] = {str(number): result.objective for number, result in results}
+    status, termination = best.status, best.termination
+    if proven and not any(result.termination is Termination.INTERRUPTED for result in others):
+        termination = termination if status is Status.OPTIMAL else Termination.COMPLETED
+    else:
+        status = {Status.OPTIMAL: Status.FEASIBLE, Status.INFEASIBLE: Status.NO_SOLUTION}.get(status, status)
+        termination = _why(best, others)
+    source = next((result for _, result in results if largest is not None and result.bound_key == largest), None)
+    return best.changed(
+        status=status,
+        termination=termination,
+        bound=None if source is None else source.bound,
+        bound_exact=None if source is None else source.bound_exact,
+        seconds=fsum(result.seconds for _, result in results),
+        evaluations=sum(result.evaluations for _, result in results),
+        nodes=sum(result.nodes for _, result in results),
+        timing=Timing.total(result.timing for _, result in results),
+        statistics=statistics,
+        extra={**best.extra, "reference": number if held else None},
+    )
+
+
+def reaches(key: Key, result: Result) -> bool:
+    """Whether a value is proven to be at least as good as every selection of a problem."""
+    if result.status is Status.OPTIMAL and result.key is not None:
+        return key >= result.key
+    return result.bound_key is not None and key >= result.bound_key
+
+
+def _why(best: Result, others: Sequence[Result]) -> Termination:
+    stopped = [result.termination for result in (best, *others) if result.termination is not Termination.COMPLETED]
+    if Termination.INTERRUPTED in stopped:
+        return Termination.INTERRUPTED
+    return stopped[0] if stopped else Termination.COMPLETED
+
+
+def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any, ...]], deadline: Deadline) -> Result:
+    """Return a result with the best of the selections, as the input numbers them, that were found for any reference."""
+    try:
+        task = setup.formulation.task(part, setup.spec_for(part).with_all_units().until(deadline))
+    except TimeOver:
+        return old
+    number_of = {name: unit for unit, name in enumerate(task.units)}
+    key, better = old.key, None
+    for names in dict.fromkeys(found):
+        if not number_of.keys() >= set(names):
+            continue
+        selection = tuple(sorted(number_of[name] for name in names))
+        evaluation = task.problem.evaluate(selection)
+        if evaluation.feasible and (key is None or task.problem.sense.better(evaluation.key, key)):
+            key, better = evaluation.key, (selection, evaluation)
+    if better is None:
+        return old
+    selection, evaluation = better
+    held = old.changed(
+        status=Status.FEASIBLE,
+        objective=float(evaluation.value),
+        objective_exact=exact(evaluation.key),
+        selection=selection,
+    )
+    now = clock()
+    result = finished(task, setup, held, began=now, built=now)
+    return result.changed(seconds=old.seconds, timing=old.timing, statistics=old.statistics)
+
+
+def union_of(
+    families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any] | None = None
+) -> tuple[Diagram, tuple[Any, ...]]:
+    """Return the union of the families, and the names of its units.
+
+    `families`: pairs of a diagram and the names of its units, ascending. `names`: what the units of the union are
+    called, ascending; those of all families by default. `names`: of its units, ascending.
+    """
+    called = tuple(sorted({name for _, units in families for name in units})) if names is None else tuple(names)
+    number = {name: unit for unit, name in enumerate(called)}
+    renamed = []
+    for diagram, units in families:
+        nodes = diagram.nodes.copy()
+        nodes[2:, 0] = [number[units[unit]] for unit in nodes[2:, 0].tolist()]
+        renamed.append(Diagram(nodes, diagram.root))
+    return (union(renamed) if renamed else Diagram.of_sets([])), called
+
+
+def unsolved(name: str | None, setup: Setup, termination: Termination, *, seconds: float = 0.0) -> Result:
+    """Return the result of a problem whose search has not begun."""
+    timing = Timing(text_s=seconds, search_s=0.0)
+    own: dict[str, Any] = {"statistics": {}, "extra": {}}  # none that another result has too
+    return setup.blank.changed(id=name, termination=termination, seconds=seconds, timing=timing, **own)
+
+
+def finished(
+    task: Task, setup: Setup, result: Result, *, began: float, built: float, sentence_count: int | None = None
+) -> Result:
+    """Return the result of a search with all that the topic adds: the units' names, the text and its scores.
+
+    `began`, `built`: `optsum.system.clock.clock` when the work on the topic began, and when its problem was there.
+    """
+    found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
+    more: Mapping[str, Any] = {}
+    if result.selection is not None:
+        found["selection"] = task.name_units(result.selection)
+        found["length"] = task.length(result.selection)
+        if (text := task.text(result.selection)) is not None:
+            found["summary"] = text
+        if (scores := task.scores(result.selection, setup.scores)) is not None:
+            found["rouge"] = {name: shown(score) for name, score in scores.items()}
+        totals = task.problem.totals(result.selection)
+        if len(totals) == 2 and setup.formulation.sense is Sense.MAXIMIZE and setup.formulation.reads_topics:
+            found["numerator"], found["denominator"] = totals
+        more = task.found(result.selection)
+    statistics, ended = result.statistics, clock()
+    return result.changed(
+        id=task.id,
+        formulation=setup.blank.formulation,
+        metric=setup.blank.metric,
+        seed=setup.options.seed,
+        seconds=ended - began,
+        timing=Timing(text_s=built - began, search_s=result.seconds, bound_s=result.timing.bound_s),
+        statistics={**statistics, **task.notes} if task.notes else statistics,
+        config_hash=setup.blank.config_hash,
+        signature=signature_of(setup, task.analyzer.tokenizer),
+        extra={
+            **result.extra,
+            **more,
+            **{name: statistics[name] for name in ("ran", "feasible") if name in statistics},
+        },
+        **found,
+    )
+
+
+def shown(score: Score | GreedyMatching) -> dict[str, float]:
+    """Return a score as results have it."""
+    return {"recall": score.recall, "precision": score.precision, "f1": score.f1}
+
+
+@lru_cache(maxsize=64)
+def signature_of(setup: Setup, tokenizer: str) -> str:
+    """Return `Result.signature`, the same for all topics."""
+    return signature(setup.options, tokenizer)
+
+
+def count_sentences(topic: Topic) -> int | None:
+    """Return how many sentences a topic has, if they are called by their numbers."""
+    return None if topic.cover is not None and "sentence_ids" in topic.meta else len(topic.sentences)
 
 
 @postponing()
@@ -88,3 +565,166 @@ def run_task(
     known: dict[str, Any] = {"root_bound": root_bound, "bound": bound, "start": start}
     result = searched(task.problem, setup.strategy, limits, seed, ready=setup.kinds, **known)
     return finished(task, setup, result, began=began, built=built, sentence_count=sentence_count)
+
+
+_SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
+
+
+def _parse(sentence: str) -> str:
+    words = enumerate(sentence.split(), 1)
+    return "\n".join(
+        f"{n}\t{word}\t_\tX\t_\t_\t{min(n - 1, 1)}\t{'dep' if n > 1 else 'root'}\t_\t_" for n, word in words
+    )
+
+
+SAMPLE: Final = as_topic(
+    {
+        "id": "warm-up",
+        "documents": [_SENTENCES],
+        "parses": list(map(_parse, _SENTENCES)),
+        "references": [["the oracle reads the document the end quotes"], ["all the references are near"]],
+        "cover": [[[0], [1, 2]]],
+        "lengths": [6, 5, 4],
+        "vectors": {"sentences": [[1, 0], [1, 1], [0, 1]], "references": [[2, 1], [1, 2]]},
+    }
+)
+"""A tiny topic that every formulation can use."""
+
+_LIMIT_S: Final = 5.0
+"""Time limit of the search of that topic, whatever the options say: what hangs there shall not hang long."""
+
+_ANY: Final = "whatever the problem is"  # What a setup is `Setup.ready` for when this process is.
+
+_ready: set[Options] = set()
+"""What this process has been made ready for: a fact of the process, as the kernels that it has loaded are."""
+
+
+def warm_up(setup: Setup) -> float:
+    """Make a process ready for a search, and return the seconds it took; a second time costs nothing."""
+    if is_ready(setup):  # quicker than a look at the options
+        return 0.0
+    small = _fitting(setup.options)
+    seconds = 0.0 if small in _ready else _made_ready(setup, small)
+    setup.ready.add(_ANY)
+    return seconds
+
+
+def is_ready(setup: Setup) -> bool:
+    """Whether `warm_up` has nothing left to do."""
+    return _ANY in setup.ready
+
+
+@postponing()
+def _made_ready(setup: Setup, small: Options) -> float:
+    """Return the seconds that it took to make a process ready for the first time."""
+    began = perf_counter()
+    from optsum.problem.numbered import prepare_text  # small jobs need none of them
+    from optsum.system.compiling import collected, compile_at_once  # small jobs compile nothing
+    from optsum.system.two_at_once import compile_parts  # small jobs compile nothing
+
+    if setup.options.elsewhere:  # those processes find on disk what this one compiles
+        compile_at_once()
+    interrupted = False
+    unlimited = small.model_copy(update={"time_limit": None}) if setup.limits.time_s is None else None
+    try:
+        setup = setup_of(small)
+        if setup.formulation.has_metric:
+            compile_parts(collected(prepare_text))
+        if not setup.ours or not setup.formulation.reads_topics:
+            _try_parts(setup)
+        else:
+            compile_parts(collected(partial(_prepare, setup)))
+            try:
+                result = answer(SAMPLE, setup, began=began)
+            except UnsupportedError:
+                if unlimited is None:
+                    raise
+                result = answer(SAMPLE, setup_of(unlimited), began=began)  # its solver takes no limit
+            interrupted = result.termination is Termination.INTERRUPTED
+    except InputError:  # this formulation wants topics of another kind
+        setup.strategy.prepare()
+    except OptsumError:
+        raise
+    except (Exception, SystemExit):  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
+        pass
+    if interrupted:  # the search has swallowed it, as a search does
+        raise KeyboardInterrupt
+    _ready.add(small)
+    return perf_counter() - began
+
+
+def _try_parts(setup: Setup) -> None:
+    """Refuse what is not served, and get a strategy of ours ready by the smallest instance there is."""
+    if setup.formulation.has_metric:
+        setup.formulation.serves.check(setup.formulation.name, setup.spec)
+    if is_ours(setup.strategy):
+        tiny = _tiny(Sense.MAXIMIZE)
+        with suppress(UnsupportedError):  # it may be made for others
+            setup.strategy.accept(tiny)
+            get_ready(tiny, setup.strategy, setup.options.bound)
+            if setup.strategy.backend_name is not None:
+                searched(tiny, setup.strategy, setup.limits, 0)
+
+
+def _tiny(sense: Sense) -> CoverageProblem:
+    limit = 1 if sense is Sense.MAXIMIZE else None
+    return CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]], goal=sense, max_length=limit))
+
+
+def _prepare(setup: Setup) -> None:
+    """Let everything be prepared that a search of the tiny topic takes, or all there is if it is no topic for it."""
+    try:
+        problem = build(SAMPLE, setup).problem
+    except InputError:
+        setup.strategy.prepare()
+    else:
+        get_ready(problem, setup.strategy, setup.options.bound)
+
+
+def refused(options: Options) -> bool:
+    """Whether the strategy can search no topic under these options; a missing solver does not count."""
+    small = setup_of(_fitting(options))
+    if not small.ours or not small.formulation.reads_topics:
+        return False  # which only its own topics tell
+    try:
+        small.strategy.accept(build(SAMPLE, small).problem)
+    except UnsupportedError:
+        return True
+    except OptsumError:
+        pass  # whoever searches will say so
+    return False
+
+
+def unusable(options: Options) -> str | None:
+    """Return why the strategy, with its solver, works on no topic here; None if it works."""
+    setup = setup_of(options)
+    try:
+        warm_up(setup)
+        if not setup.formulation.reads_topics:
+            searched(_tiny(setup.formulation.sense), setup.strategy, setup.limits, 0)
+    except OptsumError as error:
+        return describe(error)
+    return None
+
+
+@lru_cache(maxsize=64)
+def _fitting(options: Options) -> Options:
+    """Return the options with limits that the tiny topic can be searched in."""
+    limits = {
+        "max_length": options.max_length and 1000,
+        "min_length": 0,
+        "time_limit": _LIMIT_S,
+        # Whether there is a limit matters (not every solver takes each kind), its value does not.
+        "node_limit": None if options.node_limit is None else 1000,
+        "evaluation_limit": None if options.evaluation_limit is None else 1_000_000,
+        "gap": None if options.gap is None else 0.0,
+        "target": None,
+        "references": "pooled" if options.references == "best" else options.references,
+        "seed": 0,
+        "workers": 1,
+        "executor": "local",
+        "scheduler": None,
+        "memory_per_worker": None,
+        "preset": None,
+    }
+    return options.model_copy(update=limits)

@@ -16,21 +16,15 @@ from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError, unknown_name
-from optsum.options.of_strategies import own_of_solver, shared_out, solving, takes_backend
 from optsum.options.options import Options, check_solver_is_used, read_config, resolve
-from optsum.options.values import OwnOptions, own_options
+from optsum.options.values import OwnOptions, own_of_solver, own_options, shared_out, solving, takes_backend
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import BACKENDS, BASELINES, STRATEGIES
-from optsum.running.best_reference import best_of_references
 from optsum.running.each_topic import attempt, each_topic
-from optsum.running.one_problem import build, run_task
-from optsum.running.results import unsolved
-from optsum.running.setup import Setup, setup_of
-from optsum.running.warm import refused, unusable
-from optsum.system.clock import clock
+from optsum.running.one_problem import Setup, best_of_references, build, refused, run_task, setup_of, unsolved, unusable
+from optsum.system.clock import TimeOver, clock
 from optsum.system.compiled import patience
-from optsum.system.deadline import TimeOver
 
 _LOG = getLogger("optsum")
 
@@ -305,9 +299,9 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
 
     What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a
     strategy needs for its answer is always its own work, so that times can be compared. With `details` the first
-    result of each problem carries them (`optsum.running.all_optima.oracles`).
+    result of each problem carries them (`optsum.running.oracles`).
     """
-    from optsum.running.all_optima.detailed import detailed
+    from optsum.running.oracles import detailed
 
     patience.load()
     setups = [setup_of(options) for options in plan.variants]

@@ -10,8 +10,7 @@ from numbers import Rational
 from typing import Any, Final
 
 from optsum._version import __version__
-from optsum.contracts.enumeration import OptimaFields
-from optsum.contracts.result import Result, Status, Termination, Timing
+from optsum.contracts.result import OptimaFields, Result, Status, Termination, Timing
 from optsum.contracts.run import INTERRUPTED_S, LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
@@ -19,7 +18,7 @@ from optsum.errors import BackendError, InputError, OptionError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, QUICK, STRATEGIES
-from optsum.system.deadline import Deadline, TimeOver
+from optsum.system.clock import Deadline, TimeOver
 from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole, whole_numbers
 

@@ -14,13 +14,11 @@ from optsum.corpus.vectors import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Problem
-from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
-from optsum.running.executors.choice import AnyExecutor
-from optsum.running.one_problem import answer
+from optsum.running.executors import AnyExecutor
+from optsum.running.one_problem import Setup, answer, setup_of, warm_up
+from optsum.running.oracles import detailed
 from optsum.running.posed import posed, started
-from optsum.running.setup import Setup, setup_of
-from optsum.running.warm import warm_up
 from optsum.system.clock import clock
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing

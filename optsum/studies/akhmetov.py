@@ -33,8 +33,8 @@ from optsum.report.statistics import (
     spread_of,
 )
 from optsum.report.tables.table import Cell, Table, counted, number
+from optsum.running.one_problem import Setup
 from optsum.running.plan import NO_EXACT, check_exact, each_seed, seeds_of
-from optsum.running.setup import Setup
 from optsum.studies.base import (
     TIME_LIMIT,
     ExactSeconds,
@@ -43,12 +43,15 @@ from optsum.studies.base import (
     Seed,
     Seeds,
     Study,
+    Submitted,
     Workers,
     grouped,
+    score_of,
     searched,
+    summaries_of,
+    summary_of,
     with_references,
 )
-from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_count
 from optsum.text.tokenizers import Sentence

@@ -17,19 +17,23 @@ from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.statistics import mean_of, wilcoxon
 from optsum.report.tables.table import Cell, Table, number
-from optsum.running.one_problem import build, run_task
-from optsum.running.setup import Setup
+from optsum.running.one_problem import Setup, build, run_task
 from optsum.studies.base import (
     TIME_LIMIT,
+    Cut,
+    MaxBytes,
+    MaxWords,
     Row,
     Seconds,
     Study,
+    Submitted,
     Workers,
+    score_of,
+    summaries_of,
     unproven,
     with_references,
     without_interruption,
 )
-from optsum.studies.submitted import Cut, MaxBytes, MaxWords, Submitted, score_of, summaries_of
 from optsum.text.lengths import joined, word_count
 from optsum.text.tokenizers import Sentence
 

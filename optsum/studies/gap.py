@@ -22,8 +22,7 @@ from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.metrics.ngrams import NGrams
 from optsum.options.options import Options, resolve
-from optsum.problem.counted import Counted
-from optsum.problem.objective import gains_of
+from optsum.problem.objective import Counted, gains_of
 from optsum.problem.spec import Spec
 from optsum.program.any_text import any_text_model
 from optsum.program.dual_bound import model_bound
@@ -32,8 +31,8 @@ from optsum.report.figures.figure import Figure
 from optsum.report.statistics import OVER_SEEDS, mean_of, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
 from optsum.report.tables.table import share as share_of
+from optsum.running.one_problem import Setup
 from optsum.running.plan import each_seed, seeds_of
-from optsum.running.setup import Setup
 from optsum.studies.base import (
     TIME_LIMIT,
     ExactSeconds,
@@ -42,14 +41,17 @@ from optsum.studies.base import (
     Seed,
     Seeds,
     Study,
+    Submitted,
     Workers,
     grouped,
+    score_of,
     searched,
+    summaries_of,
+    summary_of,
     unproven,
     with_references,
 )
-from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 from optsum.text.lengths import cut_sentences
 from optsum.text.tokenizers import Sentence
 

@@ -28,25 +28,28 @@ from optsum.registry import CHOOSER
 from optsum.report.figures.figure import Figure, Series
 from optsum.report.statistics import FEWEST, OVER_SEEDS, ranks, seeds_deviation, wilcoxon
 from optsum.report.tables.table import Table, counted, number
-from optsum.running.all_optima.oracle_sets import Oracles
-from optsum.running.all_optima.oracles import oracles_of
-from optsum.running.one_problem import build
+from optsum.running.one_problem import Setup, build
+from optsum.running.oracles import Oracles, oracles_of
 from optsum.running.plan import each_seed, seeds_of
-from optsum.running.setup import Setup
 from optsum.studies.base import (
     TIME_LIMIT,
+    Cut,
     ExactSeconds,
+    MaxBytes,
+    MaxWords,
     Row,
     Seconds,
     Seeds,
     Study,
+    Submitted,
     Workers,
     grouped,
+    score_of,
     searched,
+    summaries_of,
     with_references,
     without_interruption,
 )
-from optsum.studies.submitted import Cut, MaxBytes, MaxWords, Submitted, score_of, summaries_of
 from optsum.system.clock import clock
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import Sentence

@@ -17,9 +17,23 @@ from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure, Series, Style
 from optsum.report.statistics import wilcoxon
 from optsum.report.tables.table import Cell, Table, counted, number
-from optsum.running.setup import Setup
-from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, searched, with_references
-from optsum.studies.submitted import Cut, MaxBytes, MaxWords, Submitted, score_of, summaries_of, summary_of
+from optsum.running.one_problem import Setup
+from optsum.studies.base import (
+    TIME_LIMIT,
+    Cut,
+    MaxBytes,
+    MaxWords,
+    Row,
+    Seconds,
+    Study,
+    Submitted,
+    Workers,
+    score_of,
+    searched,
+    summaries_of,
+    summary_of,
+    with_references,
+)
 from optsum.text.lengths import word_count
 
 _RANK: Final = "documents by decreasing MaxH"

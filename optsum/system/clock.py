@@ -2,10 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import chain, islice
+from math import inf
 from threading import RLock
 from time import perf_counter
+from typing import Final, Literal, TypeVar
+
+Item = TypeVar("Item")
+
+_BETWEEN_LOOKS: Final = 256  # Items of a loop between two looks at the clock.
+
+
+class TimeOver(Exception):  # noqa: N818 - no error: a limit was reached
+    """The deadline came before something was made that nothing can stand in for."""
+
+
+class Deadline:
+    """A point in time at which work ends, and a caller who may want it to end earlier.
+
+    Whoever does something long takes one and asks `passed` every 20 to 100 ms; whoever calls a solver tells it
+    `left_s`. It starts with its creation; parts of the work share the one of the whole. Whoever takes a
+    KeyboardInterrupt for the end of his part says so (`interrupt`), so that no other part begins or goes on.
+
+    `seconds`: from now on; None for no limit. `should_stop`: asked with the clock; a true answer ends the work.
+    """
+
+    __slots__ = ("_ends", "_interrupted", "_should_stop")
+
+    def __init__(self, seconds: float | None = None, should_stop: Callable[[], bool] | None = None) -> None:
+        self._ends = inf if seconds is None else clock() + seconds
+        self._should_stop = should_stop
+        self._interrupted: list[bool] = []  # not empty after Ctrl-C: shared by the whole and its parts
+
+    @property
+    def left_s(self) -> float:
+        """Seconds left, at least 0; infinite without a limit."""
+        return max(0.0, self._ends - clock())
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is anything that could end the work."""
+        return self._ends < inf or self._should_stop is not None or bool(self._interrupted)
+
+    @property
+    def reason(self) -> Literal["time_limit", "interrupted"] | None:
+        """Why to end now, in the words of `optsum.contracts.result.Termination`; None to go on."""
+        if self._interrupted:
+            return "interrupted"
+        if self._ends <= clock():
+            return "time_limit"
+        if self._should_stop is not None and self._should_stop():
+            return "interrupted"
+        return None
+
+    @property
+    def passed(self) -> bool:
+        """Whether to end now."""
+        return self.reason is not None
+
+    def interrupt(self) -> None:
+        """Let this deadline pass, and those of the whole that it is of and of all its parts: Ctrl-C was heard."""
+        self._interrupted.append(True)
+
+    def check(self) -> None:
+        """Go on if there is time; raise `TimeOver` if there is none."""
+        if self.passed:
+            raise TimeOver
+
+    def watching(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items, as long as there is time; then raise `TimeOver`."""
+        return chain.from_iterable(self._batches(iter(items))) if self.limited else iter(items)
+
+    def _batches(self, items: Iterator[Item]) -> Iterator[list[Item]]:
+        while batch := list(islice(items, _BETWEEN_LOOKS)):
+            self.check()
+            yield batch
+
+    def or_when(self, should_stop: Callable[[], bool]) -> Deadline:
+        """Return a deadline that also passes when a function says so."""
+        earlier = self._should_stop
+        both = should_stop if earlier is None else (lambda: earlier() or should_stop())
+        return self._part(self._ends, both)
+
+    def within(self, seconds: float) -> Deadline:
+        """Return a deadline for a part of the work: in some seconds, or when this one ends if that is sooner."""
+        return self._part(min(self._ends, clock() + seconds), self._should_stop)
+
+    def later(self, seconds: float) -> Deadline:
+        """Return a deadline that ends some seconds after this one."""
+        return self._part(self._ends + seconds, self._should_stop)
+
+    def _part(self, ends: float, should_stop: Callable[[], bool] | None) -> Deadline:
+        found = Deadline(None, should_stop)
+        found._ends, found._interrupted = ends, self._shared()
+        return found
+
+    def _shared(self) -> list[bool]:
+        return self._interrupted
+
+
+class _Never(Deadline):
+    """The deadline of work without an end; an interrupt of some of that work does not touch the rest."""
+
+    __slots__ = ()
+
+    def interrupt(self) -> None:
+        """Do nothing."""
+
+    def _shared(self) -> list[bool]:
+        return []
+
+
+NEVER: Final[Deadline] = _Never()  # For work that may take as long as it takes.
+
+of_search: Final[ContextVar[Deadline]] = ContextVar("of_search", default=NEVER)
+"""That of the search under way, for evaluations that take a solver; they are called without one."""
 
 
 class _Stops:

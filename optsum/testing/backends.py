@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.declaration import Ending
+from optsum.contracts.backend import Backend, Ending, RawOutcome
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import Sentence

@@ -5,14 +5,13 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Final
 
-from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.declaration import Declaration, Ending, OptionNames
+from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.cover import wcnf_of
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 from optsum.system.processes.in_thread import run_in_thread
 
 RC2: Final = Declaration(

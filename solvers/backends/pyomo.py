@@ -29,8 +29,16 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from optsum.contracts.backend import Availability, Backend, RawOutcome, stated
-from optsum.contracts.declaration import BoundQuality, Declaration, Ending, OptionNames
+from optsum.contracts.backend import (
+    Availability,
+    Backend,
+    BoundQuality,
+    Declaration,
+    Ending,
+    OptionNames,
+    RawOutcome,
+    stated,
+)
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
@@ -38,8 +46,7 @@ from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
-from optsum.system.clock import clock
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline, clock
 from optsum.system.processes.in_thread import run_in_thread
 from optsum.system.processes.supervised import GRACE_S, Overran, find_program, run_supervised
 

@@ -12,8 +12,7 @@ from math import ceil
 from re import findall
 from typing import Any, Final
 
-from optsum.contracts.backend import Availability, RawOutcome
-from optsum.contracts.declaration import BoundQuality, Ending, OptionNames, SizeLimit
+from optsum.contracts.backend import Availability, BoundQuality, Ending, OptionNames, RawOutcome, SizeLimit
 from optsum.contracts.run import Limits
 from optsum.errors import OptionError
 from optsum.problem.problem import Problem, Selection

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from re import search
 from typing import Any, Final
 
-from optsum.contracts.declaration import Ending, OptionNames, SizeLimit
+from optsum.contracts.backend import Ending, OptionNames, SizeLimit
 
 from .pyomo import PyomoBackend, PyomoDeclaration, hushed
 

@@ -31,8 +31,8 @@ from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import IntArray
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
+from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
-from optsum.system.deadline import Deadline
 
 from .bound import decide, evaluated, grain_of, knapsack, total_of, upper_bound
 from .core import DROPPED, FREE, TAKEN, Core, States, above, below, lean, reduced

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
-from optsum.system.clock import clock
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline, clock
 
 
 @dataclass

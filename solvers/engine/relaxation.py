@@ -45,8 +45,8 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import IntArray
 from optsum.program.highs import divisor_of, new_highs, run
 from optsum.program.rows import LinearRows
+from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
-from optsum.system.deadline import Deadline
 
 from .core import DROPPED, NEED, TAKEN, VETO, Core, States
 from .program import first_gains, widths

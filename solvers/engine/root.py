@@ -12,7 +12,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Stopped
 from optsum.coverage.instance import IntArray, Joint
 from optsum.errors import UnsupportedError
-from optsum.system.deadline import NEVER, Deadline, TimeOver
+from optsum.system.clock import NEVER, Deadline, TimeOver
 
 from .core import DROPPED, FREE, NEED, NO_TIES, VETO, CappedCosts, Core, JointRows, States, Ties, reduced
 from .monitor import stop_at

@@ -18,7 +18,7 @@ from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.optima.diagram import EMPTY_SET, Diagram
 from optsum.optima.optima import Optima
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from .recall import solve_recall
 

@@ -20,7 +20,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import Coverage, Key
 from optsum.problem.problem import Selection
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from ..engine.bound import bounds_within, total_of
 from ..engine.core import DROPPED, FREE, Core, States, reduced

@@ -12,7 +12,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.box import DenominatorBox
 from optsum.optima.diagram import Diagram
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from ..engine.driver import Driver
 from ..engine.monitor import Monitor

@@ -30,7 +30,7 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
 from optsum.program.surrogate import reaches
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from ..covers import enumerate_covers
 from ..engine.driver import Driver

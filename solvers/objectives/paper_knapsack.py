@@ -27,8 +27,8 @@ from optsum.coverage.climb import climbs
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
+from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
-from optsum.system.deadline import Deadline
 
 from ..engine.bound import total_of
 from ..engine.core import Core

@@ -20,7 +20,7 @@ from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from ..engine.driver import Driver
 from ..engine.program import Program, program_of, spread

@@ -13,7 +13,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.optima import Optima
 from optsum.program.surrogate import reaches
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from ..engine.driver import DEFAULT, Driver, Effort
 from ..engine.program import Program, program_of

@@ -46,7 +46,7 @@ from optsum.problem.problem import Selection
 from optsum.program.highs import relax
 from optsum.program.surrogate import Weighted, box_of, excess, programs, reaches, within
 from optsum.program.tangent import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from ..engine.driver import Driver
 from ..engine.monitor import stop_at

@@ -19,7 +19,7 @@ from optsum.program.ceiling_columns import CeilingColumns
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model
 from optsum.program.surrogate import collapsed, reaches
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 from .whole_text import is_whole_text
 

@@ -31,8 +31,8 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
+from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
-from optsum.system.deadline import Deadline
 
 from .ratio import Best
 

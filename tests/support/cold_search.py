@@ -23,8 +23,7 @@ from numba import njit
 import optsum
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
-from optsum.running.setup import setup_of
-from optsum.running.warm import warm_up
+from optsum.running.one_problem import setup_of, warm_up
 
 TOPIC = topic(3, 24, words=30, longest=7, covered=12, alternative=3, references=(3, 9))
 

@@ -30,7 +30,7 @@ from plain_topics import (
 from trying import Truth
 
 import optsum
-from optsum.running import warm
+from optsum.running import one_problem as warm
 
 EXACT = ("exhaustive", "branch-and-bound", "milp", "auto")
 HEURISTIC: dict[str, tuple[str, ...]] = {

@@ -13,8 +13,7 @@ from optsum.contracts.result import Result, Termination
 from optsum.errors import describe
 from optsum.options.options import resolve
 from optsum.running.each_topic import error_result
-from optsum.running.results import unsolved
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import setup_of, unsolved
 
 OPTIONS = resolve({"max_length": 3})
 

@@ -14,8 +14,8 @@ import pytest
 import optsum
 from optsum.cli import main
 from optsum.options.options import Options
-from optsum.running import setup
-from optsum.running.setup import Setup
+from optsum.running import one_problem as setup
+from optsum.running.one_problem import Setup
 
 NEWS = Path(__file__).parents[2] / "examples" / "data" / "news.jsonl"
 CODE = str(Path(str(optsum.__file__)).parents[1])
@@ -87,7 +87,7 @@ def test_options_come_back_rarely(strategy: str, traced: Callable[..., Descent],
     descent = traced("solve", NEWS, "--max-length", 40, "--strategy", strategy, "--limit", 1, "-o", out, "--overwrite")
     way = "\n".join(f"{'back ' * (call in descent.returns())}{call}" for call in descent.calls)
     modules = {module for _, module, _ in descent.calls}
-    assert {"optsum.running.one_problem", "optsum.running.setup", "optsum.cli.each_topic"} <= modules, way
+    assert {"optsum.running.one_problem", "optsum.cli.each_topic"} <= modules, way
     assert len(descent.returns()) <= MOST, way
 
 

@@ -14,7 +14,7 @@ from fuzz import Fuzz, main
 from plain_oracle import Plain
 
 import optsum
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import setup_of
 
 BLOCK = 10
 QUICK, ALL = 20, 60
@@ -34,7 +34,7 @@ def _half_of_the_work_is_left_out(request: pytest.FixtureRequest, monkeypatch: p
     """Nearly every case has options of its own; only quick ones search the tiny topic that makes options ready."""
     left_out = request.node.get_closest_marker("slow") is not None
     if left_out:
-        monkeypatch.setattr("optsum.running.warm._made_ready", lambda *_: 0.0)
+        monkeypatch.setattr("optsum.running.one_problem._made_ready", lambda *_: 0.0)
     yield
     if left_out:
         setup_of.cache_clear()  # other tests may not take these options for ready

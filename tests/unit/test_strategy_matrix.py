@@ -20,9 +20,8 @@ from optsum.options.options import resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
-from optsum.running.one_problem import build
+from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
-from optsum.running.setup import setup_of
 from optsum.testing import brute_force, random_topic
 from optsum.testing.enumeration import selections
 

@@ -16,7 +16,7 @@ from optsum.options.options import OF_WORKERS, Options
 from optsum.report.messages import bar, duration
 
 if TYPE_CHECKING:
-    from optsum.experiments.status import RunStatus
+    from optsum.experiments.folder import RunStatus
 
 
 def run_run(
@@ -41,8 +41,8 @@ def run_run(
     """
     from optsum.cli.signals import Interrupts
     from optsum.experiments.experiment import Shard, experiment_of
+    from optsum.experiments.folder import status
     from optsum.experiments.run import RunWork
-    from optsum.experiments.status import status
 
     work = RunWork(
         experiment_of(experiment, options),
@@ -78,7 +78,7 @@ def run_status(
 
     Print how many topics of a run are done or failed, its speed and the time left, also while it runs.
     """
-    from optsum.experiments.status import status
+    from optsum.experiments.folder import status
 
     found = status(folder)
     put(json.dumps(found.to_json(), ensure_ascii=False) if as_json else in_words(found))
@@ -127,7 +127,7 @@ def run_merge(
     """
     from optsum.corpus.rows.store import stored_rows
     from optsum.corpus.rows.writer import RowWriter
-    from optsum.experiments.merge import merge
+    from optsum.experiments.folder import merge
     from optsum.report.tables.table import counted
 
     if output != "-" and not Path(output).suffix:

@@ -27,10 +27,10 @@ from optsum.cli.flags import (
     open_topics,
     output_or_pipe,
 )
-from optsum.contracts.frontier import Frontier
+from optsum.contracts.result import Frontier
 from optsum.errors import OptionError
 from optsum.options.options import OF_SEARCHES, Options, resolve
-from optsum.running.every_length.lengths import Lengths
+from optsum.options.values import Lengths
 
 
 def run_solve(
@@ -128,7 +128,7 @@ def run_enumerate(
     from optsum.cli.each_topic import EachTopic
     from optsum.report.tables.results import near_table, optima_table
     from optsum.report.tables.table import counted
-    from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
+    from optsum.running.oracles import enumerate_topics, resolve_enumeration
     from optsum.running.posed import posed
 
     nearness = near.nearness()
@@ -203,7 +203,7 @@ def run_frontier(
     from optsum.report.figures.plots import checked_plot, plot_frontier
     from optsum.report.tables.results import frontier_table, headline, steps_table
     from optsum.report.tables.table import put_tables, table_format
-    from optsum.running.every_length.frontier import frontier_topics, resolve_frontier
+    from optsum.running.frontier import frontier_topics, resolve_frontier
     from optsum.running.posed import posed
 
     form = table_format(format_)

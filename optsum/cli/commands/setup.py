@@ -12,7 +12,7 @@ import typer
 from optsum.cli.exits import DONE, put
 from optsum.cli.flags import LISTED, Config, Flags, command, offered
 from optsum.errors import OptionError, unknown_name
-from optsum.options.options import Options, resolve
+from optsum.options.options import Options, described, resolve, schema
 from optsum.options.toml import toml_of
 from optsum.registry import CHOOSER, STRATEGIES
 from optsum.report.messages import bar
@@ -35,8 +35,6 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
 def _show(options: Annotated[dict[str, Any], Flags(Options)], config: Config = None) -> int:
     """Defaults, preset, file and flags are merged as for optsum solve; what is impossible is refused."""
-    from optsum.options.schema import described
-
     resolved = resolve(options, config=config)
     fields = type(resolved).model_fields
     put(toml_of(described(resolved), {name: fields[name].description or "" for name in fields}).rstrip("\n"))
@@ -45,8 +43,6 @@ def _show(options: Annotated[dict[str, Any], Flags(Options)], config: Config = N
 
 def _schema() -> int:
     """Editors check a file against it; names may have underscores for hyphens."""
-    from optsum.options.schema import schema
-
     put(json.dumps(schema(), indent=2, ensure_ascii=False))
     return DONE
 
@@ -96,7 +92,7 @@ def run_warm_up(
     from numba import config
 
     from optsum.report.tables.table import seconds
-    from optsum.running.warm import kernels_of
+    from optsum.running.oracles import kernels_of
     from optsum.system.compiling import compile_at_once
     from optsum.system.two_at_once import compile_parts
 

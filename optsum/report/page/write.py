@@ -22,9 +22,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import ValidationError
 
 from optsum._version import __version__
-from optsum.contracts.enumeration import listed
-from optsum.contracts.frontier import Reached
-from optsum.contracts.result import Result, Status
+from optsum.contracts.result import Reached, Result, Status, listed
 from optsum.corpus.alternatives import claim_names, in_order, texts_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
@@ -40,7 +38,7 @@ from optsum.registry import FORMULATIONS, QUICK, STRATEGIES
 from optsum.report.statistics import claims, ratio_to_best
 from optsum.report.tables.results import headline, longest_said
 from optsum.report.tables.table import counted, number, seconds
-from optsum.running.setup import Setup, setup_of
+from optsum.running.one_problem import Setup, setup_of
 from optsum.system.files import PathLike, describe_os_error, replacing
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import word_count
@@ -70,7 +68,7 @@ class Setting:
 
     formulation: str
     metric: str | None  # None for a formulation that has none.
-    # Where the rows have them (`optsum.running.all_optima.oracles`); those of the search are the defaults.
+    # Where the rows have them (`optsum.running.oracles`); those of the search are the defaults.
     options: Options | None = None
     # What else rows say of the problem themselves: options that a grid varies, the file of the topics.
     said: tuple[tuple[str, str], ...] = ()
@@ -332,7 +330,7 @@ class PageProblem:
     found: dict[Variant, PageResult] = field(default_factory=dict)
     optimum: Key | None = None  # Where it is known.
     bound: float | None = None  # The best that is proven, where the optimum is not known.
-    # text, optima: what the page shows of them (`optsum.report.page.write`, `optsum.running.all_optima.oracles`).
+    # text, optima: what the page shows of them (`optsum.report.page.write`, `optsum.running.oracles`).
     text: dict[str, Any] | None = None
     optima: dict[str, Any] | None = None
     # sentences, words: of the documents.

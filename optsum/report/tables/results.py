@@ -8,16 +8,14 @@ from decimal import Decimal
 from math import floor
 from typing import Any, Final, TypeVar
 
-from optsum.contracts.enumeration import OptimaFields
-from optsum.contracts.frontier import Frontier, Reached, Step
-from optsum.contracts.result import Result, Status, is_posed
+from optsum.contracts.result import Frontier, OptimaFields, Reached, Result, Status, Step, is_posed
 from optsum.contracts.shown import unit_text
 from optsum.corpus.rows.writer import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
+from optsum.options.values import Lengths
 from optsum.registry import FORMULATIONS, QUICK
 from optsum.report.tables.table import Cell, Column, Table, Tabular, data_frame, number, seconds, share
-from optsum.running.every_length.lengths import Lengths
 from optsum.system.files import PathLike
 
 _MOST_UNITS = 25  # Units of a selection that a table shows.

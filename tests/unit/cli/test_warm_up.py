@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from optsum.cli.app import main
-from optsum.running.warm import kernels_of
+from optsum.running.oracles import kernels_of
 
 NEWS = Path(__file__).parents[3] / "examples" / "data" / "news.jsonl"
 

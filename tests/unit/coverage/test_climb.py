@@ -9,7 +9,7 @@ from optsum.coverage import climb as module
 from optsum.coverage.climb import Climber, climb, moves_of
 from optsum.coverage.instance import Coverage, Joint
 from optsum.coverage.state import arrays_of
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 from optsum.testing import KINDS, random_coverage
 
 

@@ -21,8 +21,8 @@ from worker_jobs import deadly_search, dies_first, dies_of, lost, slow_first, te
 import optsum
 from optsum.cli import main
 from optsum.corpus.rows.writer import read_rows
-from optsum.running.executors.choice import Given, Local
-from optsum.running.executors.workers import as_done, in_order
+from optsum.running.executors import Given, Local
+from optsum.running.workers import as_done, in_order
 
 NEWS = Path(__file__).parents[3] / "examples" / "data" / "news.jsonl"
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "kills.py"
@@ -134,8 +134,8 @@ def test_memory_that_runs_out_is_an_error_row(tmp_path: Path) -> None:
         pytest.skip("only Linux counts the memory of a process so")
     code = (
         "import numpy, optsum\n"
-        "from optsum.running.executors.choice import Local\n"
-        "from optsum.running.executors.workers import in_order\n"
+        "from optsum.running.executors import Local\n"
+        "from optsum.running.workers import in_order\n"
         "from worker_jobs import lost, takes\n"
         "print([r.error or 'fine' for rs in in_order(takes, [1, 5000, 2], Local(2, 10**9), lost) for r in rs])\n"
     )

@@ -14,7 +14,7 @@ from timeless import timeless
 import optsum
 from optsum.cli import main
 from optsum.corpus.rows.writer import read_rows
-from optsum.experiments.merge import merge
+from optsum.experiments.folder import merge
 from optsum.options import model, options
 
 TOPIC = {"documents": [["a b", "b c", "a c d", "d"]], "references": [["a b c"], ["c d"]]}

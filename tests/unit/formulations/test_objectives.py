@@ -13,8 +13,7 @@ from optsum.corpus.topic import as_topic
 from optsum.metrics.rouge import rouge_all
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, setup_of
 from optsum.testing import brute_force, random_topic
 
 OBJECTIVES: dict[str, dict[str, Any]] = {

@@ -16,8 +16,7 @@ import optsum
 from optsum.corpus.topic import as_topic
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, setup_of
 from optsum.testing import brute_force, check_problem, random_topic
 
 MEASURES = ("recall", "precision", "f1")

@@ -15,8 +15,7 @@ from optsum.contracts.run import Limits, Run
 from optsum.corpus.topic import as_topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.options.options import resolve
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, setup_of
 
 FIVE = ("greedy-rows", "vns-paper", "vns-paper+greedy", "genetic-paper", "genetic-paper+greedy")
 

@@ -12,7 +12,7 @@ import pytest
 
 import optsum
 from optsum.options.options import OF_WORKERS, Options, ScoreOptions, resolve, resolve_score
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import setup_of
 
 TOPIC: Final = {
     "id": "t",

@@ -9,9 +9,8 @@ import pytest
 
 from optsum.cli import main
 from optsum.errors import OptionError, UnknownNameError
-from optsum.options.options import Options, ScoreOptions, read_config, resolve, resolve_score
+from optsum.options.options import Options, ScoreOptions, described, read_config, resolve, resolve_score, schema
 from optsum.options.presets import PRESETS
-from optsum.options.schema import described, schema
 from optsum.options.toml import toml_of
 
 

@@ -9,8 +9,7 @@ from optsum.formulations.compressive import Compressive
 from optsum.formulations.extractive import Extractive
 
 from optsum.errors import OptionError, UnsupportedError
-from optsum.problem.formulation import Formulation
-from optsum.problem.serves import Rule, Serves
+from optsum.problem.formulation import Formulation, Rule, Serves
 from optsum.problem.spec import Spec
 from optsum.text.analyzer import Analyzer
 

@@ -12,9 +12,9 @@ from optsum.metrics import gram_kernels, official_kernel
 from optsum.metrics.gram_kernels import counted
 from optsum.metrics.names import parse_metric
 from optsum.metrics.official_kernel import official_hits
-from optsum.problem import cover_kernel, text_kernels
+from optsum.problem import cover_kernel
 from optsum.problem.cover_kernel import features_of
-from optsum.problem.numbered import NumberedTopic
+from optsum.problem.numbered import NumberedTopic, prepare_text
 from optsum.problem.spec import Spec
 from optsum.system.compiling import collected
 from optsum.system.plain import call_plainly, plain_of
@@ -23,7 +23,7 @@ from optsum.text.word_kernel import number_words
 
 
 def test_parts_are_found_by_name_and_leave_one_signature_each() -> None:
-    parts = collected(text_kernels.prepare)
+    parts = collected(prepare_text)
     assert len(parts) == 2
     for part in parts:
         assert pkgutil.resolve_name(f"{part.__module__}:{part.__qualname__}") is part

@@ -18,7 +18,7 @@ from optsum.program.dual_bound import model_bound
 from optsum.program.highs import new_highs, pass_model, relax, run
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.ratio_bound import value_bound
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 from optsum.testing.enumeration import brute_force
 from optsum.testing.instances import KINDS, random_coverage
 

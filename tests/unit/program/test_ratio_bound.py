@@ -12,7 +12,7 @@ from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program import ratio_bound as module
-from optsum.system.deadline import NEVER, Deadline, TimeOver
+from optsum.system.clock import NEVER, Deadline, TimeOver
 from optsum.testing import brute_force, random_coverage
 from optsum.testing.instances import HARMONIC
 

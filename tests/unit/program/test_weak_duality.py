@@ -14,7 +14,7 @@ from optsum.coverage.instance import Sense
 from optsum.program.dual_bound import SCALE, dual_bound, model_bound, relaxed_bound
 from optsum.program.highs import Relaxation
 from optsum.program.model import LinearModel
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 LARGEST = 2.0**256
 MULTIPLIERS = [

@@ -19,9 +19,8 @@ from optsum.options.options import resolve
 from optsum.report.comparison import Comparison, compare
 from optsum.report.tables import table as tables
 from optsum.running import plan as side_by_side
-from optsum.running.one_problem import build
+from optsum.running.one_problem import Setup, build, setup_of
 from optsum.running.plan import Plan, compare_topics
-from optsum.running.setup import Setup, setup_of
 
 OPTIONS: dict[str, Any] = {"metric": "rouge-2", "max_length": 50}
 GREEDY_MISSES = {"id": "t", "documents": [["a b c", "a x", "b c d y"]], "references": [["a b c d"]]}

@@ -10,7 +10,7 @@ import pytest
 
 import optsum
 from optsum.errors import OptionError
-from optsum.options.schema import schema
+from optsum.options.options import schema
 from optsum.running.plan import Plan
 
 TOPICS: list[dict[str, Any]] = [

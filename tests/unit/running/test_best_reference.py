@@ -21,9 +21,7 @@ from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
-from optsum.running.best_reference import best_result, union_of
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import best_result, build, setup_of, union_of
 from optsum.running.topics import solve_topics
 from optsum.testing import random_topic
 
@@ -39,7 +37,7 @@ def bounded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Search small topics as they are, and as large ones: only where a bound leaves hope."""
     large = request.param == "bounded first"
     if large:
-        monkeypatch.setattr("optsum.running.best_reference._LARGE", 0)
+        monkeypatch.setattr("optsum.running.one_problem._LARGE", 0)
     return large
 
 

@@ -19,10 +19,9 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem
 from optsum.running import search as running_search
-from optsum.running.results import unsolved
+from optsum.running.one_problem import setup_of, unsolved
 from optsum.running.search import search, searched
-from optsum.running.setup import setup_of
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 from optsum.testing import OwnMetric, check_strategy, random_topic
 from optsum.testing.strategies import watched
 

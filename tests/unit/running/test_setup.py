@@ -16,9 +16,9 @@ from optsum.errors import BackendError, OptionError
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
-from optsum.running import warm
+from optsum.running import one_problem as warm
+from optsum.running.one_problem import setup_of
 from optsum.running.search import searched
-from optsum.running.setup import setup_of
 from optsum.running.topics import solve
 
 

@@ -13,11 +13,10 @@ import optsum
 from optsum.contracts.result import Status, Termination
 from optsum.corpus.topic import Topic, as_topic
 from optsum.options.options import resolve
-from optsum.running.all_optima.oracles import resolve_enumeration
-from optsum.running.one_problem import build
+from optsum.running.one_problem import Setup, build, setup_of
+from optsum.running.oracles import resolve_enumeration
 from optsum.running.plan import Plan, compare_topics
-from optsum.running.setup import Setup, setup_of
-from optsum.system.deadline import Deadline, TimeOver
+from optsum.system.clock import Deadline, TimeOver
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +84,7 @@ def test_building_counts_against_the_limit(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optsum.running import one_problem
-    from optsum.running.all_optima import oracles
+    from optsum.running import one_problem, oracles
 
     given: list[float] = []
     search, build_one = one_problem.searched, oracles.build

@@ -16,7 +16,7 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.exchange.labels import labels
 from optsum.running import each_topic
 from optsum.running.each_topic import Answered
-from optsum.running.executors.workers import in_order
+from optsum.running.workers import in_order
 from optsum.system.compiled import patience
 from optsum.text.word_kernel import number_apart
 

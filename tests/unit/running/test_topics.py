@@ -24,9 +24,7 @@ from optsum.errors import (
 )
 from optsum.options.options import resolve
 from optsum.running import one_problem
-from optsum.running.results import unsolved
-from optsum.running.setup import setup_of
-from optsum.running.warm import warm_up
+from optsum.running.one_problem import setup_of, unsolved, warm_up
 
 
 def topic(name: str = "t", **more: Any) -> dict[str, Any]:
@@ -186,7 +184,7 @@ def test_the_seed_of_a_topic_does_not_depend_on_the_others() -> None:
 
 
 def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.running.warm._ready", set())
+    monkeypatch.setattr("optsum.running.one_problem._ready", set())
     setup_of.cache_clear()
     options: dict[str, Any] = {"max_length": 4, "metric": "rouge-3", "min_length": 1}
     results = list(optsum.solve_all([topic(f"t{number}", references=[["a b c d"]]) for number in range(3)], **options))
@@ -198,7 +196,7 @@ def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_seconds_are_text_and_search_but_not_getting_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.running.warm._ready", set())
+    monkeypatch.setattr("optsum.running.one_problem._ready", set())
     setup_of.cache_clear()
     slow = one_problem.searched
 
@@ -264,7 +262,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
 
 
 def test_an_interruption_while_getting_ready_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.running.warm._ready", set())
+    monkeypatch.setattr("optsum.running.one_problem._ready", set())
     setup_of.cache_clear()
 
     def interrupted(task: Any, setup: Any, **_: Any) -> Result:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from optsum.solvers import milp
 
-from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.declaration import Declaration
+from optsum.contracts.backend import Backend, Declaration, RawOutcome
 from optsum.contracts.result import Result, Status, Termination
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError

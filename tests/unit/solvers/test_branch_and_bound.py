@@ -18,9 +18,7 @@ from optsum.optima.nearness import Nearness
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
-from optsum.running.warm import SAMPLE
+from optsum.running.one_problem import SAMPLE, build, setup_of
 from optsum.testing import brute_force, check_strategy, random_coverage
 
 

@@ -17,10 +17,9 @@ from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
-from optsum.running.one_problem import build
+from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
-from optsum.running.setup import setup_of
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.instances import HARMONIC, KINDS
 

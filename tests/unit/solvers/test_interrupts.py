@@ -21,10 +21,9 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
-from optsum.running.one_problem import build
+from optsum.running.one_problem import build, setup_of
 from optsum.running.search import get_ready, search
-from optsum.running.setup import setup_of
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 from optsum.testing import random_topic
 
 SUM = {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"}

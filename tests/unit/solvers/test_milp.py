@@ -14,8 +14,7 @@ from optsum.solvers.backends.highs import Highs, _outcome
 from optsum.solvers.ratio_rows import RatioRows
 
 import optsum
-from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.declaration import Declaration, OptionNames
+from optsum.contracts.backend import Backend, Declaration, OptionNames, RawOutcome
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Combination, Coverage, Sense

@@ -16,8 +16,7 @@ from optsum.solvers.ratio_rows import RatioRows, Side
 from trying import every_set
 
 import optsum
-from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.declaration import Declaration, OptionNames
+from optsum.contracts.backend import Backend, Declaration, OptionNames, RawOutcome
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
@@ -28,9 +27,8 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.highs import new_highs, pass_model
-from optsum.running.one_problem import build
+from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
-from optsum.running.setup import setup_of
 from optsum.testing import brute_force, random_coverage, random_topic
 
 OBJECTIVES: dict[str, dict[str, Any]] = {

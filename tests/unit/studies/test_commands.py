@@ -26,8 +26,7 @@ from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Column, Table
 from optsum.studies import STUDIES, Entry, Study, load_study
-from optsum.studies.base import Row, Workers
-from optsum.studies.submitted import Submitted
+from optsum.studies.base import Row, Submitted, Workers
 from optsum.studies.tsc3 import BEST, LEAD, Tsc3Study
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"

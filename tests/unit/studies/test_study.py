@@ -18,7 +18,7 @@ from optsum.optima.optima import Optima
 from optsum.studies import base as loop
 from optsum.studies.hirao import HiraoStudy, overlaps
 from optsum.studies.lin_hovy import LinHovyStudy
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 FREE = {
     "id": "free",

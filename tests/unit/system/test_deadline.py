@@ -5,7 +5,7 @@ from time import sleep
 
 import pytest
 
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 
 
 def test_without_a_limit_nothing_ends() -> None:

@@ -102,7 +102,7 @@ def test_a_command_leaves_one_that_does_not_hear(number: signal.Signals | None) 
     "child",
     [
         "made = multiprocessing.get_context('fork').Process(target=time.sleep, args=(600,)); made.start(); made.pid",
-        "from optsum.running.executors.choice import Local; crew = Local(1); crew.submit(os.getpid).result()",
+        "from optsum.running.executors import Local; crew = Local(1); crew.submit(os.getpid).result()",
     ],
     ids=["a process", "a worker of a pool"],
 )

@@ -62,7 +62,7 @@ clock = ctypes.CDLL(sys.argv[1])
 SOLVED = """
 import numpy as np
 from optsum.program.highs import new_highs, run
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 offset, apart = int(sys.argv[2]), sys.argv[3] == "apart"
 random, highs = np.random.default_rng(0), new_highs()
 columns = [highs.addBinary(obj=-float(value)) for value in random.integers(50, 100, 60)]

@@ -11,8 +11,7 @@ import pytest
 
 import optsum
 from optsum.options.options import resolve
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, setup_of
 from optsum.system import notebook
 from optsum.system.notebook import facts, kept_words, marked_text, tracked
 

@@ -16,7 +16,7 @@ from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Selection
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 from optsum.testing import ConformanceError, OwnMetric, check_problem
 
 INSTANCE = Coverage.of(

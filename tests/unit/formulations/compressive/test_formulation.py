@@ -12,8 +12,7 @@ from optsum import enumerate_optima, solve
 from optsum.contracts.result import Status
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import resolve
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, setup_of
 from optsum.testing import check_problem
 from optsum.text.lengths import character_count, word_count
 

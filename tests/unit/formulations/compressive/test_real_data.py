@@ -15,8 +15,7 @@ from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.one_problem import build, run_task
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, run_task, setup_of
 
 METRICS: list[dict[str, Any]] = [
     {"metric": "rouge-1", "stopwords": "drop"},

@@ -13,7 +13,7 @@ from page_rows import TOPICS, rows_of
 from optsum.corpus.topics import read_topics
 from optsum.optima.nearness import Nearness
 from optsum.report.page.write import charts_of, gather, sentences_of, tiles_of, write_page
-from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
+from optsum.running.oracles import enumerate_topics, resolve_enumeration
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples/data"
 

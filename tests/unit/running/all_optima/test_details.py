@@ -16,7 +16,7 @@ from optsum.contracts.result import Result
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import read_topics
 from optsum.options.options import resolve
-from optsum.running.all_optima import detailed
+from optsum.running import oracles as detailed
 from optsum.running.plan import Plan, compare_topics
 from optsum.running.topics import solve_topics
 

@@ -19,9 +19,8 @@ from optsum.cli import main
 from optsum.contracts.result import Result
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
-from optsum.running.all_optima import families
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running import oracles as families
+from optsum.running.one_problem import build, setup_of
 from optsum.testing import random_topic
 
 DOCUMENT = ["a b", "b c", "a c", "d e", "a b c", "c d"]
@@ -301,7 +300,7 @@ def test_kernels_are_there_before_the_time_of_a_family_runs(cover: bool, monkeyp
 
     monkeypatch.setattr(strategy, "prepare", prepared)
     monkeypatch.setattr(strategy, "near", searched)
-    monkeypatch.setattr(families, "prepare", lambda: called.append("families"))
+    monkeypatch.setattr(families, "prepare_families", lambda: called.append("families"))
     topic = {**TOPIC, "cover": [[[0], [1, 2]], [[3]]]}
     options: dict[str, Any] = {"formulation": "cover"} if cover else {"max_length": 5}
     found = optsum.enumerate_optima(topic, **options, within=0)

@@ -12,11 +12,10 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.contracts.frontier import Frontier, Reached
-from optsum.contracts.result import Result
+from optsum.contracts.result import Frontier, Reached, Result
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.every_length.frontier import bounds_of
-from optsum.system.deadline import NEVER
+from optsum.running.frontier import bounds_of
+from optsum.system.clock import NEVER
 from optsum.testing import brute_force, random_coverage, random_topic
 
 Held = TypeVar("Held", bound=Reached)

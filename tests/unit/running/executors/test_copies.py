@@ -16,7 +16,7 @@ from processes import children_of, wait_for
 
 import optsum
 from optsum.options.options import resolve
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import setup_of
 from optsum.system.processes.children import ONE_THREAD
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are c
 START = (
     "import os, sys, threading\n"
     "from concurrent.futures import BrokenExecutor\n"
-    "from optsum.running.executors.choice import Local\n"
+    "from optsum.running.executors import Local\n"
     "from optsum.system.files import lock\n"
     "sys.loaded_here = True\n"
     'COPIED = \'hasattr(__import__("sys"), "loaded_here")\'\n'

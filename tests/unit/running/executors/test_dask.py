@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from optsum.running.executors.choice import Dask
+from optsum.running.executors import Dask
 
 
 def test_dask_says_nothing_of_its_own() -> None:

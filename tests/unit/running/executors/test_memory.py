@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from optsum.running.executors.choice import Dask, Local
+from optsum.running.executors import Dask, Local
 
 NAMES = ["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"]
 

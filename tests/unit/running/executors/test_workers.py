@@ -20,8 +20,8 @@ import pytest
 from worker_jobs import dies_of, dies_sending, lost, row, text_of, waits
 
 import optsum
-from optsum.running.executors.choice import Given, Local, Results
-from optsum.running.executors.workers import as_done, in_order
+from optsum.running.executors import Given, Local, Results
+from optsum.running.workers import as_done, in_order
 
 
 def alive(processes: set[int]) -> set[int]:
@@ -82,7 +82,7 @@ def test_a_batch_that_takes_long_is_handed_over_in_pieces(monkeypatch: pytest.Mo
         time.sleep(0.002 if item > 150 else 0.0)
         return row(item)
 
-    monkeypatch.setattr("optsum.running.executors.work.LONG_S", 0.01)
+    monkeypatch.setattr("optsum.running.workers.LONG_S", 0.01)
     with ThreadPoolExecutor(2) as pool:
         if ordered:
             done = [result.id for results in in_order(quick, range(400), Given(pool), lost) for result in results]
@@ -205,7 +205,7 @@ def test_an_input_that_fails_is_no_result() -> None:
 def test_a_process_that_is_being_started_hears_no_ctrl_c() -> None:
     code = (
         "import signal, loky\n"
-        "from optsum.running.executors.choice import Local\n"
+        "from optsum.running.executors import Local\n"
         "make, held = loky.get_reusable_executor, []\n"
         "def watched(*arguments, **named):\n"
         "    made = make(*arguments, **named)\n"
@@ -222,7 +222,7 @@ def test_a_process_that_is_being_started_hears_no_ctrl_c() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
-@pytest.mark.parametrize("hears", ["optsum.running.executors.work:_interrupts", "optsum.cli.signals:Signals"])
+@pytest.mark.parametrize("hears", ["optsum.running.workers:_interrupts", "optsum.cli.signals:Signals"])
 def test_a_signal_that_meets_the_end_of_an_object_is_heard_soon_after(hears: str) -> None:
     """Python prints what is raised in `__del__`, and goes on."""
     module, name = hears.split(":")

@@ -17,7 +17,7 @@ from optsum.solvers.backends.pyomo import Alarm, Overran
 from optsum.solvers.backends.through_pyomo import PyomoHighs
 
 import optsum
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 

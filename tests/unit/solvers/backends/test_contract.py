@@ -18,8 +18,7 @@ from optsum.solvers.backends.pyomo import NEWER, OLDER, PyomoBackend, PyomoDecla
 from optsum.solvers.backends.through_pyomo import CBC, Cbc
 from optsum.solvers.milp import Milp, backend_of
 
-from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.declaration import Declaration, Ending, OptionNames, SizeLimit
+from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome, SizeLimit
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage

@@ -13,9 +13,8 @@ import optsum
 from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
-from optsum.running.one_problem import build
+from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
-from optsum.running.setup import setup_of
 
 PROMISED = ("highs", "cbc", "glpk", "scip", "cp-sat")
 

@@ -125,7 +125,7 @@ def test_a_program_that_does_not_even_tell_its_version_is_refused(
 @pytest.mark.slow
 def test_a_program_that_hangs_in_warming_up_does_not_hang_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path, HANGS)
-    monkeypatch.setattr("optsum.running.warm._LIMIT_S", 1.0)
+    monkeypatch.setattr("optsum.running.one_problem._LIMIT_S", 1.0)
     (row,) = optsum.solve_all([TOPIC], max_length=4, backend="cbc", strategy="milp", time_limit=1)
     assert (row.status, row.termination) == (Status.FEASIBLE, Termination.TIME_LIMIT)
     assert row.detail == "cbc went on 0.8 s after its time limit and was killed"

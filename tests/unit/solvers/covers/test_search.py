@@ -20,7 +20,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.model import LinearModel, coverage_model
 from optsum.running.search import search
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -14,8 +14,7 @@ from optsum.contracts.run import Limits
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
 from optsum.running.each_topic import problems
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
+from optsum.running.one_problem import build, setup_of
 
 WORDS = {"opinosis": 40, "gum": 50, "fewsum_amazon": 50, "realsumm": 60, "summeval": 60, "aclsum": 60}
 LISTED = 3000

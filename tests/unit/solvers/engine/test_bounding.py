@@ -16,7 +16,7 @@ from optsum.solvers.engine.root import core_of
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.system.deadline import NEVER
+from optsum.system.clock import NEVER
 from optsum.testing import brute_force, random_coverage
 
 UNITS = 16

@@ -15,7 +15,7 @@ from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import NO_LIMIT, Coverage, Joint
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import Diagram
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 from optsum.testing import random_coverage
 
 CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "weighted", "coarse")

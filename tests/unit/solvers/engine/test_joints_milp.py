@@ -19,9 +19,8 @@ from optsum.coverage.instance import Coverage, Joint
 from optsum.optima.optima import Optima
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.one_problem import build
+from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
-from optsum.running.setup import setup_of
 
 
 def one_and_all(instance: Coverage, most: int = 300) -> tuple[int, Optima]:

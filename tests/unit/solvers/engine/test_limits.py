@@ -24,7 +24,7 @@ from optsum.solvers.objectives.sums import solve_sum
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import Combination, Coverage, Joint
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 
 
 def seams(units: int, ratios: int = 1) -> Coverage:

@@ -12,7 +12,7 @@ from optsum.solvers.engine.relaxation import LinearProgram, Session, linear_prog
 from optsum.solvers.engine.root import core_of
 
 from optsum.coverage.facility import Facility
-from optsum.system.deadline import NEVER
+from optsum.system.clock import NEVER
 
 
 def _core(seed: int) -> Core:

@@ -18,7 +18,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Selection
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 from optsum.testing import brute_force, random_coverage
 
 

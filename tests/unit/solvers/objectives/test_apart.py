@@ -13,7 +13,7 @@ from optsum.solvers.objectives import apart
 
 import optsum
 from optsum.contracts.run import Limits
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 
 
 def instance(rng: Random, parts: int, units: int) -> optsum.Coverage:

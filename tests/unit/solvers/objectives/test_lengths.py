@@ -16,7 +16,7 @@ from optsum.coverage.instance import Coverage, Key
 from optsum.coverage.row import Row
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
-from optsum.system.deadline import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic
 
 

@@ -19,7 +19,7 @@ from optsum.coverage.instance import Coverage
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
-from optsum.system.deadline import Deadline
+from optsum.system.clock import Deadline
 from optsum.testing import brute_force, random_coverage
 
 

@@ -24,9 +24,8 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.highs import Relaxation
 from optsum.program.model import LinearModel
 from optsum.program.surrogate import Weighted, box_of, programs, within
-from optsum.running.one_problem import build
-from optsum.running.setup import setup_of
-from optsum.system.deadline import NEVER, Deadline
+from optsum.running.one_problem import build, setup_of
+from optsum.system.clock import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.enumeration import selections
 

@@ -17,9 +17,19 @@ from optsum.corpus.systems import BadSystem, System
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
-from optsum.studies.tsc3 import BEST, LEAD, Tsc3Study, conditions, extraction, lead_extract, question_answering
+from optsum.studies.tsc3 import (
+    BEST,
+    LEAD,
+    Tsc3Study,
+    answer_score,
+    answers,
+    conditions,
+    extraction,
+    lead_extract,
+    question_answering,
+    score_extract,
+)
 from optsum.studies.tsc3 import systems as names_of
-from optsum.studies.tsc3_measures import answer_score, answers, score_extract
 
 COVER = [[["s1"], ["s10", "s11"]], [["s3", "s5", "s6"]], [["s20", "s21", "s23"], ["s1", "s30", "s60"]]]
 TABLE_1 = as_topic({"id": "t", "cover": COVER})

@@ -10,9 +10,8 @@ from cover_topics import AIBO, mean
 from optsum.corpus.systems import System
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import InputError, OptionError, UnknownNameError
-from optsum.studies.tsc3 import BEST, LEAD, Tsc3Study
+from optsum.studies.tsc3 import BEST, LEAD, Tsc3Study, score_extract
 from optsum.studies.tsc3 import systems as names_of
-from optsum.studies.tsc3_measures import score_extract
 
 
 def study_tsc3(topics: Any, systems: Any = (), **options: Any) -> Tsc3Study:

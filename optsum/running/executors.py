@@ -1,4 +1,4 @@
-"""Executors: their one interface, processes of this machine or of a cluster, and the choice between them.
+"""Executors: processes of this machine or of a cluster, and the choice between them.
 
 All processes of loky send their results through one pipe, and the one that sends holds its lock. A process that is
 killed while it sends leaves half a message, and a reader would wait for ever for the rest, because the others have the
@@ -19,11 +19,11 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from optsum._version import __version__
 from optsum.errors import ExecutorError, OptionError, show_tracebacks, tracebacks_are_shown
-from optsum.running.executors.work import KEEPS_MEMORY, STOP, interrupt_here, start_process
+from optsum.running.workers import KEEPS_MEMORY, STOP, Crew, interrupt_here, start_process
 from optsum.system.processes.children import SAFE_PATH, environment, has_one_thread
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ _IDLE_S = 60  # How long processes wait for more work, so that a next call need 
 class Local:
     """A number of processes, which stay for the next call.
 
-    `copied`: whether they may begin as copies of this process (`optsum.running.executors.copies`).
+    `copied`: whether they may begin as copies of this process (`optsum.running.copies`).
     """
 
     falls_together = True
@@ -324,7 +324,7 @@ class Local:
 
 
 def _copying() -> Any:
-    from optsum.running.executors.copies import CONTEXT
+    from optsum.running.copies import CONTEXT
 
     return CONTEXT
 
@@ -476,44 +476,6 @@ class Given:
 def _cancel(futures: Iterable[Future[Any]]) -> None:
     for future in futures:
         future.cancel()
-
-
-class Crew(Protocol):
-    """Processes (or threads) that work, wherever they are."""
-
-    @property
-    def width(self) -> int:
-        """How many of them there are now, at least 1."""
-
-    @property
-    def batch_s(self) -> float:
-        """Seconds of work in a batch: many times the cost of a message."""
-
-    @property
-    def falls_together(self) -> bool:
-        """Whether the death of one process also loses the work of the others."""
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have something done.
-
-        Its future raises `concurrent.futures.BrokenExecutor` if the process died that did it; the next `submit` works
-        again.
-        """
-
-    def check(self) -> None:
-        """Look whether anybody is there, while there is nothing to do but wait."""
-
-    def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Ask the searches of a run (`optsum.running.executors.work.Job`) to end with their best selections.
-
-        Its futures may be cancelled as far as they have not begun.
-        """
-
-    def end(self, futures: Iterable[Future[Any]]) -> None:
-        """Give up what is under way, and leave no process behind that was started for this."""
-
-    def close(self) -> None:
-        """Let go, when all is done; what may serve a next call stays."""
 
 
 AnyExecutor: TypeAlias = "Executor | Callable[[], Executor]"

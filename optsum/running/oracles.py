@@ -2,41 +2,345 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Unpack
+from typing import Any, Final, TypeAlias, Unpack
 
-from optsum.contracts.enumeration import OptimaFields
-from optsum.contracts.result import Result, Status, Termination
+import numpy as np
+
+from optsum.contracts.result import Near, OptimaFields, Result, Status, Termination, listed
 from optsum.corpus.given import AnyColumns, AnyTopics, topic_given
 from optsum.corpus.topic import Topic, topic_to_json
-from optsum.coverage.instance import Sense
-from optsum.errors import OptsumError, UnsupportedError
+from optsum.coverage import climb
+from optsum.coverage.instance import Coverage, Sense
+from optsum.errors import OptsumError, UnsupportedError, visible
+from optsum.optima.apart import far_apart
+from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.diagram import Diagram
+from optsum.optima.irredundant import Share, drawn, irredundant_share
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima, UnitNames
+from optsum.optima.tally import weights_of_units, worth_of_sets
 from optsum.options.keywords import Keywords
 from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Task
-from optsum.problem.problem import Problem
-from optsum.registry import STRATEGIES
-from optsum.running.all_optima import families
-from optsum.running.all_optima.oracle_sets import Oracles
-from optsum.running.best_reference import best_result, each_reference, for_each_reference, reaches, shares, union_of
+from optsum.problem.problem import Capability, Problem
+from optsum.registry import CERTIFICATE, PROVER, STRATEGIES
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
-from optsum.running.one_problem import build
+from optsum.running.one_problem import (
+    Setup,
+    best_result,
+    build,
+    count_sentences,
+    each_reference,
+    finished,
+    for_each_reference,
+    reaches,
+    refused,
+    setup_of,
+    shares,
+    union_of,
+    unsolved,
+    warm_up,
+)
 from optsum.running.posed import posed, prover_of
-from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import result_of_sets
-from optsum.running.setup import Setup, setup_of
-from optsum.running.warm import warm_up
-from optsum.system.clock import clock
-from optsum.system.deadline import TimeOver
-from optsum.system.notebook import Words
+from optsum.system.clock import TimeOver, clock
+from optsum.system.compiling import compiles
+from optsum.system.notebook import Words, facts, marked_text
 from optsum.system.processes.signal_guard import postponing
+
+_EVALUATED: Final = 100_000  # Sets that are evaluated one and all for a row.
+_WEIGHED: Final = 2_000_000
+"""Sets that are evaluated one and all for shares that count each by its value; beyond, a sample is."""
+_DRAWS: Final = 20_000
+
+
+def prepare_families() -> None:
+    """Compile, or load, what families are described with, before a clock starts."""
+    compiles(_run_kernels)()
+
+
+def _run_kernels() -> None:
+    instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=2)
+    problem, diagram = CoverageProblem.of(instance), Diagram.of_sets([(0,), (0, 1)])
+    value_counts([problem], diagram)
+    weighted_shares(problem, diagram)
+    irredundant(problem, diagram)
+    far_apart(Diagram.of_sets([(0,), (1,), (0, 1)]), 2)
+
+
+def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fraction, int]]:
+    """Return the different values of a family as they are compared, the best first, and how many sets have each.
+
+    `problems`: of the same units; a set is worth what it is worth in that which gives most.
+    """
+    first = problems[0]
+    better_first = first.sense.better(1, 0)
+    if not all(problem.can(Capability.COVERAGE) for problem in problems):
+        most = max if better_first else min
+        counted = Counter(most(Fraction(problem.evaluate(found).key) for problem in problems) for found in diagram)
+        return [(key, counted[key]) for key in sorted(counted, reverse=better_first)]
+    worths = [worth_of_sets(problem.coverage, diagram) for problem in problems]
+    keys = sorted({key for worth in worths for key in worth.keys}, reverse=better_first)
+    place = {key: number for number, key in enumerate(keys)}
+    ranks = [np.array([place[key] for key in worth.keys], np.int64)[worth.which] for worth in worths]
+    counts: list[int] = np.bincount(np.minimum.reduce(ranks), minlength=len(keys)).tolist()
+    return [(key, count) for key, count in zip(keys, counts, strict=True) if count]
+
+
+def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[int, float]:
+    """Return for each unit the share of the sets that hold it, each set counted by its objective.
+
+    Exact up to two million sets; beyond, of 20,000 that are drawn at random.
+    """
+    if not problem.can(Capability.COVERAGE) or problem.sense.better(0, 1):
+        raise UnsupportedError("Sets are weighted by an objective that is maximized, of a built-in formulation.")
+    times = np.ones(1)
+    if diagram.count > _WEIGHED:
+        found = Counter(tuple(sorted(each)) for each in drawn(diagram, _DRAWS, seed))
+        diagram = Diagram.of_sets(found)
+        times = np.array([found[each] for each in diagram], np.float64)
+    worth = worth_of_sets(problem.coverage, diagram)
+    weights = np.array([problem.value_of(key) for key in worth.keys])[worth.which] * times
+    if not weights.any():
+        weights = np.ones(len(weights)) * times
+    return weights_of_units(diagram, weights / weights.sum())
+
+
+def irredundant(problem: Problem, diagram: Diagram, seed: int = 0) -> Share:
+    """Return the share of a family's sets from which no unit could be left out without losing value."""
+    if not problem.can(Capability.COVERAGE):
+        raise UnsupportedError("What could be left out is counted for the built-in formulations alone.")
+    return irredundant_share(problem.coverage, diagram, seed)
+
+
+def near_of(
+    nearness: Nearness,
+    problems: Sequence[Problem],
+    diagram: Diagram,
+    least: Fraction | None,
+    shares: Sequence[tuple[Any, Fraction]] | None,
+    seed: int = 0,
+) -> Near:
+    """Return the fields of a row for a near-optimal family.
+
+    `problems`: none if nothing was searched; several where references were searched one by one: then no value is of
+    all. `shares`: none if not all sets are there: then nothing is said of all.
+    """
+    if not problems or least is None:
+        return Near(near=str(nearness))
+    problem = problems[0]
+    near = Near(near=str(nearness), at_least=problem.value_of(least), at_least_exact=str(least))
+    if shares is None:
+        return near
+    one = len(problems) == 1
+    counts = value_counts([problem], diagram) if one and diagram.count <= _EVALUATED else None
+    left_out = None
+    if one and diagram.count and problem.can(Capability.COVERAGE):
+        left_out = irredundant(problem, diagram, seed)
+    return replace(
+        near,
+        value_counts=None if counts is None else [(problem.value_of(key), count) for key, count in counts],
+        unit_shares=[(unit, float(share)) for unit, share in shares],
+        irredundant=None if left_out is None else left_out.share,
+        irredundant_error=None if left_out is None else left_out.standard_error,
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Oracles(Optima):
+    """The selections of a topic that no other beats, or that none beats by much, of what the input calls the units.
+
+    Iteration yields sorted tuples, in a fixed order, each once; lazily, for there may be 1e10 of them.
+
+    Attributes
+    ----------
+    result : Result
+        The first of them as one result: objective, bound, status, text.
+    names : UnitNames
+        The input's names of the units.
+    lengths, length_limits : tuple of int
+        Of those units, and the least and largest sum of a selection's.
+    parents : mapping
+        The unit without which a unit cannot be chosen, where there is one.
+    tasks : tuple of Task
+        The tasks that turn them into text; several where references were searched one by one.
+    nearness : Nearness or None
+        The requested threshold, for near-optimal selections.
+    """
+
+    result: Result
+    names: UnitNames
+    lengths: tuple[int, ...] = ()
+    length_limits: tuple[int, int] = (0, 0)
+    parents: Mapping[Any, Any] = field(default_factory=dict)
+    tasks: tuple[Task, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Oracles {visible(repr(self.id))}: {self._said()}>"
+
+    def _repr_html_(self) -> str:
+        objective = self.result.objective
+        best = [(self.result.metric or "objective", f"{objective:.4g}")] if objective is not None else []
+        above = facts(f"{self.id}: {self._said()}", best)
+        source, shares = self.result.shown_source(), self.share() if self.complete and self else {}
+        if source is None or not all(type(name) is int for name in shares):
+            return above + self.result._repr_html_()
+        return above + marked_text(source, {name: float(held) for name, held in shares.items()}, say=True)
+
+    def summaries(self) -> Iterator[tuple[str, ...]]:
+        """Yield the text of each optimum, as `Result.summary` has it, in the order of iteration; lazily.
+
+        Raises
+        ------
+        UnsupportedError
+            If the topic has no texts, such as a cover of sentence ids.
+
+        Examples
+        --------
+        >>> from optsum import enumerate_optima
+        >>> topic = {"id": "t", "documents": [["a b", "b c", "a c"]], "references": [["a b c"]]}
+        >>> for summary in enumerate_optima(topic, max_length=4).summaries():
+        ...     print(summary)
+        ('a b', 'b c')
+        ('a b', 'a c')
+        ('b c', 'a c')
+        """
+        numbers = [task.numbers() for task in self.tasks]
+        for optimum in self:
+            names = set(optimum)
+            task, number = next(pair for pair in zip(self.tasks, numbers, strict=True) if pair[1].keys() >= names)
+            text = task.text(tuple(sorted({number[name] for name in names})))
+            if text is None:
+                raise UnsupportedError("There are no texts of these optima: the topic has none for its sentences.")
+            yield text
+
+    nearness: Nearness | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The topic."""
+        return self.result.id
+
+    @property
+    def units(self) -> tuple[Any, ...]:
+        """The input's names for the units of the problem."""
+        return self.names.units
+
+    @property
+    def never(self) -> tuple[Any, ...]:
+        """Units of the problem in no optimum."""
+        return self.missing(range(len(self.units)))
+
+    def feasible(self) -> int:
+        """Return how many selections there were to choose from: exact, of any size, the empty one excluded.
+
+        The left column of Table 7 of Hirao et al. 2017; of the units that remain after removal.
+        """
+        if self.parents:
+            number = {name: unit for unit, name in enumerate(self.units)}
+            above = [number[self.parents[name]] if name in self.parents else -1 for name in self.units]
+            return count_feasible_forest(self.lengths, above, *self.length_limits)
+        return count_feasible(self.lengths, *self.length_limits)
+
+    def value_counts(self) -> list[tuple[float, int]]:
+        """Return the different values, the best first, and how many sets have each.
+
+        Every set is evaluated: about a microsecond each, and 100 bytes.
+
+        Raises
+        ------
+        InputError
+            If the sets are incomplete.
+        """
+        self._need_all("counted by value", sets=False)
+        problem = self._one_problem()
+        return [(problem.value_of(key), count) for key, count in value_counts([problem], self.diagram)]
+
+    def weighted_share(self, seed: int = 0) -> dict[Any, float]:
+        """Return as `share` the share of the sets that hold each unit, each set counted by its objective.
+
+        Exact up to two million sets; beyond, of 20,000 drawn at random.
+
+        Raises
+        ------
+        InputError
+            If there is no set, or the sets are incomplete.
+        """
+        self._need_all("shared out")
+        found = weighted_shares(self._one_problem(), self.diagram, seed)
+        return {self.units[unit]: share for unit, share in found.items()}
+
+    def irredundant(self, seed: int = 0) -> Share:
+        """Return the share of the sets from which no unit could be left out without losing value.
+
+        Exact up to 100,000 sets; beyond, of 1,000 drawn at random (see its ``standard_error``).
+
+        Raises
+        ------
+        InputError
+            If there is no set, or the sets are incomplete.
+        """
+        self._need_all("looked at")
+        return irredundant(self._one_problem(), self.diagram, seed)
+
+    def _one_problem(self) -> Problem:
+        if len(self.tasks) != 1:
+            raise UnsupportedError("These are the sets of several problems: give one reference, to evaluate them.")
+        return self.tasks[0].problem
+
+    def to_result(
+        self, *, max_solutions: int = 100, minimal: bool = False, sample: int = 0, diverse: int = 0, seed: int = 0
+    ) -> Result:
+        """Return the row of an enumeration.
+
+        Parameters
+        ----------
+        max_solutions : int
+            How many of the sets are listed; 0 for none. Has nothing to do with `count`.
+        minimal : bool
+            List only sets that contain no other, and count them as ``minimal_count``.
+        sample, diverse : int
+            How many are drawn at random, all with the same probability, and how many that differ much are listed.
+        seed : int
+            Of what is drawn.
+
+        Notes
+        -----
+        If a limit was reached, ``count`` is a lower bound (0 where the value is not proven to be the optimum), and
+        what all or none of the sets hold is not known: ``always`` and ``never`` are None, and so is whatever else
+        speaks of all of them.
+        """
+        listed = self.minimal() if minimal else self
+        known = self.proven if self.nearness is None else self.least is not None  # otherwise the sets may be no optima
+        near = None
+        if self.nearness is not None:
+            shares = list(self.share().items()) if self.complete and self.count else [] if self.complete else None
+            problems = [task.problem for task in self.tasks]
+            near = near_of(self.nearness, problems, self.diagram, self.least, shares, seed)
+        drawn = self.complete and bool(listed)
+        found = OptimaFields(
+            count=self.count if known else 0,
+            complete=self.complete,
+            units=len(self.units),
+            minimal_count=(listed.count if known else 0) if minimal else None,
+            optima=list(islice(listed, max_solutions if known else 0)) if max_solutions else None,
+            always=self.always if self.complete else None,
+            never=self.never if self.complete else None,
+            sample=listed.sample(sample, seed) if drawn and sample else [] if self.complete and sample else None,
+            diverse=listed.diverse(diverse) if drawn and diverse else [] if self.complete and diverse else None,
+            near=near,
+        )
+        return self.result.changed(enumeration=found)
+
 
 NEAR_S: Final = 10.0  # Seconds a topic for what is near the optimum, where none are given.
 _NEAR_BYTES: Final = 400_000_000  # Memory for it: a million nodes of a diagram.
@@ -167,7 +471,7 @@ def enumerate_topics(
 ) -> Generator[list[Result], None, None]:
     """Enumerate the optima of topics one after another; yields the rows of each topic together.
 
-    `shape` is what `Oracles.to_result` takes; with `details` rows carry the text (`optsum.running.all_optima.oracles`).
+    `shape` is what `Oracles.to_result` takes; with `details` rows carry the text (`optsum.running.oracles`).
     """
     setup = setup_of(options)
     shaped = partial(Oracles.to_result, seed=options.seed, **shape)
@@ -191,7 +495,7 @@ def _get_ready(setup: Setup, nearness: Nearness | None) -> None:
     """Compile or load the kernels of an enumeration, which a warm-up of searches leaves out."""
     if nearness is None:
         return
-    families.prepare()
+    prepare_families()
     if setup.formulation.sense is Sense.MINIMIZE:  # what is no longer than so much is searched as extracts are
         setup.strategy.prepare()
 
@@ -305,7 +609,7 @@ class _NearBest:
             if self._stopped != "completed":
                 return self._united([], None)
             problems = [oracles.tasks[0].problem for oracles in tops]
-            found = [families.value_counts([one], each.diagram) for one, each in zip(problems, tops, strict=True)]
+            found = [value_counts([one], each.diagram) for one, each in zip(problems, tops, strict=True)]
             keys = sorted({key for counts in found for key, _ in counts}, reverse=True)
             all_known = keys == before  # of each reference
             threshold = keys[-1] if all_known else keys[min(asked, len(keys)) - 1]
@@ -314,7 +618,7 @@ class _NearBest:
                 if self._stopped != "completed":
                     return self._united(near, threshold)
                 sets, _ = union_of([(oracles.diagram, range(len(oracles.units))) for oracles in near])
-                reached = families.value_counts(problems, sets)
+                reached = value_counts(problems, sets)
                 if len(reached) <= wanted:
                     break
                 threshold = reached[wanted - 1][0]
@@ -428,3 +732,98 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
 def _with_names(optima: Optima, **known: Any) -> Oracles:
     held = {item.name: getattr(optima, item.name) for item in fields(Optima)}
     return Oracles(**{**held, **known})
+
+
+SolvePart: TypeAlias = Callable[[Topic], list[Result]]  # As for `optsum.running.each_topic.each_topic`.
+
+_LIMIT_S: Final = 10.0
+"""Seconds for the optima of a topic, where the options set no limit: they are looked at, and nobody waits for them."""
+
+_LISTED: Final = 50  # Optima that are listed; shares are of all.
+
+_NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_limit", "gap", "target"))
+
+
+def detailed(solve_part: SolvePart, setups: Sequence[Setup], asked: bool) -> SolvePart:
+    """Return what searches a problem as `solve_part` does, with details if they are asked for."""
+    return partial(with_details, setups=setups, solve_part=solve_part) if asked else solve_part
+
+
+def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) -> list[Result]:
+    """Search a problem, and let its first result carry the details.
+
+    The last result is interrupted if Ctrl-C came while the optima were looked for.
+    """
+    results = solve_part(part)
+    if results[-1].termination is Termination.INTERRUPTED:
+        return results
+    failed = all(result.status is Status.ERROR for result in results)
+    oracles = None if failed else _details_oracles(part, setups[0].options)
+    if oracles is not None and oracles.termination == Termination.INTERRUPTED:
+        return [*results[:-1], unsolved(part.id, setups[-1], Termination.INTERRUPTED)]
+    found = details_of(part, setups[0], None if oracles is None else _shown(oracles))
+    return [carrying(results[0], found), *results[1:]]
+
+
+def _details_oracles(part: Topic, options: Options) -> Oracles | None:
+    """Return the optima of a problem; None where they cannot be found, which costs its results nothing."""
+    wanted = options.model_copy(
+        update={
+            "strategy": PROVER,
+            "time_limit": _LIMIT_S if options.time_limit is None else options.time_limit,
+            "strategy_options": (),
+            "backend_options": (),
+            **_NO_LIMITS,
+        }
+    )
+    try:
+        if refused(wanted):
+            return None
+        setup = setup_of(wanted)
+        warm_up(setup)
+        return oracles_of(part, setup, began=clock())
+    except OptsumError:
+        return None
+
+
+def _shown(oracles: Oracles) -> dict[str, Any] | None:
+    """Return optima as details have them: how many, whether that is all, the first of them, and the units' shares."""
+    if not oracles or not oracles.proven:
+        return None
+    return {
+        "count": oracles.count,
+        "complete": oracles.complete,
+        "listed": [list(map(listed, optimum)) for optimum in islice(oracles, _LISTED)],
+        "shares": _shares(oracles) if oracles.complete else None,
+    }
+
+
+def _shares(oracles: Oracles) -> list[list[Any]]:
+    """Return each unit with its share of the optima, of all that are in one."""
+    found: Mapping[Any, Any] = oracles.share()
+    members = oracles.names.members
+    return [
+        [listed(member), round(float(share), 6)]
+        for unit, share in found.items()
+        for member in members.get(unit, (unit,))
+    ]
+
+
+def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
+    """Return what has to be called so that all kernels of some strategies are there, for all kinds of problems."""
+    from optsum.problem.numbered import prepare_text  # small jobs need none of them
+    from optsum.system.compiling import collected  # small jobs compile nothing
+
+    chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
+
+    def prepare() -> None:
+        prepare_text()
+        climb.prepare()
+        for strategy in chosen:
+            strategy.prepare()
+            if not strategy.exact:  # whose bounds the exact ones prove
+                import_module(CERTIFICATE).prepare()
+            if strategy.enumerates:
+                prepare_families()
+
+    return collected(prepare)

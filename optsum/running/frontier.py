@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from optsum.contracts.frontier import Frontier, Reached, Step
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Frontier, Reached, Result, Status, Step, Termination
 from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.given import AnyTopics
@@ -27,21 +26,17 @@ from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
+from optsum.options.values import Lengths
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.dual_bound import dual_bound
 from optsum.program.highs import relax
 from optsum.registry import QUICK, STRATEGIES
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
-from optsum.running.every_length.lengths import Lengths
-from optsum.running.one_problem import build
+from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved, warm_up
 from optsum.running.posed import posed, prover_of
-from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import exact, search
-from optsum.running.setup import Setup, setup_of
-from optsum.running.warm import warm_up
-from optsum.system.clock import clock
-from optsum.system.deadline import Deadline, TimeOver
+from optsum.system.clock import Deadline, TimeOver, clock
 from optsum.system.processes.signal_guard import postponing
 
 _BAND: Final = 16
@@ -382,7 +377,7 @@ def frontier(
     -------
     Result
         That of the largest length. Its ``frontier`` has ``steps``, ascending, of which each says what holds for the
-        maximum lengths ``first`` to ``last``: see `optsum.contracts.frontier.Step`.
+        maximum lengths ``first`` to ``last``: see `optsum.contracts.result.Step`.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from typing import Any, Final
 from loky.backend.context import LokyContext
 from loky.backend.process import LokyProcess
 
-from optsum.running.executors.work import KEEPS_MEMORY
+from optsum.running.workers import KEEPS_MEMORY
 from optsum.system.processes.children import has_one_thread
 
 _MALLOPT: Final = {"MALLOC_TRIM_THRESHOLD_": -1, "MALLOC_MMAP_THRESHOLD_": -3}

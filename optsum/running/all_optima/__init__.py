@@ -1,1 +1,0 @@
-"""All optima of topics and near-optimal selections, and rows that carry them."""

@@ -1,1 +1,0 @@
-"""The best value at many maximum lengths, each proven."""

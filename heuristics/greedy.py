@@ -35,8 +35,9 @@ class Greedy(Strategy):
     value is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum: the result's statistics hold that number as
     ``guarantee``. Elsewhere there is no guarantee.
 
-    A move chooses a unit with its missing ancestors, or all units that an occurrence of several needs. A cover ends
-    without any unit that could be left out.
+    A move chooses a unit with its missing ancestors, or all units that an occurrence of several needs. What begins
+    outside limits other than those of the length, as a cover does, first takes what mends most, and ends without any
+    unit that could be left out.
 
     Parameters
     ----------
@@ -74,14 +75,15 @@ class Greedy(Strategy):
 
     def search(self, run: Run) -> None:
         """Search once."""
-        run.see(())
+        begun = run.see(())
         on_arrays = run.problem.can(Capability.COVERAGE)
         last = self._on_arrays(run, run.problem.coverage) if on_arrays else None
         if last is None:
             last = self._one_by_one(run)
         if run.evaluation is None:  # the climb ended below the minimum
             run.see(run.problem.repair(last, run.rng))
-        if run.problem.sense is Sense.MINIMIZE and run.selection is not None:
+        covers = run.problem.sense is Sense.MINIMIZE or (not on_arrays and _covers(run.problem, (), begun))
+        if covers and run.selection is not None:
             self._drop_idle(run, run.selection)
         if self.idle and run.selection == last:
             self._take_idle(run, last)
@@ -93,8 +95,9 @@ class Greedy(Strategy):
         """Drop what the units that were taken later have made idle, the longest first."""
         for unit in sorted(selection, key=lambda unit: -run.problem.lengths[unit]):
             run.check()
-            fewer = tuple(other for other in selection if other != unit)
-            if run.see(fewer).feasible:
+            fewer, held = tuple(other for other in selection if other != unit), run.evaluation
+            evaluation = run.see(fewer)
+            if evaluation.feasible and not (held is not None and run.problem.sense.better(held.key, evaluation.key)):
                 selection = fewer
 
     @staticmethod
@@ -143,8 +146,8 @@ class Greedy(Strategy):
         selection: Selection = ()
         held = problem.evaluate(selection)
         while True:
-            # A length to be minimized is bought with what it removes of the violation.
-            covering = problem.sense is Sense.MINIMIZE and not held.feasible
+            # A length is bought with what it removes of the violation.
+            covering = _covers(problem, selection, held)
             short = covering or problem.length(selection) < problem.min_length
             best: tuple[tuple[bool, float], Evaluation, Selection] | None = None
             foremost = _foremost(run, selection, held, covering=covering)
@@ -171,6 +174,11 @@ class Greedy(Strategy):
             if best is None or (best[0][1] <= 0 and not short):
                 return selection
             _, held, selection = best
+
+
+def _covers(problem: Problem, selection: Selection, held: Evaluation) -> bool:
+    """Return whether more units must mend what a selection breaks, beside limits of its length."""
+    return held.violation > (0 if problem.sense is Sense.MINIMIZE else problem.excess(selection))
 
 
 def _foremost(run: Run, selection: Selection, held: Evaluation, *, covering: bool) -> list[Move] | None:

@@ -153,7 +153,7 @@ class Auto(Strategy):
                 return replace(found, statistics={**found.statistics, "ran": chosen.name})
             except UnsupportedError as error:
                 refusals.append(str(error))
-        raise UnsupportedError(refusals[0])
+        raise UnsupportedError(refusals[-1])
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
         """Yield strategies for a problem, the best first; each is a choice only if those before it refuse.
@@ -211,10 +211,11 @@ def _has_program(problem: Problem) -> bool:
 def _climb(run: Run) -> None:
     """Let searches that prove nothing find what is held, where a problem can only evaluate, and has many selections.
 
-    VNS goes the way that it goes by itself. The time that greedy search takes before is given back to it, up to what a
-    first selection may take beyond the limit (`optsum.contracts.run.Limits.grace_s`). Where evaluations are so slow
-    that greedy search would not end, VNS has all the time. What is left of the limit repeats VNS from other places,
-    while a visit of all selections would not end.
+    VNS goes the way that it goes by itself. The time that greedy search takes before is given back to it, and a tenth
+    of the limit, as the same evaluations may take longer a second time; no more than a first selection may take beyond
+    the limit (`optsum.contracts.run.Limits.grace_s`). Where evaluations are so slow that greedy search would not end,
+    VNS has all the time. What is left of the limit repeats VNS from other places, while a visit of all selections would
+    not end.
     """
     problem, whole, began = run.problem, run.deadline, run.elapsed
     if problem.can(Capability.COVERAGE) or is_few(problem):
@@ -222,7 +223,8 @@ def _climb(run: Run) -> None:
     limited = run.limits.evaluations is not None
     if limited or _greedy_seconds(run) < max(run.remaining_s, run.limits.grace_s):
         run.begin()
-        run.deadline = whole.later(min(run.elapsed - began, run.limits.grace_s))
+        longer = run.elapsed - began + (run.limits.time_s or 0.0) / 10
+        run.deadline = whole.later(min(longer, run.limits.grace_s))
     run.ran, climber = CLIMBER, STRATEGIES.create(CLIMBER, {})
     climber.search(run)
     run.deadline = whole

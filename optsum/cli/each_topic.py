@@ -8,9 +8,12 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from enum import Enum
 from hashlib import blake2b
+from numbers import Number
 from pathlib import Path
 from time import perf_counter
+from types import CodeType, FunctionType
 from typing import Any, Final, TypeAlias
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
@@ -49,7 +52,7 @@ class Finished:
         self._ways = {way.config_hash: way for way in ways}
         self._split = ways[0].references == "each"
         self._topics: dict[str, str | None] = {}
-        self._read: dict[str, str] = {}
+        self._read: dict[str, str | None] = {}
 
     def __call__(self, rows: Iterator[dict[str, Any]]) -> Callable[[Row], bool]:
         """Look at the rows of the earlier run, and return what says of each whether it stays."""
@@ -86,13 +89,22 @@ class Finished:
         """Yield the topics that are not finished, and call `passed` for each of the others."""
         for topic in topics:
             if isinstance(topic, Topic):
-                now = digest(topic)
+                try:
+                    now = digest(topic)
+                except (RecursionError, TypeError, ValueError) as error:
+                    if topic.id in self._topics:
+                        raise OptionError(
+                            f"nothing tells whether the problem {topic.id!r} is that of {self._output}, as it holds "
+                            f"what cannot be written ({error}): give --overwrite, or name another output"
+                        ) from error
+                    now = None
                 if topic.id in self._topics:
                     held = self._topics[topic.id]
                     if held not in {None, now} and held != _digest_before(topic):
+                        what = "text: the topics, --map or --flat have changed" if topic.problem is None else "problem"
                         raise OptionError(
-                            f"the rows of {topic.id!r} in {self._output} were made of another text: the topics, --map "
-                            "or --flat have changed; give --overwrite, or name another output"
+                            f"the rows of {topic.id!r} in {self._output} were made of another {what}; give "
+                            "--overwrite, or name another output"
                         )
                     passed()
                     continue
@@ -159,8 +171,37 @@ def _digest_before(topic: Topic) -> str:
     held += "".join(repr(given) for given in (topic.weights, topic.lengths) if given is not None)
     if (problem := topic.problem) is not None:
         known = isinstance(problem, Problem) and problem.can(Capability.COVERAGE)
-        held += json_of_coverage(problem.coverage) if known else repr(problem)
+        held += json_of_coverage(problem.coverage) if known else _spelled(problem)
     return blake2b(held.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _spelled(value: Any) -> str:
+    """Return a text that is the same in every process, and another for other values: arrays in full, sets in order.
+
+    Of a problem of one's own it holds the code of its class, but not what that takes from its module.
+    """
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{_spelled(key)}:{_spelled(held)}' for key, held in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_spelled, value))}]"
+    if isinstance(value, set | frozenset):
+        return f"<{','.join(sorted(map(_spelled, value)))}>"
+    if isinstance(value, FunctionType):
+        held = [cell.cell_contents for cell in value.__closure__ or ()]
+        held = [each for each in held if not isinstance(each, type)]  # super() holds the class of the method itself
+        return _spelled((value.__code__, value.__defaults__, value.__kwdefaults__, held))
+    if isinstance(value, CodeType):
+        return _spelled((value.co_code, value.co_names, value.co_consts))
+    if hasattr(value, "tolist"):  # an array, or one of numpy's numbers
+        return f"{value.dtype}{_spelled(value.tolist())}"
+    if isinstance(value, type):
+        ours = value.__module__.partition(".")[0] == "optsum" or value.__module__ == "builtins"
+        own = [] if ours else [getattr(held, "__func__", getattr(held, "fget", held)) for held in vars(value).values()]
+        return value.__qualname__ + "".join(_spelled(held) for held in own if isinstance(held, FunctionType))
+    if value is None or isinstance(value, str | bytes | Number | Enum):
+        return repr(value)
+    classes = [kind for kind in type(value).__mro__ if kind is not object]
+    return f"{_spelled(classes)}{_spelled(value.__getstate__())}"
 
 
 def _is_finished(row: Row) -> bool:

@@ -71,6 +71,10 @@ class Sense(Enum):
         """Whether `left` is strictly better than `right`."""
         return left > right if self is Sense.MAXIMIZE else left < right
 
+    def tighter(self, known: Key | None, bound: Key) -> Key:
+        """Return the bound of two that says more."""
+        return bound if known is None or self.better(known, bound) else known
+
 
 class Combination(Enum):
     """How the ratios make one value."""
@@ -342,9 +346,11 @@ class Coverage:
         Raises
         ------
         InputError
-            If it is below the minimum.
+            If it is below the minimum, or the length is minimized.
         """
         max_length = min(whole(max_length, "The maximum length", most=10**400), NO_LIMIT)
+        if self.goal is Sense.MINIMIZE and max_length < NO_LIMIT:
+            raise InputError("The length of this cover is minimized: it takes no maximum length, and has no frontier.")
         if max_length < max(0, self.min_length):
             raise InputError(f"The maximum length {max_length} is below the minimum length {self.min_length}.")
         return self._copied(max_length=max_length)

@@ -210,7 +210,7 @@ def _normal_form(task: Task, kind: str) -> str:
     if not task.problem.can(Capability.COVERAGE):
         instead = ": use --format lp or mps" if task.problem.can(Capability.LINEAR) else ""
         raise UnsupportedError(
-            f"The problem {task.id} is none of coverage, so it cannot be written as {kind}{instead}."
+            f"The problem {task.id} is not in the normal form, so it cannot be written as {kind}{instead}."
         )
     units = [task.name_units((unit,)) for unit in range(task.problem.size)]
     if kind == "json":

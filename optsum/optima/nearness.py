@@ -92,7 +92,7 @@ class Nearness:
         if self.steps is not None:
             if step is None:
                 raise UnsupportedError(
-                    "The objective has no integer steps (its denominator varies): use --within, --at-least or --best."
+                    "The objective has no integer steps of one size: use --within, --at-least or --best."
                 )
             return key - sign * self.steps * step
         if self.within is None:
@@ -102,7 +102,7 @@ class Nearness:
         return key - sign * abs(key) * self.within
 
 
-_TEXT: Final = re.compile(r"\s*(\d{1,18}(\.\d{0,30})?|\.\d{1,30}|\d{1,18}/0*[1-9]\d{0,17})\s*(%?)\s*", re.ASCII)
+_TEXT: Final = re.compile(r"\s*(-?(?:\d{1,18}(\.\d{0,30})?|\.\d{1,30}|\d{1,18}/0*[1-9]\d{0,17}))\s*(%?)\s*", re.ASCII)
 
 
 def _number(given: object, wanted: str) -> Fraction:

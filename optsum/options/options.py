@@ -407,7 +407,7 @@ def _check_sense(options: Options) -> None:
     from optsum.coverage.instance import Sense
 
     formulation = options.formulated()
-    shortest = formulation.sense is Sense.MINIMIZE
+    shortest = formulation.sense is Sense.MINIMIZE and formulation.reads_topics
     if shortest and (options.max_length is not None or options.min_length):
         budget = "max_length" in formulation.flags
         neither = "no --min-length without a --max-length" if budget else "no --max-length and no --min-length"

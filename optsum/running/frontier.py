@@ -1,6 +1,6 @@
 """The best value at every length: a step function, each step proven, beside the values of greedy search.
 
-The feasible selections of a length are feasible at every larger one, so the best value never falls as the length grows.
+The feasible selections of a length are feasible at every larger one, so the best value only improves with the length.
 The lengths are gone through from the largest down: what was best at one is a bound for all smaller ones, and an optimum
 of length l found for the maximum L is an optimum for every maximum from l to L, so the next to be solved is l - 1.
 """
@@ -223,8 +223,9 @@ class Walk:
 
     def _add_bands(self, number: int, upper: Key | None, result: Result) -> None:
         """Add what is proven of the lengths that a limit left unsolved: a bound, and the best selection known."""
-        bounds = [bound for bound in (upper, result.bound_key) if bound is not None]
-        bound: Key | None = min(bounds) if bounds else None
+        bound, sense = upper, self._problem.sense
+        if result.bound_key is not None:
+            bound = sense.tighter(bound, result.bound_key)
         asked = sorted({self._lengths[round(place * number / _BAND)] for place in range(_BAND + 1)})
         asked = [length for length in asked if length >= self._problem.min_length]
         proven = bounds_of(self._problem, asked, self._setup.limits.late(Deadline(0.0)))
@@ -233,10 +234,10 @@ class Walk:
             if self._too_short(at):
                 break
             if length in proven:
-                bound = proven[length] if bound is None else min(bound, proven[length])
+                bound = sense.tighter(bound, proven[length])
             best = max(
                 (each for each in self._known if self._problem.min_length <= each[0] <= length),
-                key=lambda each: (each[1], -each[0]),
+                key=lambda each: (each[1] if sense is Sense.MAXIMIZE else -each[1], -each[0]),
                 default=None,
             )
             self._add(Piece(at, at, best and best[1], bound, best and best[2]))
@@ -281,7 +282,7 @@ class Walk:
 def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> dict[int, Key]:
     """Return proven bounds of the objective at some of the maximum lengths; a bound at one holds for all below it.
 
-    `problem`: maximized. `deadline`: what is known by then is returned.
+    `deadline`: what is known by then is returned.
     """
     found: dict[int, Key] = {}
     if not problem.can(Capability.BOUND):
@@ -308,7 +309,7 @@ def _by_multipliers(
     for length in reversed(lengths):
         model = problem.within(length).linear_model
         bound = Fraction(dual_bound(model, relaxation.duals) + model.offset, model.denominator)
-        found[length] = min(bound, found.get(length, bound))
+        found[length] = problem.sense.tighter(found.get(length), bound)
 
 
 def spread(lengths: Sequence[int]) -> list[int]:
@@ -336,7 +337,7 @@ def resolve_frontier(
         given = {**given, "max_length": most}
     options = resolve(given, config=config, strategy=prover_of(given))
     formulation = options.formulated()
-    if formulation.sense is Sense.MINIMIZE and "max_length" not in formulation.flags:
+    if formulation.sense is Sense.MINIMIZE and formulation.reads_topics and "max_length" not in formulation.flags:
         raise UnsupportedError(f"A {options.formulation} has no maximum length, so it has no frontier over lengths.")
     if options.references == "best":
         raise UnsupportedError("The best of several references has no frontier of its own: use --references each.")

@@ -117,7 +117,7 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
                 at, low, high, step="post", alpha=0.12, color=best_look["color"], label="middle half of the topics"
             )
         values.step(at, mean, where="post", label="optimum", **best_look)
-        if (bound > best).any():
+        if (bound != best).any():
             values.step(
                 at, bound.mean(axis=0), where="post", color=best_look["color"], linestyle=":", label="best bound"
             )

@@ -264,7 +264,7 @@ def frontier_table(results: Sequence[Result]) -> Table:
         table.add(result.id or "?", *values, *summed)
     table.caption = ["steps: different best values; greedy loses: mean over all lengths of the share that it misses"]
     if any(one is not None and not one.complete for one in found):
-        table.caption.append("a-b: a limit came first; the best value is at least a and at most b")
+        table.caption.append("a-b: a limit came first; a is reached, and nothing is better than b")
     return table
 
 
@@ -317,6 +317,6 @@ def _loss(one: Frontier) -> float | None:
         for reached in one.greedy or ():
             first, last = max(step.first, reached.first), min(step.last, reached.last)
             if first <= last and step.objective and reached.objective is not None:
-                lost += (last - first + 1) * (1 - reached.objective / step.objective)
+                lost += (last - first + 1) * abs(1 - reached.objective / step.objective)
                 lengths += last - first + 1
     return lost / lengths if lengths else None

@@ -231,3 +231,63 @@ def test_rows_of_earlier_versions_are_resumed(capsys: pytest.CaptureFixture[str]
         Path("out.jsonl").write_text("".join(json.dumps({**row, "input_hash": held}) + "\n" for row in made[:2]))
         assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.jsonl", "--resume"]) == status
         assert ("were made of another text" in capsys.readouterr().err) == (status == 2)
+
+
+PROBLEMS = """
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+
+import optsum
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Own(optsum.Problem):
+    table: Any
+    worth: Any = None
+
+    def __post_init__(self):
+        super().__post_init__()
+
+    def evaluate(self, selection):
+        value = len(selection) * FACTOR
+        return optsum.Evaluation(value, self.excess(selection), value)
+
+
+def own():
+    table = np.zeros(3000)
+    table[1500] = MIDDLE
+    return Own(lengths=(1, 2), name="own", table=table, worth=lambda unit: {"a", "b", unit})
+
+
+def linear():
+    model = pyo.ConcreteModel("linear")
+    model.x = pyo.Var(range(1500), within=pyo.Binary)
+    model.worth = pyo.Objective(expr=model.x[0] + MIDDLE * model.x[700] + model.x[1499], sense=pyo.maximize)
+    model.room = pyo.Constraint(expr=pyo.quicksum(model.x.values()) <= FACTOR)
+    return optsum.PyomoProblem(model, units=model.x)
+
+
+def endless():
+    held = []
+    held.append(held)
+    return Own(lengths=(1, 2), name="endless", table=held)
+"""
+
+
+@pytest.mark.parametrize("kind", ["own", "linear"])
+@pytest.mark.usefixtures("here")
+def test_rows_of_another_problem_are_refused(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, middle, factor in (("one", 2, 2), ("same", 2, 2), ("data", 3, 2), ("code", 2, 3)):
+        Path(f"{name}.py").write_text(PROBLEMS.replace("MIDDLE", str(middle)).replace("FACTOR", str(factor)))
+    command = ["--strategy", "greedy", "-o", "out.jsonl"]
+    assert main(["solve", f"one.py:{kind}", *command]) == 0
+    assert main(["solve", f"same.py:{kind}", *command, "--resume"]) == 0
+    for other in ("data", "code"):
+        assert main(["solve", f"{other}.py:{kind}", *command, "--resume"]) == 2
+        assert "were made of another problem" in capsys.readouterr().err
+    assert main(["solve", "one.py:endless", "--strategy", "greedy", "-o", "endless.jsonl"]) == 0
+    assert main(["solve", "one.py:endless", "--strategy", "greedy", "-o", "endless.jsonl", "--resume"]) == 2
+    assert "nothing tells whether the problem 'endless'" in capsys.readouterr().err

@@ -224,3 +224,20 @@ def test_what_breaks_limits_is_taken_only_where_nothing_else_gains() -> None:
     conflicts = search(Conflicts(lengths=(2, 1, 1, 1)), "greedy")
     assert (conflicts.selection, conflicts.key) == ((1, 2, 3), 11)
     assert search(Bundle(lengths=(1, 1)), "greedy").selection == (0, 1)
+
+
+class Covering(Problem):
+    """Pairs of neighbours of which one must be chosen, at a cost, or at minus that where it is maximized."""
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        missed = sum(unit not in selection and unit + 1 not in selection for unit in range(self.size - 1))
+        cost = sum(1 + unit % 3 for unit in selection)
+        key = cost if self.sense is Sense.MINIMIZE else -cost
+        return Evaluation(key, missed + self.excess(selection), key)
+
+
+def test_what_is_maximized_is_made_feasible_as_what_is_minimized_is() -> None:
+    for size in (2, 5, 9):
+        least, most = (search(Covering(lengths=(1,) * size, sense=sense), "greedy") for sense in Sense)
+        assert least.status is most.status is Status.FEASIBLE
+        assert least.selection == most.selection

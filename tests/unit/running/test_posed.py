@@ -99,9 +99,27 @@ def test_strategies_are_compared_on_problems() -> None:
 
 
 def test_a_frontier_has_the_best_value_at_every_length() -> None:
-    for problem in (knapsack(4), Weighed((3, 1, 4, 1, 5, 9), max_length=3)):
+    dear = Weighed((-3, 1, -4, 1, -5, 9), max_length=3, sense=optsum.Sense.MINIMIZE)
+    for problem in (knapsack(4), Weighed((3, 1, 4, 1, 5, 9), max_length=3), dear):
         for step in optsum.frontier(problem).frontier.steps:  # type: ignore[union-attr]
             assert step.objective == best_of(problem.within(step.last))[0]
+    for step in optsum.frontier(dear, time_limit=0).frontier.steps:  # type: ignore[union-attr]
+        assert step.bound is None or step.bound <= best_of(dear.within(step.last))[0]
+    with pytest.raises(optsum.InputError, match="it takes no maximum length"):
+        optsum.frontier(cover())
+
+
+def test_a_length_limits_what_is_minimized_as_well() -> None:
+    assert optsum.solve(Weighed((-3, 1, -4, -5), sense=optsum.Sense.MINIMIZE), max_length=2).objective == -10
+    with pytest.raises(optsum.InputError, match="it takes no maximum length"):
+        optsum.solve(cover(), max_length=2)
+
+
+def test_an_objective_below_zero_is_a_threshold() -> None:
+    problem = Weighed((-3, 1, -4, -5), min_length=2)
+    assert optsum.enumerate_optima(problem, at_least=-4).count == 3
+    with pytest.raises(optsum.UnsupportedError, match="no integer steps"):
+        optsum.enumerate_optima(problem, within_steps=1)
 
 
 def test_what_is_exported_is_solved_from_its_file(tmp_path: Path) -> None:

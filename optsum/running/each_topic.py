@@ -286,7 +286,8 @@ class _Ahead(NamedTuple):
     part: Topic  # The problem.
     reference: int
     topic: Topic  # What is searched: the problem, with this reference alone where the best counts.
-    sentences: tuple[Any, ...]
+    text: str  # Its sentences, joined by NUL: those of the references first.
+    sentences: int
 
 
 @lru_cache(maxsize=16)
@@ -367,12 +368,13 @@ def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
             for part in problems(topic, setup)
             for each in (each_reference(part) if setup.best_of_references else [(0, part)])
         ]
-        texts = [(*chain.from_iterable(one.references), *one.sentences) for _, _, one in searches]
+        all_sentences = [[*chain.from_iterable(one.references), *one.sentences] for _, _, one in searches]
         try:
-            size = sum(sum(map(len, sentences)) for sentences in texts)
-            plain = all(map(_IS_PLAIN, chain(*topic.references, topic.sentences)))
+            texts = list(map("\0".join, all_sentences))  # type: ignore[arg-type]  # tokens are refused
+            plain = all(map(_IS_PLAIN, chain(texts, *topic.references)))
         except TypeError:  # tokens
             continue
+        size = sum(map(len, texts))
         if size > _LONG * len(searches) or len(searches) > _TOPICS:
             continue
         if not plain and (setup.warning_of(topic) or any(_is_spoiled(one, setup) for _, _, one in searches)):
@@ -381,8 +383,8 @@ def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
             yield block
             block, letters = [], 0
         block += [
-            _Ahead(place, len(searches), part, number, one, sentences)
-            for (part, number, one), sentences in zip(searches, texts, strict=True)
+            _Ahead(place, len(searches), part, number, one, text, len(sentences))
+            for (part, number, one), text, sentences in zip(searches, texts, all_sentences, strict=True)
         ]
         letters += size
     if block:
@@ -400,7 +402,8 @@ def _is_spoiled(topic: Topic, setup: Setup) -> bool:
 def _extracts(
     parts: Sequence[_Ahead], setup: Setup, coded: IntArray, scored: IntArray
 ) -> tuple[list[_Ahead], Extracts | None]:
-    made = interned_texts(setup.spec.analyzer, [part.sentences for part in parts])
+    texts, sizes = [part.text for part in parts], [part.sentences for part in parts]
+    made = interned_texts(setup.spec.analyzer, texts, sizes)
     if made is None:
         return [], None
     tokens, numbers = made

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,47 +32,49 @@ class Interned:
 
 def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline = NEVER) -> Interned:
     """Return the counted tokens of sentences (`Analyzer.tokens`) as numbers."""
-    found = _words_of(analyzer, sentences)
+    try:
+        text = "\0".join(sentences)  # type: ignore[arg-type]  # a tuple of tokens is refused
+    except TypeError:
+        text = "\0" * len(sentences)
+    found = _words_of(analyzer, [text], [len(sentences)]) if _tells(text, len(sentences), analyzer.tokenizer) else None
     if found is None:
         return _token_by_token(analyzer, sentences, deadline)
-    ids, start, words, number, different = found
+    ids, start, words, number, (different,) = found
     if number is None:
-        return Interned(ids, start, words, different)
+        return Interned(ids, start, words, int(different))
     ids = number[ids] if different else np.full(len(ids), -1)
     kept = ids >= 0
     start = np.concatenate(([0], np.cumsum(kept)))[start]
-    return Interned(ids[kept], start, words, different)
+    return Interned(ids[kept], start, words, int(different))
 
 
 def interned_texts(
-    analyzer: Analyzer, texts: Sequence[Sequence[Sentence]]
+    analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int]
 ) -> tuple[tuple[_Ints, ...], list[int]] | None:
     """Return the counted tokens of several texts as numbers, and which texts these are.
 
     The arrays are `ids`, `start` and `words` of `Interned`, one text after another and each numbered by itself; then
     how many different tokens, and how many sentences, each text has.
 
-    Texts with sentences that come as tokens, or have a NUL in them, are left to `interned`, and so is every tokenizer
-    that looks at more than single bytes.
+    `texts`: sentences joined by NUL; `sizes`: how many of them each text has. Texts with a NUL within a sentence are
+    left to `interned`, and so is every tokenizer that looks at more than single bytes.
     """
-    if analyzer.tokenizer not in _BECOMES:
+    kept = [number for number, text in enumerate(texts) if _tells(text, sizes[number], analyzer.tokenizer)]
+    if len(kept) < len(sizes):
+        texts, sizes = [texts[number] for number in kept], [sizes[number] for number in kept]
+    lost_s = _LOST_S * len(kept)
+    if not kept or (found := _words_of(analyzer, texts, sizes, lost_s)) is None:
         return None
-    from optsum.system.compiled import is_worth  # with the kernel
-    from optsum.text.word_kernel import number_apart
+    ids, start, words, number, apart = found
+    sentences = np.array(sizes, np.int64)
+    if number is not None:
+        from optsum.system.compiled import is_worth  # with the kernel
+        from optsum.text.word_kernel import number_apart
 
-    kept = list(range(len(texts)))
-    found = _words_of(analyzer, list(chain.from_iterable(texts)))
-    if found is None:
-        kept = [number for number, text in enumerate(texts) if _one_text(text, analyzer.tokenizer) is not None]
-        found = _words_of(analyzer, [sentence for number in kept for sentence in texts[number]])
-        if not kept or found is None:
+        given = ids, start, sentences, number
+        if not is_worth(number_apart, lost_s, *given):
             return None
-    ids, start, words, number, different = found
-    sentences = np.array([len(texts[number]) for number in kept], np.int64)
-    given = ids, start, sentences, np.arange(different) if number is None else number
-    if not is_worth(number_apart, _LOST_S * len(kept), *given):
-        return None
-    ids, start, apart = number_apart(*given)
+        ids, start, apart = number_apart(*given)
     return (ids, start, words, apart, sentences), kept
 
 
@@ -80,27 +82,32 @@ _LOST_S: Final = 0.0005  # What a text takes longer that is read by itself.
 
 
 def _words_of(
-    analyzer: Analyzer, sentences: Sequence[Sentence]
-) -> tuple[_Ints, _Ints, _Ints, _Ints | None, int] | None:
-    """Return the words of sentences as numbers, before any is dropped or stemmed; None where bytes do not tell them.
+    analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int], lost_s: float = 0.0
+) -> tuple[_Ints, _Ints, _Ints, _Ints | None, _Ints] | None:
+    """Return the words of texts as numbers, before any is dropped or stemmed.
 
-    The result: `ids`, `start` and `words` as `Interned` has them; the number of the token that each different word is,
-    -1 if it is dropped, or None if each is its own; and how many different tokens there are.
+    The result: `ids`, `start` and `words` as `Interned` has them, of each text by itself, and how many different words
+    each has. Where words are dropped or stemmed: of all texts together, with the number of the token that each
+    different word is, -1 if it is dropped, and how many different tokens there are. `lost_s`: what is lost without the
+    result, if others can do without it: then it is None while the kernel is not compiled.
     """
-    becomes = _BECOMES.get(analyzer.tokenizer)
-    text = None if becomes is None else _one_text(sentences, analyzer.tokenizer)
-    if becomes is None or text is None:
-        return None
+    plain = analyzer.stopwords == "keep" and not analyzer.stem
+    made = _bytes_of("\0".join(texts), analyzer.tokenizer) + b"\0" * bool(sum(sizes))
+    from optsum.system.compiled import is_worth  # with the kernel
     from optsum.text.word_kernel import number_words
 
-    ids, start, words, vocabulary = number_words(np.frombuffer(text, np.uint8), becomes, len(sentences))
-    spelled = vocabulary.tobytes()
-    if analyzer.stopwords == "keep" and not analyzer.stem:
-        return ids, start, words, None, spelled.count(b" ")
-    known = spelled.decode("utf-8", "surrogatepass").replace(_BLANK_PIECE, "").split(" ")[:-1]
+    sentences = np.array(sizes if plain else [sum(sizes)], np.int64)
+    given = np.frombuffer(made, np.uint8), _BECOMES[analyzer.tokenizer], sentences
+    if lost_s and not is_worth(number_words, lost_s, *given):
+        return None
+    ids, start, words, vocabulary, different = number_words(*given)
+    if plain:
+        return ids, start, words, None, different
+    spelled = vocabulary.tobytes().decode("utf-8", "surrogatepass")
+    known = spelled.replace(_BLANK_PIECE, "").split(" ")[:-1]
     number: dict[str | None, int] = {None: -1}
     counted = [number.setdefault(token, len(number) - 1) for token in analyzer.counted(known)]
-    return ids, start, words, np.array(counted, np.int64), len(number) - 1
+    return ids, start, words, np.array(counted, np.int64), np.array([len(number) - 1])
 
 
 def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline) -> Interned:
@@ -113,39 +120,30 @@ def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline:
     return Interned(ids, start, np.array(list(map(word_count, sentences)), np.int64), len(number))
 
 
-_LOWERED: Final = {"blank", "presumm", "rouge-score"}
-"""Tokenizers that make all letters small, not only those of ASCII."""
-
-_FOREIGN_BLANKS: Final = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-"""All white space that is not ASCII."""
-
 _BLANK_PIECE: Final = "\x1f"
 """The empty token of `pypi-rouge`: white space, which is no word of a length, and no part of a token otherwise."""
 
 _PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")  # White space alone before, between or after full stops.
 
+_BECOME_ASCII: Final = (("\u0130", "i\u0307"), ("\u212a", "k"))
+"""The letters that are not ASCII, but have some in lower case."""
 
-def _one_text(sentences: Sequence[Sentence], tokenizer: str) -> bytes | None:
-    """Return the sentences as bytes, each ended by a NUL; None where there are tokens, or a NUL within a sentence."""
-    try:
-        text = "\0".join(sentences)  # type: ignore[arg-type]  # a tuple of tokens is refused
-    except TypeError:
-        return None
-    if text.count("\0") != max(0, len(sentences) - 1):
-        return None
-    if not text.isascii():
-        lower = tokenizer in _LOWERED
-        known: Any = sentences
-        text = "\0".join([one if one.isascii() else _plainer(one, lower=lower) for one in known])
-    if tokenizer == "pypi-rouge" and sentences:
-        if _BLANK_PIECE in text:
-            return None
+
+def _tells(text: str, sentences: int, tokenizer: str) -> bool:
+    """Return whether the bytes of sentences, joined by NUL, tell their tokens."""
+    spoiled = tokenizer == "pypi-rouge" and _BLANK_PIECE in text
+    return tokenizer in _BECOMES and text.count("\0") == max(0, sentences - 1) and not spoiled
+
+
+def _bytes_of(text: str, tokenizer: str) -> bytes:
+    if tokenizer == "blank":
+        text = text.lower()
+    elif tokenizer in {"presumm", "rouge-score"} and not text.isascii():  # other letters are no part of their tokens
+        for letter, small in _BECOME_ASCII:
+            text = text.replace(letter, small)
+    elif tokenizer == "pypi-rouge":
         text = _PIECES.sub(_BLANK_PIECE, text)
-    return text.encode("utf-8", "surrogatepass") + b"\0" * bool(sentences)
-
-
-def _plainer(sentence: str, *, lower: bool) -> str:
-    return _FOREIGN_BLANKS.sub(" ", sentence.lower() if lower else sentence)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray[np.uint8]:

@@ -11,90 +11,167 @@ from optsum.system.compiled import njit
 _END = 0  # The byte that ends a sentence.
 _BLANK = 32
 
+_PARTS, _WHITE, _LETTER, _FOREIGN = 256, 512, 1024, 2048
+"""What a byte does: it parts words; it parts pieces; it is left in words; white space that is not ASCII may begin with
+it."""
 
-@njit(cache=True)
-def _spread(vocabulary: Any, at: Any, different: int, room: int) -> Any:
-    """Return a table of hashes to numbers of the words, as `number_words` has it, with more room."""
-    table = np.zeros(room, np.int32)
-    for word in range(different):
-        hashed = np.uint64(14695981039346656037)
-        for place in range(at[word], at[word + 1] - 1):
-            hashed = (hashed ^ np.uint64(vocabulary[place])) * np.uint64(1099511628211)
-        slot = np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(room - 1))
-        while table[slot]:
-            slot = (slot + 1) & (room - 1)
-        table[slot] = word + 1
-    return table
+_ROOM = 2048  # At first; a large table is slow to look into.
+
+_TEXT = 1 << 32  # More than different words that a text may have.
 
 
 @njit(cache=True)
-def number_words(text: Any, becomes: Any, sentences: int) -> Any:
-    """Give each word of a text a number, in the order in which different words first occur.
+def _foreign_blank(first: int, second: int, third: int) -> int:
+    """Return of how many bytes a white space that is not ASCII is; 0 if this is none."""
+    if first == 0xC2:
+        return 2 if second in (0x85, 0xA0) else 0
+    if first == 0xE2 and second == 0x80:
+        return 3 if third <= 0x8A or third in (0xA8, 0xA9, 0xAF) else 0
+    if first == 0xE1:
+        return 3 if second == 0x9A and third == 0x80 else 0
+    if first == 0xE2:
+        return 3 if second == 0x81 and third == 0x9F else 0
+    return 3 if first == 0xE3 and second == 0x80 and third == 0x80 else 0
 
-    `text`: sentences, each ended by a NUL. `becomes` (256,) array of bytes: what each byte becomes: itself or another
-    one; a blank if it parts words; 0 if it is left out. `start`: (sentences + 1,) where the words of each sentence
-    begin. `lengths`: (sentences,) pieces between white space (of ASCII) in each sentence.
+
+@njit(cache=True)
+def _kinds(becomes: Any) -> Any:
+    """Return what each byte becomes, with its kind above the lowest eight bits."""
+    kind = np.empty(256, np.int64)
+    for byte in range(256):
+        white, new = byte in (_END, _BLANK) or 9 <= byte <= 13 or 28 <= byte <= 31, np.int64(becomes[byte])
+        parts = byte == _END or new == _BLANK
+        kind[byte] = (_WHITE if white else 0) + (_PARTS if parts else _LETTER + new if new else 0)
+        if byte in (0xC2, 0xE1, 0xE2, 0xE3):
+            kind[byte] += _FOREIGN
+    return kind
+
+
+@njit(cache=True)
+def _number_text(
+    text: Any, place: int, kind: Any, ids: Any, start: Any, lengths: Any, vocabulary: Any, at: Any, tails: Any,
+    table: Any, mark: int, room: int,
+) -> Any:  # fmt: skip
+    """Give the words of one text numbers, as `number_words` does.
+
+    `table`: `mark` and 1 more than the number of a word, at a place of its hash below `room`; what is less is of other
+    texts. The result: how many words there are, how many different ones, and where the next text begins. There are -1
+    words where there is no room for all.
+    """
+    words, known, end = 0, 0, 0
+    at[0], start[0] = 0, 0
+    for sentence in range(len(lengths)):
+        pieces, within, byte = 0, 0, np.uint8(_BLANK)
+        before, last = np.uint64(0), np.uint64(0)
+        while byte != _END:
+            byte = text[place]
+            place += 1
+            what = kind[byte]
+            if what >= _FOREIGN:
+                what -= _FOREIGN
+                third = np.int64(text[place + 1]) if place + 1 < len(text) else np.int64(0)
+                more = _foreign_blank(np.int64(byte), np.int64(text[place]), third)
+                if more:
+                    what, place = np.int64(_WHITE + _PARTS), place + more - 1
+            if what & _WHITE:
+                pieces += within
+                within = 0
+            else:
+                within = 1
+            if what >= _LETTER:
+                vocabulary[end] = what
+                end += 1
+                before = (before << np.uint64(8)) | (last >> np.uint64(56))
+                last = (last << np.uint64(8)) | np.uint64(what & 255)
+                continue
+            begin = at[known]
+            if end == begin or not what & _PARTS:
+                continue
+            mixed = (last ^ (before * np.uint64(0xC2B2AE3D27D4EB4F))) * np.uint64(0x9E3779B97F4A7C15)
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xC2B2AE3D27D4EB4F)
+            slot = np.int64((mixed >> np.uint64(32)) & np.uint64(room - 1))
+            word = table[slot] - mark
+            while word > 0:
+                if tails[word - 1, 0] == before and tails[word - 1, 1] == last:
+                    length, other = end - begin, at[word - 1]
+                    same = at[word] - 1 - other == length
+                    step = 0
+                    while same and step < length - 16:
+                        same = vocabulary[other + step] == vocabulary[begin + step]
+                        step += 1
+                    if same:
+                        break
+                slot = (slot + 1) & (room - 1)
+                word = table[slot] - mark
+            if word > 0:
+                end = begin
+                ids[words] = word - 1
+            else:
+                if 2 * known >= room:
+                    return -1, known, place
+                ids[words] = known
+                tails[known, 0], tails[known, 1] = before, last
+                vocabulary[end] = _BLANK
+                end += 1
+                known += 1
+                at[known] = end
+                table[slot] = mark + known
+            words += 1
+            before, last = np.uint64(0), np.uint64(0)
+        lengths[sentence] = pieces
+        start[sentence + 1] = words
+    return words, known, place
+
+
+@njit(cache=True)
+def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
+    """Give each word of several texts a number, in the order in which different ones first occur in a text.
+
+    Parameters
+    ----------
+    text : bytes
+        The sentences of one text after another in UTF-8, each ended by a NUL.
+    becomes : (256,) array of bytes
+        What each byte becomes: itself or another one; a blank if it parts words, as all white space does; 0 if it is
+        left out.
+    sentences : (texts,)
+        How many sentences each text has.
+
+    Returns
+    -------
+    ids : one number a word
+    start : (all sentences + 1,) where the words of each sentence begin
+    lengths : (all sentences,) pieces between white space in each
+    vocabulary : the different words of the last text, each ended by a blank
+    different : (texts,) how many different words each text has
     """
     most = len(text) // 2 + 1  # a word is one byte at least, and something ends it
     ids = np.empty(most, np.int64)
-    start = np.zeros(sentences + 1, np.int64)
-    lengths = np.zeros(sentences, np.int64)
+    start = np.zeros(sentences.sum() + 1, np.int64)
+    lengths = np.zeros(len(start) - 1, np.int64)
+    different = np.zeros(len(sentences), np.int64)
     vocabulary = np.empty(len(text) + 1, np.uint8)
-    at = np.empty(most + 1, np.int64)  # where each different word begins in it; the last entry is the end
-    at[0] = 0
-    room = 1024  # it grows: a large table is slow to look into
-    table = np.zeros(room, np.int32)  # hash -> number + 1
-    words, different, end, sentence = 0, 0, 0, 0
-    hashed = np.uint64(14695981039346656037)  # FNV-1a
-    within = False
-    for place in range(len(text)):
-        byte = text[place]
-        white = byte == _BLANK or 9 <= byte <= 13 or 28 <= byte <= 31
-        if byte == _END or white:
-            within = False
-        elif not within:
-            within = True
-            lengths[sentence] += 1
-        new = np.uint8(_BLANK) if byte == _END else becomes[byte]
-        if new == 0:
-            continue
-        if new != _BLANK:
-            vocabulary[end] = new
-            end += 1
-            hashed = (hashed ^ np.uint64(new)) * np.uint64(1099511628211)
-            continue
-        begin = at[different]
-        if end > begin:
-            slot = np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(room - 1))
-            while table[slot]:
-                other = at[table[slot] - 1]
-                same = at[table[slot]] - 1 - other == end - begin
-                step = 0
-                while same and step < end - begin:
-                    same = vocabulary[other + step] == vocabulary[begin + step]
-                    step += 1
-                if same:
-                    break
-                slot = (slot + 1) & (room - 1)
-            if table[slot]:
-                end = begin
-                ids[words] = table[slot] - 1
-            else:
-                ids[words] = different
-                vocabulary[end] = _BLANK
-                end += 1
-                different += 1
-                at[different] = end
-                table[slot] = different
-                if 2 * different > room:
-                    room *= 4
-                    table = _spread(vocabulary, at, different, room)
-            words += 1
-            hashed = np.uint64(14695981039346656037)
-        if byte == _END:
-            sentence += 1
-            start[sentence] = words
-    return ids[:words], start, lengths, vocabulary[:end]
+    at = np.empty(most + 1, np.int64)  # where each different word of a text begins in it; the last entry is the end
+    tails = np.empty((most, 2), np.uint64)  # the last 16 bytes of each
+    table, kind, mark = np.zeros(_ROOM, np.int64), _kinds(becomes), np.int64(0)
+    place, words, sentence = np.int64(0), np.int64(0), np.int64(0)
+    for one in range(len(sentences)):
+        until, room, begin, found = sentence + sentences[one], np.int64(_ROOM), place, np.int64(-1)
+        while found < 0:
+            mark += _TEXT
+            found, different[one], place = _number_text(
+                text, begin, kind, ids[words:], start[sentence : until + 1], lengths[sentence:until], vocabulary, at,
+                tails, table, mark, room,
+            )  # fmt: skip
+            if found < 0:
+                room *= 4
+                if len(table) < room:
+                    table = np.zeros(room, np.int64)
+        for each in range(sentence, until + 1):
+            start[each] += words
+        words += found
+        sentence = until
+    return ids[:words], start, lengths, vocabulary[: at[different[-1]]], different
 
 
 @njit(cache=True)

@@ -18,7 +18,7 @@ from optsum.running import each_topic
 from optsum.running.each_topic import Answered
 from optsum.running.workers import in_order
 from optsum.system.compiled import patience
-from optsum.text.word_kernel import number_apart
+from optsum.text.word_kernel import number_apart, number_words
 
 OPTIONS: list[dict[str, Any]] = [
     {"preset": "presumm"},
@@ -69,7 +69,7 @@ WORDS = ["a", "b", "c", "dd", "it's", "e-f", "İx", "K9", "ß", "x\u2003y", "\x8
 def together(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let the kernels be compiled at once, and return the ids of topics that were searched together."""
     monkeypatch.setattr(patience, "left_s", 0.0)
-    for kernel in (search_extracts, number_apart):
+    for kernel in (search_extracts, number_words, number_apart):
         monkeypatch.setitem(patience.taken, kernel, 100.0)
     names: list[str] = []
     answered = each_topic.answered_together

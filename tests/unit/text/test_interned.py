@@ -16,7 +16,7 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.interned import interned, interned_texts
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import TOKENIZERS, Sentence
-from optsum.text.word_kernel import number_apart
+from optsum.text.word_kernel import number_apart, number_words
 
 # Everything that tokenizers treat in ways of their own: case that depends on what follows (final sigma), letters that
 # become ASCII in lower case (Kelvin), white space of ASCII and beyond, combining marks, half surrogate pairs, NUL.
@@ -49,15 +49,18 @@ def test_raw_texts_too(tokenizer: str, sentences: list[Sentence]) -> None:
     assert_same(Analyzer(tokenizer), sentences)
 
 
-@given(ANALYZERS, st.lists(SENTENCES.filter(bool), min_size=1, max_size=4))
-def test_several_texts_as_each_by_itself(analyzer: Analyzer, texts: list[list[Sentence]]) -> None:
+@given(ANALYZERS, st.lists(st.lists(HOSTILE | st.text(max_size=12), min_size=1, max_size=6), min_size=1, max_size=4))
+def test_several_texts_as_each_by_itself(analyzer: Analyzer, texts: list[list[str]]) -> None:
+    joined, sizes = list(map("\0".join, texts)), list(map(len, texts))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(patience.taken, number_apart, 100.0)
-        made = interned_texts(analyzer, texts)
+        for kernel in (number_words, number_apart):
+            patch.setitem(patience.taken, kernel, 100.0)
+        made = interned_texts(analyzer, joined, sizes)
     if made is None:
         return
     (ids, start, words, different, sentences), kept = made
-    assert kept == [number for number, text in enumerate(texts) if interned_texts(analyzer, [text]) is not None]
+    strange = "\0\x1f" if analyzer.tokenizer == "pypi-rouge" else "\0"
+    assert kept == [number for number, text in enumerate(texts) if not set(strange) & set("".join(text))]
     place = 0
     for number, many, own in zip(kept, sentences.tolist(), different.tolist(), strict=True):
         alone, begin = interned(analyzer, texts[number]), start[place : place + many + 1]
@@ -89,3 +92,9 @@ def test_real_texts(shared_data: Path, name: str) -> None:
     for topic in topics[:6]:
         for tokenizer in TOKENIZERS:
             assert_same(Analyzer(tokenizer, stem=tokenizer == "rouge"), [*topic.references[0], *topic.sentences])
+
+
+def test_long_words_many_words_and_words_that_end_alike() -> None:
+    long = ["a" * size for size in range(14, 20)] + [letter + "b" * 16 for letter in "xyx"] + ["c" * 500, "c" * 501]
+    many = [" ".join(f"w{number}" for number in range(each, each + 900)) for each in (0, 500, 9000)]
+    assert_same(Analyzer("presumm"), [*many, *long, " ".join(long), *many])

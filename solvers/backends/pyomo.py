@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from io import StringIO, TextIOBase
 from math import isfinite
-from pathlib import Path, PurePath
+from pathlib import Path
 from re import search
 from tempfile import TemporaryDirectory
 from types import FrameType, TracebackType
@@ -46,8 +46,9 @@ from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
-from optsum.system.clock import Deadline, clock
+from optsum.system.clock import NEVER, Deadline, clock
 from optsum.system.processes.in_thread import run_in_thread
+from optsum.system.processes.signal_guard import is_amid
 from optsum.system.processes.supervised import GRACE_S, Overran, find_program, run_supervised
 
 
@@ -157,6 +158,15 @@ class PyomoBackend(Backend):
         self.accept(limits)
         self.check_options()
         began, deadline = clock(), Deadline(self.kept(limits).time_s)
+        with Turn(deadline) as mine:
+            if mine:
+                return self._solve(problem, limits, seed, start, began, deadline)
+        why = "the time limit was over while another thread was using Pyomo"
+        return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=why)
+
+    def _solve(
+        self, problem: Problem, limits: Limits, seed: int, start: Selection | None, began: float, deadline: Deadline
+    ) -> RawOutcome:
         build = getattr(problem, "reference_model", None) if self.readable else None
         model: Any = None
 
@@ -166,10 +176,7 @@ class PyomoBackend(Backend):
             left = limits.time_s - (clock() - began)  # building and writing count
             return self.settings(replace(limits, time_s=max(_SHORTEST, left)), seed)
 
-        with pyomo_alone(deadline) as noise, interruptible():
-            if noise is None:
-                why = "the time limit was over while another thread was using Pyomo"
-                return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=why)
+        with hushed() as noise, interruptible():
             alarm = Alarm(deadline)
             try:
                 with alarm:
@@ -255,7 +262,7 @@ class PyomoBackend(Backend):
 
     def found_by_pyomo(self) -> Availability:
         """Say whether Pyomo itself finds the solver: for solvers without a declaration."""
-        with hushed():
+        with Turn(), hushed():
             solver = self.factory()
             if self.declaration.newer:
                 state = solver.available()
@@ -626,8 +633,6 @@ def _signal_name(number: int) -> str:
 
 _AGAIN_S: Final = 0.02
 _SWALLOWED_S: Final = 0.5  # When it is raised again, should a finalizer have swallowed it.
-_WHOLE: Final = frozenset({"tee.py", "tempfile.py", "tempfiles.py", "shutil.py"})
-"""Files of the standard library and of Pyomo that open and put away."""
 
 
 class Alarm:
@@ -661,7 +666,7 @@ class Alarm:
         del number
         if not self._armed:
             return
-        if _amid(frame):
+        if is_amid(frame):
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         else:
             signal.setitimer(signal.ITIMER_REAL, _SWALLOWED_S)
@@ -682,20 +687,6 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
             self._before = None
-
-
-def _amid(frame: FrameType | None) -> bool:
-    """Say whether what runs must not be left half-way.
-
-    A module would be broken for the rest of the process, a folder would stay behind, and Pyomo's capture of what is
-    printed would close its descriptors a second time, when others may have them.
-    """
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if name.startswith("<frozen importlib") or PurePath(name).name in _WHOLE:
-            return True
-        frame = frame.f_back
-    return False
 
 
 @cache
@@ -754,24 +745,22 @@ _ALONE: Final = threading.RLock()
 """Held by the thread that uses Pyomo, which redirects the whole process's output and has one folder for its files."""
 
 
-@contextmanager
-def pyomo_alone(deadline: Deadline) -> Iterator[StringIO | None]:
-    """Do as `hushed` does once no other thread uses Pyomo; without it, and with None, if the deadline comes first."""
-    if not _ALONE.acquire(timeout=min(deadline.left_s, threading.TIMEOUT_MAX)):
-        yield None
-        return
-    try:
-        with hushed() as noise:
-            yield noise
-    finally:
-        _ALONE.release()
+class Turn:
+    """A thread's turn to use Pyomo, and whether it came before a deadline; Ctrl-C ends the waiting."""
 
+    def __init__(self, deadline: Deadline = NEVER) -> None:
+        self._deadline = deadline
 
-@contextmanager
-def hushed() -> Iterator[StringIO]:
-    """Keep what solvers, their modules and Pyomo print out of the rows, and at hand for an error's sentence."""
-    with _ALONE:
-        yield from _hushed()
+    def __enter__(self) -> bool:
+        try:
+            return _ALONE.acquire(timeout=min(self._deadline.left_s, threading.TIMEOUT_MAX))
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        if _ALONE._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001 - Ctrl-C may come as soon as it is acquired
+            _ALONE.release()
 
 
 class _OneThread(TextIOBase):
@@ -794,7 +783,12 @@ class _OneThread(TextIOBase):
             self._before.flush()
 
 
-def _hushed() -> Iterator[StringIO]:
+@contextmanager
+def hushed() -> Iterator[StringIO]:
+    """Keep what solvers, their modules and Pyomo print out of the rows, and at hand for an error's sentence.
+
+    It is for the thread whose `Turn` it is.
+    """
     noise = StringIO()
     out, err = _OneThread(noise, sys.stdout), _OneThread(noise, sys.stderr)
     logger = logging.getLogger("pyomo")

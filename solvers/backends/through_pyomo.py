@@ -20,7 +20,7 @@ from optsum.program.highs import new_highs, run_heard
 from optsum.system.processes.supervised import ask, find_program
 
 from .highs import HIGHS, scheduler, set_options
-from .pyomo import NEWER, OLDER, PyomoBackend, PyomoDeclaration, hushed, make_stoppable
+from .pyomo import NEWER, OLDER, PyomoBackend, PyomoDeclaration, Turn, hushed, make_stoppable
 
 PYOMO_HIGHS: Final = PyomoDeclaration(
     factory="highs",
@@ -260,7 +260,7 @@ class Cplex(PyomoBackend):
             return self.declaration.licence
         import cplex
 
-        with hushed():
+        with Turn(), hushed():
             try:
                 trial = cplex.Cplex()
                 for stream in (trial.set_results_stream, trial.set_log_stream, trial.set_error_stream):
@@ -318,7 +318,7 @@ class Gurobi(PyomoBackend):
         """Say which licence is found."""
         if not self.available():
             return self.declaration.licence
-        with hushed():
+        with Turn(), hushed():
             state = self.factory().available().name
         if state == "FullLicense":
             return "full"

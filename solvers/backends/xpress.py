@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from optsum.contracts.backend import Ending, OptionNames, SizeLimit
 
-from .pyomo import PyomoBackend, PyomoDeclaration, hushed
+from .pyomo import PyomoBackend, PyomoDeclaration, Turn, hushed
 
 _STOPS: Final = {
     1: "time limit",
@@ -97,7 +97,7 @@ class Xpress(PyomoBackend):
         """Try a program that is just too large for the community licence."""
         if not self.available():
             return self.declaration.licence
-        with hushed():
+        with Turn(), hushed():
             import xpress
 
             try:

@@ -4,7 +4,7 @@ While Python throws an object away, or runs a function that C code calls through
 forgotten. Where a compiled kernel asks Python for a class of what it returns, or for a named tuple, numba takes no
 exception for an answer: the process crashes. Where llvmlite has handed a module over to LLVM, and not yet noted that it
 has, it would be freed twice. A module of Python's whose import is broken off may be half imported for ever: numpy
-says so, numba does not.
+says so, numba does not. What a context was about to put back would stay as it is: standard output, a lock, a folder.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import contextmanager, redirect_stdout
 from functools import wraps
 from types import FrameType
 from typing import Final, ParamSpec, TypeVar
@@ -24,40 +25,51 @@ T = TypeVar("T")
 
 _SOON_S: Final = 0.01
 
-_DEAF: Final = {"__del__", "_numba_unpickle", "_hushed"}
-"""Functions in which no exception may be raised, nor in what they call.
+_CONTEXT: Final = type(contextmanager(lambda: iter(()))())  # The class of what `contextmanager` makes.
 
-Compiled kernels call the second; the third replaces standard output for a while, and would not give it back.
-"""
+_WHOLE: Final = {
+    function.__code__ for kind in (_CONTEXT, *redirect_stdout.__bases__) for function in (kind.__enter__, kind.__exit__)
+} | {threading.Thread.start.__code__}
+"""Functions of the standard library that are called to begin or to end something; what they begin is not in them."""
 
-_DEAF_MODULES: Final = ("namedtuple_", "llvmlite.", "highspy.")
-"""Prefixes of the names of modules of which the same holds: constructors of named tuples, the bindings of LLVM, and
-those of HiGHS, which calls an exception in what it calls back a "Solve error".
+_DEAF: Final = {"__del__", "_numba_unpickle"}
+"""Names of functions in which no exception may be raised, nor in what they call; compiled kernels call the second."""
+
+_DEAF_MODULES: Final = (
+    *("namedtuple_", "llvmlite.", "highspy.", "pyomo.common.tee", "pyomo.common.tempfiles", "pyomo.common.gc_manager"),
+    *("tempfile", "shutil"),
+)
+"""Prefixes of the names of modules of which the same holds: constructors of named tuples, the bindings of LLVM, those
+of HiGHS, which calls an exception in what it calls back a "Solve error", and what opens and puts away for Pyomo.
 """
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
     """Say whether a signal must not raise anything where it came; it is sent once more then, soon."""
-    inside = True  # of what optsum has called; a module that calls optsum may be under import itself
-    while frame is not None and not _is_deaf(frame) and not (inside and frame.f_code.co_name == _IMPORT):
-        inside = inside and (frame.f_code.co_name == "<module>" or not _is_ours(frame))
-        frame = frame.f_back
-    if frame is None:
+    if not is_amid(frame):
         return False
     # No thread of `threading`: what was interrupted may hold its locks.
     _thread.start_new_thread(_again, (number,))
     return True
 
 
+def is_amid(frame: FrameType | None) -> bool:
+    """Say whether what runs must not be left half-way: one of the above, or an import that optsum has begun."""
+    inside = True  # of what optsum has begun; a module that calls optsum may be under import itself
+    while frame is not None and not _is_deaf(frame) and not (inside and frame.f_code.co_name == _IMPORT):
+        inside = inside and frame.f_code.co_qualname != _BEGUN
+        frame = frame.f_back
+    return frame is not None
+
+
 _IMPORT: Final = "_find_and_load"  # The function of Python's that an import statement calls.
 
-
-def _is_ours(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__")).partition(".")[0] == "optsum"
+_BEGUN: Final = "postponing.__call__.<locals>.inner"  # The function below that calls one of optsum's.
 
 
 def _is_deaf(frame: FrameType) -> bool:
-    return frame.f_code.co_name in _DEAF or str(frame.f_globals.get("__name__")).startswith(_DEAF_MODULES)
+    code, module = frame.f_code, str(frame.f_globals.get("__name__"))
+    return code in _WHOLE or code.co_name in _DEAF or module.startswith(_DEAF_MODULES)
 
 
 class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.contextmanager` would make of a function

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +112,76 @@ def test_other_threads_have_no_handlers() -> None:
     thread.start()
     thread.join()
     assert found == [signal.getsignal(signal.SIGINT)]
+
+
+CONTEXT = """
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
+begun = []
+@contextmanager
+def context():
+    press('set up')
+    begun.append('set up')
+    try:
+        yield
+    finally:
+        press('put away')
+        begun.remove('set up')
+def press(where):
+    if where == {where!r}:
+        os.kill(os.getpid(), signal.SIGINT)
+before = sys.stdout
+try:
+    with postponing():
+        with redirect_stdout(StringIO()), context():
+            press('inside')
+        time.sleep(60)
+except KeyboardInterrupt:
+    print('heard', begun, sys.stdout is before)
+"""
+
+
+@posix
+@pytest.mark.parametrize("where", ["set up", "put away", "inside"])
+def test_a_context_is_set_up_and_put_away_whole(where: str) -> None:
+    assert done(CONTEXT.format(where=where)) == ("heard [] True\n", "", 0)
+
+
+@posix
+def test_a_module_of_ours_is_imported_whole(tmp_path: Path) -> None:
+    """Its functions and classes that are called meanwhile are part of the import."""
+    (tmp_path / "pressed.py").write_text(
+        "import os, signal\nclass Own:\n    os.kill(os.getpid(), signal.SIGINT)\nready = True\n"
+    )
+    found = done(
+        "import optsum\n"
+        f"optsum.__path__.append({str(tmp_path)!r})\n"
+        "try:\n"
+        "    with postponing():\n"
+        "        import optsum.pressed\n"
+        "        time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('heard', optsum.pressed.ready)\n"
+    )
+    assert found == ("heard True\n", "", 0)
+
+
+@posix
+def test_a_module_that_calls_us_is_left(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(
+        "import os, signal\n"
+        "from optsum.system.processes.signal_guard import postponing\n"
+        "@postponing()\n"
+        "def work():\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    print('too late')\n"
+        "work()\n"
+    )
+    found = done(
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "try:\n"
+        "    import caller\n"
+        "except KeyboardInterrupt:\n"
+        "    print('heard')\n"
+    )
+    assert found == ("heard\n", "", 0)

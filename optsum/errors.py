@@ -14,9 +14,11 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeVar
 
 _log = logging.getLogger("optsum")
+
+E = TypeVar("E", bound=BaseException)
 
 
 _SPEAKS: Final = "OPTSUM_SPEAKS"
@@ -104,7 +106,10 @@ def describe(error: BaseException) -> str:
     """Return what went wrong as one sentence, and log the traceback on the level "debug".
 
     Errors of optsum say it themselves; any other exception is a fault of optsum or of a plug-in, and is named as one.
+    Ctrl-C is no error, and raised again.
     """
+    if isinstance(error, KeyboardInterrupt):
+        raise error
     _log.debug("%s", error, exc_info=error)
     if isinstance(error, OptsumError):
         return str(error)
@@ -120,6 +125,17 @@ def describe(error: BaseException) -> str:
         f"unexpected {what}: this is a fault of optsum or of a plug-in, please report it; --debug shows where it "
         "happened"
     )
+
+
+def behind(error: BaseException, kind: type[E], before: BaseException | None = None) -> E | None:
+    """Return the error of a kind that an error is, or that some library made the error of; None if there is none.
+
+    `before`: one that was being handled when the work began, and has nothing to do with it.
+    """
+    found: BaseException | None = error
+    while found is not None and found is not before and not isinstance(found, kind):
+        found = found.__cause__ or found.__context__
+    return found if isinstance(found, kind) and found is not before else None
 
 
 _STANDARD: Final = os.path.split(os.__file__)[0]

@@ -114,7 +114,7 @@ def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
         return topic
     try:
         return with_vectors(topic, embed)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a model may raise anything; it costs the other topics nothing
+    except BaseException as error:  # noqa: BLE001 - a model may raise anything; it costs the other topics nothing
         return BadTopic(topic.id, "", describe(error))
 
 

@@ -256,14 +256,18 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
         made = found() if callable(found) else found
         one = isinstance(made, str | Mapping) or not isinstance(made, Iterable)
         each_made = iter([made] if one else made)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(f"{place} makes no problems: {error!r}.") from error
     for number in count():
         try:
             each = next(each_made)
         except StopIteration:
             return
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             if not number:
                 raise InputError(f"{place} makes no problems: {error!r}.") from error
             yield BadTopic(str(number), place, f"{place} ended after {number} problems: {error!r}")

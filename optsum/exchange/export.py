@@ -334,7 +334,8 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
         warned.add(setup.warning_of(topic))
         for part in problems(topic, setup):
             try:
-                yield part.id, build(part, setup)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
-                yield part.id, describe(error)
+                built = build(part, setup)
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+                built = describe(error)
+            yield part.id, built
     warned.say()

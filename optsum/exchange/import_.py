@@ -281,7 +281,7 @@ def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) ->
     for number, (name, task) in enumerate(tasks_of(topics, setup)):
         try:
             row = _row(_own_file(task, of_files), setup, place, first=not number)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
             row = error_result(name, describe(error), setup)
         yield row.changed(strategy=_Imported.name, backend=row.backend if row.error is None else None)
 

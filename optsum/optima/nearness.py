@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Final
 
 from optsum.coverage.instance import Key, Sense
@@ -109,7 +110,7 @@ def _number(given: object, wanted: str) -> Fraction:
     """Return a number as it is written: 0.475 is 475/1000, not the nearest binary fraction."""
     text = format(Decimal(repr(float(given))), "f") if isinstance(given, float) else str(given)
     found = _TEXT.fullmatch(text)
-    if found is None or isinstance(given, bool):
+    if found is None or isinstance(given, bool) or not isinstance(given, str | Real | Decimal):
         raise OptionError(f"{wanted}, not {given!r}.")
     return Fraction(found[1]) / (100 if found[3] else 1)
 

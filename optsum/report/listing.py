@@ -8,7 +8,7 @@ from inspect import getdoc
 from typing import Any, Final
 
 from optsum.corpus.sentences import SPLITTERS
-from optsum.errors import OptsumError, describe
+from optsum.errors import describe
 from optsum.metrics.names import METRICS, MetricSum
 from optsum.options.options import resolve
 from optsum.options.presets import PRESETS
@@ -37,7 +37,7 @@ def _failure(work: Callable[[], object]) -> str:
     """Return why something does not work, or nothing."""
     try:
         work()
-    except (OptsumError, SystemExit) as error:
+    except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
         return describe(error)
     return ""
 

@@ -535,7 +535,7 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
         if scores.packed is not None:
             return scores.packed.rows(topic, systems)
         found = oracles.of(topic) if oracles is not None else {}
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         reason = describe(error)
         return [_error_row(topic.id, system.system, _where(system) + reason) for system in systems]
     return [
@@ -569,7 +569,7 @@ def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
 def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     try:
         scores, tokenizer = _scores(topic, system, options)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other summaries nothing
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other summaries nothing
         return _error_row(topic.id, system.system, _where(system) + describe(error))
     rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
     return {**_row_of(topic, system, score_signature(options, tokenizer)), "rouge": rouge}

@@ -245,7 +245,7 @@ def search_topic(
             results += solve_part(part)
             if results[-1].termination is Termination.INTERRUPTED:
                 break
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         results += _failed(topic, describe(error), setups)
     first = charged(results[0], ready)
     if warning is not None and first.status is not Status.ERROR:
@@ -259,7 +259,7 @@ def attempt(part: Topic, setup: Setup, run: Callable[[], Result]) -> Result:
         return run()
     except KeyboardInterrupt:  # outside the search, which knows what to do with it
         return unsolved(part.id, setup, Termination.INTERRUPTED)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         return _failed(part, describe(error), [setup])[0]
 
 

@@ -645,8 +645,8 @@ def _made_ready(setup: Setup, small: Options) -> float:
         setup.strategy.prepare()
     except OptsumError:
         raise
-    except (Exception, SystemExit):  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
-        pass
+    except BaseException as error:  # noqa: BLE001 - whatever it is will be the row of each topic that it concerns
+        describe(error)
     if interrupted:  # the search has swallowed it, as a search does
         raise KeyboardInterrupt
     _ready.add(small)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from functools import partial
@@ -14,7 +15,7 @@ from optsum.contracts.result import OptimaFields, Result, Status, Termination, T
 from optsum.contracts.run import INTERRUPTED_S, LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
-from optsum.errors import BackendError, InputError, OptionError
+from optsum.errors import BackendError, InputError, OptionError, behind
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, QUICK, STRATEGIES
@@ -137,7 +138,7 @@ def searched(
         raise OptionError("A gap is measured by a bound: leave out --gap, or --bound none.")
     seen = problem if chosen.exact else problem.lighter
     run = Run(seen, limits, None, seed, on_progress, root_bound, certify, _start_greedily if chosen.exact else None)
-    termination, detail = Termination.COMPLETED, None
+    termination, detail, handled = Termination.COMPLETED, None, sys.exception()
     try:
         if bounded and limits.gap is not None and not chosen.exact:
             run.raise_root_bound()
@@ -147,7 +148,9 @@ def searched(
         run.be_searched(chosen.search)
     except Stopped as stop:
         termination, detail = stop.termination, stop.detail
-    except KeyboardInterrupt:
+    except (Exception, KeyboardInterrupt) as error:
+        if behind(error, KeyboardInterrupt, handled) is None:
+            raise
         termination = Termination.INTERRUPTED
     searched, bound_s = run.elapsed, None
     if not run.proven:

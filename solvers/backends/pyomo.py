@@ -24,7 +24,7 @@ from math import isfinite
 from pathlib import Path
 from re import search
 from tempfile import TemporaryDirectory
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Final, Self
 
 import numpy as np
@@ -42,13 +42,13 @@ from optsum.contracts.backend import (
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
-from optsum.errors import BackendError, OptionError, OptsumError
+from optsum.errors import BackendError, OptionError, OptsumError, behind
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
 from optsum.system.clock import NEVER, Deadline, clock
 from optsum.system.processes.in_thread import run_in_thread
-from optsum.system.processes.signal_guard import is_amid
+from optsum.system.processes.signal_guard import is_amid, unbroken
 from optsum.system.processes.supervised import GRACE_S, Overran, find_program, run_supervised
 
 
@@ -190,7 +190,7 @@ class PyomoBackend(Backend):
                     outcome, solving = self._outcome(model, limits, watch, started, problem.sense)
             except Exception as error:  # solvers raise their own classes for licences, limits and crashes
                 # Pyomo makes a solver that "is unavailable" of whatever is raised while it makes one.
-                if (over := Overran.behind(error) or alarm.rang) is not None:
+                if (over := behind(error, Overran) or alarm.rang) is not None:
                     return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
                 if isinstance(error, RuntimeError) and "KeyboardInterrupt: " in str(error):
                     raise KeyboardInterrupt from error  # as Pyomo words one that comes while it puts away
@@ -651,6 +651,7 @@ class Alarm:
         self._before: Any = None
         self._collecting = False
 
+    @unbroken
     def __enter__(self) -> Self:
         left = self._deadline.left_s
         main = threading.current_thread() is threading.main_thread()
@@ -679,9 +680,8 @@ class Alarm:
         if self._collecting:
             gc.enable()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    @unbroken
+    def __exit__(self, *_: object) -> None:
         self.silence()
         if self._before is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)

@@ -30,7 +30,7 @@ _CONTEXT: Final = type(contextmanager(lambda: iter(()))())  # The class of what 
 _WHOLE: Final = {
     function.__code__ for kind in (_CONTEXT, *redirect_stdout.__bases__) for function in (kind.__enter__, kind.__exit__)
 } | {threading.Thread.start.__code__}
-"""Functions of the standard library that are called to begin or to end something; what they begin is not in them."""
+"""Code of functions that begin or end something; what they begin is not in them. More are added by `unbroken`."""
 
 _DEAF: Final = {"__del__", "_numba_unpickle"}
 """Names of functions in which no exception may be raised, nor in what they call; compiled kernels call the second."""
@@ -42,6 +42,12 @@ _DEAF_MODULES: Final = (
 """Prefixes of the names of modules of which the same holds: constructors of named tuples, the bindings of LLVM, those
 of HiGHS, which calls an exception in what it calls back a "Solve error", and what opens and puts away for Pyomo.
 """
+
+
+def unbroken(function: Callable[P, T]) -> Callable[P, T]:
+    """Have no signal raise anything in a function, nor in what it calls."""
+    _WHOLE.add(function.__code__)  # type: ignore[attr-defined]
+    return function
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:

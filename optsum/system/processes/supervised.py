@@ -56,14 +56,6 @@ GRACE_S: Final = 0.8  # Seconds that a process may need beyond its time limit to
 class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error
     """The time limit was over before there was an answer; says in words what happened."""
 
-    @classmethod
-    def behind(cls, error: BaseException) -> Overran | None:
-        """Return the one that an error is, or that some library made the error of; None if it is another."""
-        found: BaseException | None = error
-        while found is not None and not isinstance(found, cls):
-            found = found.__cause__ or found.__context__
-        return found
-
 
 @dataclass(frozen=True, slots=True)
 class Ended:

@@ -90,5 +90,42 @@ def test_a_plug_in_that_exits_is_named(
         said = capsys.readouterr()
         assert status == 1, error
         assert said.err.strip(), error
-        if "SystemExit" in error:
-            assert [json.loads(line)["status"] for line in said.out.splitlines()] == ["error", "error"]
+        assert [json.loads(line)["status"] for line in said.out.splitlines()] == ["error", "error"]
+
+
+ODD = """
+import signal
+import optsum
+
+class Odd(optsum.Problem):
+    def evaluate(self, units):
+        {evaluate}
+        return optsum.Evaluation(len(units))
+
+def made():
+    {made}
+    return [Odd(lengths=(1, 1, 1), max_length=2)] * 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "evaluate", "status", "said"),
+    [
+        ("raise GeneratorExit", "", 2, "makes no problems: GeneratorExit()"),
+        ("raise SystemExit(3)", "", 2, "makes no problems: SystemExit(3)"),
+        ("raise KeyboardInterrupt", "", 130, "interrupted"),
+        ("", "raise GeneratorExit", 1, "GeneratorExit in evaluate, odd.py:"),
+        ("", "raise BaseException('a panic')", 1, "BaseException (a panic) in evaluate, odd.py:"),
+        ("", "raise KeyboardInterrupt", 130, "interrupted"),
+        ("", "try: signal.raise_signal(signal.SIGINT)\n        except BaseException: 1 / 0", 130, "interrupted"),
+    ],
+)
+def test_whatever_a_problem_raises_is_one_sentence(
+    made: str, evaluate: str, status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "odd.py"
+    place.write_text(ODD.format(made=made or "pass", evaluate=evaluate))
+    assert main(["solve", f"{place}:made", "--strategy", "exhaustive", "-o", str(tmp_path / "rows.jsonl")]) == status
+    err = capsys.readouterr().err
+    assert said in err
+    assert "Traceback" not in err

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from optsum.coverage.instance import Sense
@@ -52,6 +54,8 @@ def test_nothing_asked_is_nothing() -> None:
         ({"within": "1/0"}, "such as 1%"),
         ({"within": "nan"}, "such as 1%"),
         ({"at_least": "x"}, "such as 0.475"),
+        ({"at_least": np.datetime64("2020")}, "such as 0.475"),
+        ({"within": Path("0.1")}, "such as 1%"),
         ({"within_steps": -1}, "is -1; it must be 0 or more"),
         ({"best": 0}, "is 0; it must be 1 or more"),
     ],

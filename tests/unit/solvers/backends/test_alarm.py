@@ -17,7 +17,9 @@ from optsum.solvers.backends.pyomo import Alarm, Overran
 from optsum.solvers.backends.through_pyomo import PyomoHighs
 
 import optsum
+from optsum.errors import behind
 from optsum.system.clock import Deadline
+from optsum.system.processes.signal_guard import postponing
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 
@@ -45,6 +47,28 @@ def test_an_import_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(Overran), Alarm(Deadline(0.05)):
         time.sleep(len([importlib.import_module("slow_to_import")]))
     assert sys.modules.pop("slow_to_import").ready
+
+
+def put_away() -> None:
+    with Alarm(Deadline(60)):
+        pass
+    time.sleep(60)
+
+
+def test_it_is_put_away_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timer that is left would end the process, or whatever it does next."""
+
+    def pressed(self: Alarm) -> None:
+        monkeypatch.undo()
+        signal.raise_signal(signal.SIGINT)
+        self.silence()
+
+    monkeypatch.setattr(Alarm, "silence", pressed)
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(KeyboardInterrupt), postponing():
+        put_away()
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 def swallowed() -> None:
@@ -94,8 +118,9 @@ def test_an_error_that_a_library_makes_of_it_is_known() -> None:
     said.__cause__ = over
     unsaid.__context__ = over  # it came while the library was at work
     other.__cause__ = ValueError()
-    assert Overran.behind(over) is Overran.behind(said) is Overran.behind(unsaid) is over
-    assert Overran.behind(other) is None
+    assert behind(over, Overran) is behind(said, Overran) is behind(unsaid, Overran) is over
+    assert behind(other, Overran) is None
+    assert behind(said, Overran, before=over) is None
 
 
 def test_a_solver_that_was_not_made_in_time_is_not_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:

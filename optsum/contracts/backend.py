@@ -227,6 +227,8 @@ def _version_of(path: str, arguments: tuple[str, ...]) -> str | None:
 
 _ANSWERS_S: Final = 10.0  # Seconds within which a program must tell its version.
 
+_MOST_NODES: Final = 2**31 - 1  # Solvers count them so.
+
 _NO_NUMBER: Final = 1e30  # Solvers mean infinity by it.
 
 
@@ -373,7 +375,7 @@ class Backend(ABC):
             names.gap: limits.gap or 0.0,
             names.threads: self.threads,
             names.seed: seed % 2_000_000_000,  # every solver takes as much
-            names.nodes: limits.nodes,
+            names.nodes: None if limits.nodes is None else min(limits.nodes, _MOST_NODES),
         }
         common = {name: value for name, value in values.items() if name is not None and value is not None}
         return {**self.declaration.fixed, **common, **self.options}

@@ -27,6 +27,8 @@ INTERRUPTED_S: Final = 0.2  # Seconds that a first selection and a bound may tak
 
 _MEMORY: Final = 1_500_000_000
 
+_LONGEST_S: Final = 1e9  # Seconds; what is longer than thirty years is no limit, and more than timers take.
+
 LIMIT_OPTIONS: Final = {
     "time_limit": "time_s",
     "node_limit": "nodes",
@@ -102,7 +104,7 @@ class Limits:
                 number = inf if value > 0 else -inf
             if isnan(number) or (number < 0 and name != "target"):
                 raise OptionError(f"The limit {name} is {value}; it must be 0 or more.")
-            object.__setattr__(self, name, number)
+            object.__setattr__(self, name, None if name == "time_s" and number > _LONGEST_S else number)
 
     @property
     def time_limit(self) -> float | None:

@@ -334,7 +334,7 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
         warned.add(setup.warning_of(topic))
         for part in problems(topic, setup):
             try:
-                built = build(part, setup)
+                built: Task | str = build(part, setup)
             except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
                 built = describe(error)
             yield part.id, built

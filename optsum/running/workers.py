@@ -18,7 +18,7 @@ from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, count, islice
-from time import perf_counter
+from time import perf_counter, sleep
 from types import FrameType
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 from uuid import uuid4
@@ -26,7 +26,7 @@ from uuid import uuid4
 from optsum.contracts.result import Result, Termination
 from optsum.errors import ExecutorError, show_tracebacks
 from optsum.system.processes.children import end_with
-from optsum.system.processes.signal_guard import is_postponed
+from optsum.system.processes.signal_guard import is_amid, is_postponed
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -112,6 +112,9 @@ def worth_keeping(results: list[Result]) -> list[Result]:
     return results if results[-1].selection is not None else results[:-1]
 
 
+_SOON_S: Final = 0.01  # Seconds between two looks at threads that cannot be interrupted yet.
+
+
 class _Interrupts:
     """Ctrl-C or SIGTERM in a process, or a message to a thread: ends the search there is, and whatever comes later."""
 
@@ -133,12 +136,20 @@ class _Interrupts:
         return self.came or name in self._ended
 
     def end(self, name: str) -> None:
-        """Interrupt the threads that work for a run."""
-        with self._lock:
-            self._ended.add(name)
-            for thread, run in self._working.items():
-                if run == name:
-                    _raise_in(thread, KeyboardInterrupt)
+        """Interrupt the threads that work for a run, each as soon as it is not amid what must not be left half-way."""
+        self._ended.add(name)
+        threading.Thread(target=self._interrupt, args=(name,), daemon=True).start()
+
+    def _interrupt(self, name: str) -> None:
+        left = {thread for thread, run in tuple(self._working.items()) if run == name}
+        while left:
+            with self._lock:
+                left = {thread for thread in left if self._working.get(thread) == name}
+                for thread in [*left]:
+                    if not is_amid(sys._current_frames().get(thread)):  # noqa: SLF001 - the way to another's frames
+                        left.remove(thread)
+                        _raise_in(thread, KeyboardInterrupt)
+            sleep(_SOON_S)
 
     @contextmanager
     def working(self, name: str) -> Iterator[None]:

@@ -18,14 +18,14 @@ from collections.abc import Callable
 from contextlib import contextmanager, redirect_stdout
 from functools import wraps
 from types import FrameType
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _SOON_S: Final = 0.01
 
-_CONTEXT: Final = type(contextmanager(lambda: iter(()))())  # The class of what `contextmanager` makes.
+_CONTEXT: Final[Any] = type(contextmanager(lambda: iter(()))())  # The class of what `contextmanager` makes.
 
 _WHOLE: Final = {
     function.__code__ for kind in (_CONTEXT, *redirect_stdout.__bases__) for function in (kind.__enter__, kind.__exit__)
@@ -46,7 +46,7 @@ of HiGHS, which calls an exception in what it calls back a "Solve error", and wh
 
 def unbroken(function: Callable[P, T]) -> Callable[P, T]:
     """Have no signal raise anything in a function, nor in what it calls."""
-    _WHOLE.add(function.__code__)  # type: ignore[attr-defined]
+    _WHOLE.add(function.__code__)
     return function
 
 

@@ -214,6 +214,13 @@ def test_options_go_through_as_they_are(name: str) -> None:
     assert search(CoverageProblem.of(SMALL), strategy).status is Status.OPTIMAL
 
 
+@pytest.mark.parametrize("limits", [Limits(time_s=1e300), Limits(nodes=10**30)], ids=str)
+@pytest.mark.parametrize("name", ["highs", "pyomo:highs", "cbc", "scip"])
+def test_limits_may_be_larger_than_a_solver_s_numbers(name: str, limits: Limits) -> None:
+    found = search(CoverageProblem.of(SMALL), Milp(backend=name), limits)
+    assert (found.status, found.termination) == (Status.OPTIMAL, Termination.COMPLETED)
+
+
 def test_an_option_wins_over_what_optsum_sets() -> None:
     backend = backend_of("highs", options={"mip_max_nodes": 0, "time_limit": 7.0})
     settings = backend.settings(Limits(time_s=100.0), 3)

@@ -227,7 +227,7 @@ def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:
 
 
 def _with_labels(part: Topic, result: Result, wanted: Wanted) -> list[Result]:
-    extra = {"sentences": list(map(raw_text, part.sentences)), **_labels_of(part, result, wanted)}
+    extra = {"sentences": list(part.sentences), **_labels_of(part, result, wanted)}  # those that come together are raw
     vars(result)["extra"] = {**result.extra, **extra}  # nobody else holds it yet
     return [result]
 

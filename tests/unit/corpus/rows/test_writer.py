@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.rows.writer import RowWriter, read_rows
+from optsum.corpus.rows.writer import RowWriter, read_rows, to_bytes
 from optsum.errors import InputError, OptionError
 
 
@@ -266,6 +266,16 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, items: list[dict[s
 
 
 # Reading.
+
+
+_ESCAPED = st.text(st.sampled_from('a"\\\0\n\x1f\x7fé中\u2028,'), max_size=4)
+
+
+@given(
+    st.dictionaries(_ESCAPED, _ESCAPED | st.lists(_ESCAPED, min_size=6, max_size=12) | st.lists(st.none() | _ESCAPED))
+)
+def test_long_lists_of_texts_are_written_as_json_does(row: dict[str, Any]) -> None:
+    assert to_bytes(row) == json.dumps(row, ensure_ascii=False).encode()
 
 
 def test_unfinished_last_row_is_passed_over(path: Path) -> None:

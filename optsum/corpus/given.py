@@ -64,6 +64,7 @@ def topic_given(
                     f"{os.fspath(topic)!r:.200} is a path, and one topic was expected; use solve_all(path)"
                 )
             raise InputError("a text needs a reference summary to be compared with; give it too: solve(text, summary)")
+        topic = _single(topic)
         return topic if columns is None else topic_of(topic, reading._replace(columns=parse_columns(columns)))
     text = topic
     for given, what in ((text, "document"), (summary, "summary")):
@@ -72,6 +73,23 @@ def topic_given(
         if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
             raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
     return topic_of({"id": "text", "documents": [text], "references": [summary]}, reading._replace(flat="texts"))
+
+
+def _single(topic: object) -> object:
+    """Return one topic; the row of a data frame as a record. Several are refused."""
+    _check_splits(topic)
+    if isinstance(topic, Topic | BadTopic | Mapping | bytes) or hasattr(topic, "as_topic"):
+        return topic
+    if isinstance(topic, list | tuple) and topic and all(isinstance(one, str) for one in topic):
+        raise InputError(
+            "a list of sentences needs a reference summary to be compared with; give it too: solve(sentences, summary)"
+        )
+    row = hasattr(topic, "_asdict") or (hasattr(topic, "index") and hasattr(topic, "to_dict"))
+    if row and _rows_of(topic) is None:
+        return next(iter(_each(topic)))
+    if isinstance(topic, Iterable):
+        raise InputError("one topic was expected, and these are several; give one of them, or use solve_all(topics)")
+    return topic
 
 
 def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
@@ -207,8 +225,7 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
     """Iterate over what is given: the rows of a data frame as records, and the items of anything else."""
     if (rows := _rows_of(given)) is not None:
         return map(_cells, rows)
-    if isinstance(given, Mapping) and given and all(hasattr(split, "features") for split in given.values()):
-        raise InputError(f"this dataset has the splits {', '.join(map(str, given))}; give one of them")
+    _check_splits(given)
     if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
         raise InputError(f"this is {alone}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
@@ -217,6 +234,11 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
             f"{what} come from a path, a data frame or a list, not from something {json_type(given)}{collect}"
         )
     return chain.from_iterable(map(_each, given))
+
+
+def _check_splits(given: object) -> None:
+    if isinstance(given, Mapping) and given and all(hasattr(split, "features") for split in given.values()):
+        raise InputError(f"this dataset has the splits {', '.join(map(str, given))}; give one of them")
 
 
 def _each(item: Any) -> Iterable[Any]:

@@ -289,8 +289,7 @@ def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
 def topics_of_record(value: object, number: int | None, reading: Reading, source: str) -> Iterator[Topic]:
     """Yield the topics that an object is: one, or one for each item of a list that ``[]`` stands behind.
 
-    `number`: by which a topic without an id is called; None for a topic alone, which needs one if its keys are optsum's
-    own.
+    `number`: by which a topic without an id is called; None for a topic alone, which is called 0.
     """
     if isinstance(value, Topic):
         yield value
@@ -324,16 +323,18 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
             )
         return
     if not isinstance(value, Mapping):
-        raise InputError(f'a topic is an object with "id", "documents" and "references", not {json_type(value)}')
-    if number is not None and "id" not in value and not OWN.isdisjoint(value):
-        value = {"id": str(number), **value}
+        raise InputError(f'a topic is an object with "documents" and "references", not {json_type(value)}')
+    if "id" not in value and not OWN.isdisjoint(value):
+        value = {"id": str(number or 0), **value}
     yield _topic(value, None, reading, source)
 
 
 def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, source: str) -> Topic:
     """Return the topic of an object with optsum's own keys; `columns` has their former names."""
     if obj.get("id") is None:
-        raise InputError(f'the topic has no "id"; {_keys(obj)}{advice_for(obj) if OWN.isdisjoint(obj) else ""}')
+        if OWN.isdisjoint(obj):
+            raise InputError(f'the topic has neither "documents" nor "references"; {_keys(obj)}{advice_for(obj)}')
+        raise InputError('the "id" of the topic is null; give a string or a whole number, or leave it out')
     name = as_id(obj["id"], "the id of a topic")
     try:
         cover, meta, supports = _cover(obj.get("cover")), _meta(obj.get("meta")), _supports(obj)

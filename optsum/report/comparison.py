@@ -396,8 +396,8 @@ def compare(
         Names, or names joined by commas (``optsum list strategies``); greedy, lead and random if not given.
     exact : str
         The strategy that computes the optima, run too if it is not listed; "none" for none, which leaves the ratios
-        against the best bound. If not given: the strategy of the options, if it can, or the first that
-        serves what is maximized.
+        against the best bound. If not given: the first of `strategies` that proves, or "auto" where none of them
+        does or `exact_time_limit` is given.
     backends : sequence of str or mapping, or str
         Solvers that "milp" is run on, side by side; then "milp" is the only strategy if none are given. "usable" is all
         that work here; ``{"name": "highs", "options": {"presolve": "off"}}`` is one with options of its own, and so is

@@ -34,6 +34,7 @@ from optsum.program.highs import relax
 from optsum.registry import QUICK, STRATEGIES
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved, warm_up
+from optsum.running.oracles import with_text
 from optsum.running.posed import posed, prover_of
 from optsum.running.search import exact, search
 from optsum.system.clock import Deadline, TimeOver, clock
@@ -405,11 +406,18 @@ def frontier(
 
 
 def frontier_topics(
-    topics: AnyTopics, options: Options, lengths: Lengths | None, *, optima: bool = False, greedy: bool = True
+    topics: AnyTopics,
+    options: Options,
+    lengths: Lengths | None,
+    *,
+    optima: bool = False,
+    greedy: bool = True,
+    details: bool = False,
 ) -> Generator[list[Result], None, None]:
     """Compute the frontiers of topics one after another; yields the results of each topic together."""
     setup = setup_of(options)
-    return each_topic(topics, [setup], partial(_part, setup=setup, lengths=lengths, optima=optima, greedy=greedy))
+    work = partial(_part, setup=setup, lengths=lengths, optima=optima, greedy=greedy)
+    return each_topic(topics, [setup], partial(with_text, setup=setup, work=work) if details else work)
 
 
 def _part(part: Topic, setup: Setup, lengths: Lengths | None, *, optima: bool, greedy: bool) -> list[Result]:

@@ -476,10 +476,11 @@ def enumerate_topics(
     setup = setup_of(options)
     shaped = partial(Oracles.to_result, seed=options.seed, **shape)
     work = partial(_enumerate_part, setup=setup, nearness=nearness, shape=shaped)
-    return each_topic(topics, [setup], partial(_with_text, setup=setup, work=work) if details else work)
+    return each_topic(topics, [setup], partial(with_text, setup=setup, work=work) if details else work)
 
 
-def _with_text(part: Topic, setup: Setup, work: Callable[[Topic], list[Result]]) -> list[Result]:
+def with_text(part: Topic, setup: Setup, work: Callable[[Topic], list[Result]]) -> list[Result]:
+    """Return results whose rows carry the text of their problem."""
     return [carrying(result, details_of(part, setup)) for result in work(part)]
 
 

@@ -108,7 +108,8 @@ class Plan:
         base = resolve(options, config=config, among_others=True, taken=("time_limit",))
         exact = exact if exact is not None else file.get("exact")
         if exact is None:
-            exact = solving() if backends is not None else _serving(base)
+            among = strategies if exact_time_limit is None else ()
+            exact = solving() if backends is not None else _serving(base, among)
         exact = None if exact == "none" else exact
         added = exact is not None and exact not in strategies
         for name in [*strategies, *([exact] if exact else [])]:
@@ -208,11 +209,12 @@ def check_exact(strategy: str) -> None:
         raise OptionError(f"The strategy {strategy} proves nothing: for --exact choose {able}, or none.")
 
 
-def _serving(base: Options) -> str:
-    """Return the strategy that computes the optima if none is named: of the preset, or the first that can."""
-    for name in (base.strategy, *STRATEGIES.builtin):
-        variant = base.model_copy(update={"strategy": name, "strategy_options": ()})
-        if STRATEGIES.load(name).exact and not refused(variant):
+def _serving(base: Options, among: Sequence[str]) -> str:
+    """Return the first strategy that proves: of those `among` that are compared, of the preset, or of all."""
+    for name in (*among, base.strategy, *STRATEGIES.builtin):
+        if name not in STRATEGIES.names() or not STRATEGIES.load(name).exact:
+            continue
+        if not refused(base.model_copy(update={"strategy": name, "strategy_options": ()})):
             return name
     return solving()  # which says why
 

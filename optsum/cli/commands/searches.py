@@ -188,6 +188,7 @@ def run_frontier(
     ] = None,
     optima: Annotated[bool, typer.Option("--optima", help="count all optima at each step")] = False,
     greedy: Annotated[bool, typer.Option(help="add what greedy search reaches")] = True,
+    details: Annotated[bool, typer.Option("--details", help="rows with the texts, for optsum report")] = False,
     format_: Format = "text",
     plot: Plot = None,
 ) -> int:
@@ -213,7 +214,9 @@ def run_frontier(
     work = EachTopic(files, files.output, [resolved], other=lambda row: _other_frontier(row, found, optima, greedy))
     results = []
     with work.until_interrupted():
-        for each in work.run(lambda source: frontier_topics(source, resolved, found, optima=optima, greedy=greedy)):
+        for each in work.run(
+            lambda source: frontier_topics(source, resolved, found, optima=optima, greedy=greedy, details=details)
+        ):
             results += each
     if files.output != "-" and results:
         single = len(results) == 1 and results[0].frontier is not None
@@ -340,7 +343,7 @@ def run_compare(
         typer.Option(
             metavar="NAME",
             autocompletion=offered("strategies"),
-            help="strategy that computes the optima, or none [auto]",
+            help="strategy that computes the optima, or none [one of --strategies, or auto]",
         ),
     ] = None,
     details: Annotated[

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import ValidationError
 
 from optsum._version import __version__
-from optsum.contracts.result import Reached, Result, Status, listed
+from optsum.contracts.result import Frontier, Reached, Result, Status, listed
 from optsum.corpus.alternatives import claim_names, in_order, texts_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
@@ -107,6 +107,11 @@ class Setting:
         """Whether less is better."""
         return self._kind is not None and self._kind.sense is Sense.MINIMIZE
 
+    @property
+    def of_texts(self) -> bool:
+        """Whether its topics are texts, and no problems of somebody's own."""
+        return self._kind is None or self._kind.reads_topics
+
     @cached_property
     def _kind(self) -> Formulation | type[Formulation] | None:
         """The formulation; None for somebody's own where rows do not say how its topics are read."""
@@ -140,7 +145,7 @@ class Setting:
         options = self.options
         if options is None or self.setup is None:
             return "; ".join(filter(None, (what, _capitals(self.metric), *self._more)))
-        if not self.setup.formulation.reads_topics:
+        if not self.of_texts:
             return self.setup.formulation.about
         if not self.setup.formulation.has_metric:
             if not self.minimizes:
@@ -167,7 +172,8 @@ class Setting:
         return {
             "label": visible(self.label),
             "minimizes": self.minimizes,
-            "unit": None if options is None else options.length_unit,
+            "texts": self.of_texts,
+            "unit": options.length_unit if options is not None and self.of_texts else None,
             "components": components,
             "distinct": options is not None and options.counts == "set",
             "joined": options is not None and options.boundaries == "joined",
@@ -498,6 +504,8 @@ def _problem(
         topic = topic_of(row, details)
         problem.text = text_of(topic, setting, details.get("parts"))
         problem.sentences, problem.words = len(topic.sentences), sum(map(word_count, topic.sentences))
+        if not setting.of_texts:
+            problem.words = None
         problem.optima = _checked(details.get("optima"))
     return problem
 
@@ -950,7 +958,9 @@ def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
 def charts_of(gathered: Gathered) -> list[Chart]:
     """Return the charts for which there are numbers."""
     first = lengths if _has_frontier(gathered) else losses
-    makers = (ties, losses, gaps, profile, values, sizes, lengths)
+    makers = (ties, losses, gaps, profile, values, sizes, lengths) if len(gathered.problems) > 1 else (values, lengths)
+    if len(gathered.problems) == 1:  # has no distributions
+        first = lengths
     return [chart for maker in dict.fromkeys((first, *makers)) if (chart := maker(gathered)) is not None]
 
 
@@ -986,8 +996,9 @@ def _sentence(gathered: Gathered, setting: Setting) -> str:
     errors = f"; {counted(failed, 'error')}" if failed else ""
     frontiers = [each.result.frontier for problem in problems for each in problem.found.values()]
     longest = max((step.last for each in frontiers if each is not None for step in each.steps), default=_FAR)
-    size = f"; maximum lengths up to {longest:,}" if longest < _FAR else ""
-    return f"{counted(len(problems), 'topic')}; {setting.sentence}{size}; optimum proven{by} for {count}{errors}."
+    size = f"; maximum lengths up to {longest:,}" if longest < _FAR and setting.max_length is None else ""
+    many = counted(len(problems), "topic" if setting.of_texts else "problem")
+    return f"{many}; {setting.sentence}{size}; optimum proven{by} for {count}{errors}."
 
 
 def tiles_of(gathered: Gathered) -> list[Tile]:
@@ -995,11 +1006,15 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
     problems = gathered.problems
     oracles = [problem.value for problem in problems if problem.optimum is not None and problem.value is not None]
     tiles: list[Tile] = []
+    mean = "" if len(problems) == 1 else "mean "
     if oracles:
-        whole = all(problem.setting.minimizes for problem in problems)
-        what = "mean minimum cover" if whole else "mean oracle"
-        proven = "1 optimum" if len(oracles) == 1 else f"{len(oracles)} optima"
-        tiles.append((number(fmean(oracles), 2 if whole else 4), what, f"of {proven} proven"))
+        whole = all(problem.setting.minimizes or not problem.setting.of_texts for problem in problems)
+        what = ("minimum cover" if whole else "oracle") if problems[0].setting.of_texts else "optimum"
+        proven = f"of {counted(len(oracles), 'topic')}, proven" if mean else "proven"
+        where = " at the largest maximum length" if _has_frontier(gathered) else ""
+        value = fmean(oracles)
+        digits = 2 if whole else 4
+        tiles.append((number(value, 0 if _is_whole(value, problems) else digits), f"{mean}{what}", proven + where))
     names = gathered.names()
     rated = [
         (place, found)
@@ -1010,8 +1025,10 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         place, found = max(rated, key=lambda pair: fmean(each.ratio or 0.0 for each in pair[1]))
         ratios = [each.ratio or 0.0 for each in found]
         least = "at least " if any(each.guaranteed for each in found) else ""
-        worst = f"the best heuristic; {least}{number(min(ratios))} at worst"
-        tiles.append((number(fmean(ratios)), f"mean ratio of {names[place]}", worst))
+        worst = f"; {least}{number(min(ratios))} at worst" if mean else ""
+        what = f"{mean or least}ratio of {names[place]}"
+        tiles.append((number(fmean(ratios)), what, f"the best heuristic{worst}"))
+    if rated and mean:
         place = missing_strategy(gathered)
         missed = [
             each for each in gathered.of(gathered.variants[place]) if not each.guaranteed and each.ratio is not None
@@ -1022,11 +1039,17 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
     ties = median_count(problems)
     if ties is not None:
         middle, most, name = ties
-        tiles.append((short(middle), "tied optima (median)", f"{short(most)} at most, for {visible(name)}"))
-    if ties is not None and not rated:
+        what, more = "tied optima (median)", f"{short(most)} at most, for {visible(name)}"
+        tiles.append((short(middle), what, more) if mean else (short(middle), "optima that are tied", ""))
+    if ties is not None and not rated and mean:
         counts = gathered.counts()
         tiles.append((f"{counts.count('1')} of {len(counts)}", "topics with a single optimum", ""))
     return tiles
+
+
+def _is_whole(value: float, problems: Iterable[PageProblem]) -> bool:
+    """Whether a value is written without decimals, as values of somebody's own problems are that are whole."""
+    return value.is_integer() and not any(problem.setting.of_texts for problem in problems)
 
 
 def _frontier_tiles(gathered: Gathered) -> list[Tile]:
@@ -1078,8 +1101,10 @@ def _cell(results: list[tuple[PageProblem, PageResult]]) -> MatrixCell:
     least = "≥ " if any(each.guaranteed for _, each in results) else ""
     known = [each for problem, each in results if problem.optimum is not None]
     times = [_answer_time(each.result) for _, each in results if each.result.error is None]
+    mean = fmean(held) if held else None
+    whole = mean is not None and _is_whole(mean, (problem for problem, _ in results))
     return (
-        number(fmean(held)) if held else "-",
+        number(mean, 0 if whole else 4),
         f"{least}{number(fmean(ratios))}" if ratios else "-",
         f"{sum(each.reached for each in known)} of {len(known)}",
         seconds(fmean(times)) if times else "-",
@@ -1215,12 +1240,13 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         "perBlock": IN_BLOCK,
     }
     text: str = _template().render(
-        title=visible(title) or "Oracle summaries",
+        title=visible(title) or ("Oracle summaries" if gathered.settings[0].of_texts else "Best selections"),
         policy=_policy(script, style),
         script=script,
         style=style,
         data=data,
         blocks=list(blocks_of(problems, gathered)),
+        topics="Topics" if gathered.settings[0].of_texts else "Problems",
         sentences=list(map(visible, sentences_of(gathered))),
         count=len(problems),
         tiles=tiles_of(gathered),
@@ -1301,5 +1327,16 @@ def _result(result: Result) -> dict[str, Any]:
         "rouge": None if result.rouge is None else {visible(k): dict(v) for k, v in result.rouge.items()},
         "error": None if result.error is None else visible(result.error),
         "summary": None if result.summary is None else list(result.summary),
+        "steps": None if result.frontier is None else _steps(result.frontier) or None,
     }
     return {key: value for key, value in shown.items() if value is not None}
+
+
+def _steps(frontier: Frontier) -> list[dict[str, Any]]:
+    """Return what the page shows of a frontier: selections and values; bounds where they are not proven."""
+    names = ("from", "to", "objective", "bound", "length", "selection")
+    held = [step for step in frontier.steps if step.selection is not None and step.objective is not None]
+    return [
+        {name: row.get(name) for name in names if name != "bound" or step.bound_exact != step.objective_exact}
+        for step, row in ((step, step.to_row()) for step in held)
+    ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -24,8 +25,6 @@ OPTIONS: dict[str, Any] = {"max_length": 4, "strategy": "lead"}
 
 
 def frames(rows: list[dict[str, Any]]) -> Iterator[Any]:
-    import pandas as pd
-
     yield pd.DataFrame(rows)
     yield pd.DataFrame([*rows, {}]).iloc[:-1]  # as floats and objects
     yield pd.DataFrame({name: [json.dumps(row[name]) if isinstance(row[name], list) else row[name] for row in rows]
@@ -41,8 +40,6 @@ def test_frames(number: int) -> None:
 
 
 def test_a_frame_without_ids() -> None:
-    import pandas as pd
-
     frame = pd.DataFrame({"documents": ["One. Two.", None], "references": [["x y"], [["z"]]]})
     first, second = topics_of(frame)
     assert isinstance(first, Topic)
@@ -53,8 +50,6 @@ def test_a_frame_without_ids() -> None:
 
 
 def test_a_frame_of_a_well_known_data_set() -> None:
-    import pandas as pd
-
     frame = pd.DataFrame({"article": ["One. Two.", None], "highlights": ["x y", "z"], "guid": ["a", "b"]})
     first, second = optsum.solve_all(frame, **OPTIONS)
     assert (first.id, first.selection) == ("a", (0, 1))
@@ -62,8 +57,6 @@ def test_a_frame_of_a_well_known_data_set() -> None:
 
 
 def test_a_bad_cell_costs_the_others_nothing() -> None:
-    import pandas as pd
-
     frame = pd.DataFrame({"id": ["a", "b"], "documents": ["['x']", "One."], "references": ["y", "y"]})
     first, second = optsum.solve_all(frame, **OPTIONS)
     assert str(first.error).startswith("row 0: the cell documents begins as a list and is not JSON")
@@ -135,3 +128,42 @@ def test_items_that_are_no_topics_are_errors() -> None:
     results = list(optsum.solve_all(["topics.jsonl", Topic("t", (("a b",),), (("a",),))], **OPTIONS))  # type: ignore[list-item]
     assert [result.status for result in results] == ["error", "feasible"]
     assert "a topic is an object" in str(results[0].error)
+
+
+TEXT, SUMMARY = "The cat sat on the mat. It was happy.", "A cat sat on a mat."
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        {"documents": [TEXT], "references": [SUMMARY]},
+        {"documents": TEXT, "references": SUMMARY},
+        {"article": TEXT, "highlights": SUMMARY},
+        {"text": TEXT, "summary": SUMMARY},
+        pd.Series({"article": TEXT, "highlights": SUMMARY}),
+        next(pd.DataFrame([{"article": TEXT, "highlights": SUMMARY}]).itertuples()),
+    ],
+)
+def test_one_topic_needs_no_id_and_may_be_a_row(topic: Any) -> None:
+    found = optsum.solve(topic, max_length=8)
+    assert (found.id, found.selection) == ("0", (0,))
+
+
+@pytest.mark.parametrize(
+    ("topic", "words"),
+    [
+        (TEXT, r"give it too: solve\(text, summary\)"),
+        ([TEXT, SUMMARY], r"give it too: solve\(sentences, summary\)"),
+        ((TEXT, SUMMARY), r"give it too: solve\(sentences, summary\)"),
+        ([{"text": TEXT, "summary": SUMMARY}], r"several.*solve_all\(topics\)"),
+        (pd.DataFrame([{"text": TEXT, "summary": SUMMARY}]), r"several.*solve_all\(topics\)"),
+        (iter(()), r"several.*solve_all\(topics\)"),
+        ({"body": TEXT, "abstract": SUMMARY}, 'columns="documents=body,references=abstract" says'),
+        ({"doc": TEXT, "ref": SUMMARY}, 'neither "documents" nor "references"; its keys are: doc, ref; columns='),
+        (None, 'an object with "documents" and "references", not null'),
+        (3, "not a number"),
+    ],
+)  # fmt: skip
+def test_what_is_no_topic_is_told_what_to_pass(topic: Any, words: str) -> None:
+    with pytest.raises(optsum.InputError, match=words):
+        optsum.solve(topic, max_length=8)

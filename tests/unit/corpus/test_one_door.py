@@ -130,6 +130,8 @@ def streamed(_: Path, record: Record) -> Any:
 
 
 def arrays(_: Path, record: Record) -> Any:
+    if b"\\u0000" in line(record):
+        return None  # which numpy cuts off at the end of a text
     return topics_of(pytest.importorskip("datasets").Dataset.from_list([record]).with_format("numpy"))
 
 

@@ -138,7 +138,7 @@ def test_ids(given_id: object, name: str) -> None:
 @pytest.mark.parametrize(
     ("given_id", "message"),
     [
-        (None, 'has no "id"'),
+        (None, 'the "id" of the topic is null'),
         ("", "is blank"),
         (" \t", "is blank"),
         (True, "is true"),
@@ -157,7 +157,7 @@ def test_bad_ids(given_id: object, message: str) -> None:
         as_topic(changed(id=given_id))
 
 
-@pytest.mark.parametrize("key", ["id", "documents", "references"])
+@pytest.mark.parametrize("key", ["documents", "references"])
 def test_missing_key(key: str) -> None:
     topic = {name: value for name, value in GOOD.items() if name != key}
     with pytest.raises(InputError, match=f'no "{key}"; its keys are: '):

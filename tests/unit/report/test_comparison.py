@@ -83,6 +83,9 @@ def test_the_table_is_what_single_runs_give(news: list[Any]) -> None:
 
 def test_the_exact_strategy_comes_first_and_once() -> None:
     assert Plan.of(["greedy", "auto", "lead"], max_length=3).strategies == ["auto", "greedy", "lead"]
+    assert Plan.of(["greedy", "milp", "exhaustive"], max_length=3).strategies == ["milp", "greedy", "exhaustive"]
+    timed = Plan.of(["greedy", "milp"], max_length=3, exact_time_limit=9)  # which is none of milp's own
+    assert timed.strategies == ["auto", "greedy", "milp"]
     assert Plan.of("lead, greedy", "exhaustive", max_length=3).strategies == ["exhaustive", "lead", "greedy"]
     assert Plan.of(["lead"], "none", max_length=3).strategies == ["lead"]
     assert Plan.of(max_length=3).strategies == ["auto", "greedy", "lead", "random"]

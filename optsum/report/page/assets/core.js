@@ -35,8 +35,9 @@ function keyOf(strategy) {
 
 const fixed = (value, digits = 4) => (value === undefined || value === null ? "–" : value.toFixed(digits));
 
-/** Return an objective as people read it: the size of a cover is a whole number. */
-const objective = (value, setting) => (setting.minimizes && Number.isInteger(value) ? String(value) : fixed(value));
+/** Return an objective as people read it: the size of a cover is a whole number, and so may be others that are no ratio. */
+const objective = (value, setting) =>
+  (setting.minimizes || !setting.texts) && Number.isInteger(value) ? String(value) : fixed(value);
 
 function time(seconds) {
   if (seconds === undefined || seconds === null) return "–";

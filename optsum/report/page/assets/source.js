@@ -10,7 +10,7 @@ function columnsOf(text) {
     "div",
     { class: "columns" },
     el("div", { class: "reading" }, summaryPanel(summaryOf(text)), sourceColumn(text)),
-    text.cover ? coverColumn(text) : referenceColumn(text),
+    shown.setting.texts ? (text.cover ? coverColumn(text) : referenceColumn(text)) : null,
   );
   listen(columns);
   return columns;
@@ -43,7 +43,7 @@ function summaryPanel(sentences) {
             { type: "button", class: "to", "data-to": number, "aria-label": `to sentence ${nameOf(number)}` },
             nameOf(number),
           ),
-      el("bdi", {}, words),
+      el("bdi", {}, unnamed(number, words)),
     ),
   );
   const all = sentences.map(([, words]) => words).join("\n");
@@ -53,8 +53,8 @@ function summaryPanel(sentences) {
     el(
       "h3",
       { id: "summary-heading" },
-      "Summary ",
-      el("small", {}, counted(sentences.length, "sentence")),
+      shown.setting.texts ? "Summary " : "Selection ",
+      el("small", {}, counted(sentences.length, nounOf())),
       el("button", { type: "button", id: "copy", onclick: (event) => copy(all, event.currentTarget) }, "copy"),
     ),
     el("ol", {}, items),
@@ -65,6 +65,11 @@ function summaryPanel(sentences) {
   });
   return panel;
 }
+
+const nounOf = () => (shown.setting.texts ? "sentence" : "unit");
+
+/** Return words; nothing where they are only the number that stands beside them. */
+const unnamed = (number, words) => (!shown.setting.texts && words === nameOf(number) ? "" : words);
 
 const nameOf = (number) => String(shown.text?.names ? shown.text.names[number] : number);
 
@@ -147,12 +152,12 @@ function sourceColumn(text) {
       el("ol", { class: "sentences" }, items),
     ];
   });
-  const words = text.sentences.length ? counted(text.sentences.length, "sentence") : "";
+  const words = text.sentences.length ? counted(text.sentences.length, nounOf()) : "";
   return el(
     "section",
     { class: "column source", "aria-labelledby": "source-heading", tabindex: 0 },
-    el("h3", { id: "source-heading" }, "Source ", el("small", {}, words)),
-    el("button", { type: "button", class: "jump", onclick: jump }, text.cover ? (shown.setting.minimizes ? "to the cover ↓" : "to the claims ↓") : "to the references ↓"),
+    el("h3", { id: "source-heading" }, shown.setting.texts ? "Source " : "Units ", el("small", {}, words)),
+    shown.setting.texts ? el("button", { type: "button", class: "jump", onclick: jump }, jumpsTo(text)) : null,
     lists,
   );
 }
@@ -171,7 +176,7 @@ function folded(items) {
     else {
       const inside = run.slice(before, run.length - after);
       const [one, other] = [inside[0], inside.at(-1)].map((each) => nameOf(Number(each.dataset.sentence)));
-      const title = el("summary", {}, `${inside.length} sentences, ${one} to ${other}`);
+      const title = el("summary", {}, `${counted(inside.length, nounOf())}, ${one} to ${other}`);
       found.push(...run.slice(0, before));
       found.push(el("li", { class: "fold" }, el("details", {}, title, el("ol", { class: "sentences" }, inside))));
       found.push(...run.slice(run.length - after));
@@ -187,6 +192,11 @@ function folded(items) {
   }
   close(true);
   return found;
+}
+
+function jumpsTo(text) {
+  if (!text.cover) return "to the references ↓";
+  return shown.setting.minimizes ? "to the cover ↓" : "to the claims ↓";
 }
 
 /** Go to the other column, where it stands below the source. */
@@ -237,7 +247,7 @@ function sentenceItem(text, number, chosen, oracle, shares) {
     { class: `sentence ${kind}`, "data-sentence": number, tabindex: -1 },
     margin,
     el("span", { class: "sign", "aria-hidden": "true" }, sign),
-    el("bdi", { class: "text" }, piecesOf(sentence, parts)),
+    el("bdi", { class: "text" }, unnamed(number, sentence[1].join("")) && piecesOf(sentence, parts)),
     el("span", { class: "sr" }, told.filter(Boolean).join(", ")),
   );
 }

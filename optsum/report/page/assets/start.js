@@ -21,7 +21,7 @@ function listen(root) {
     [".references", ".word, .abstract", ["ArrowLeft", "ArrowRight"]],
   ]) {
     const section = root.querySelector(column);
-    section.addEventListener("keydown", (event) => rove(event, section, items, keys));
+    section?.addEventListener("keydown", (event) => rove(event, section, items, keys));
   }
 }
 
@@ -76,7 +76,7 @@ async function follow() {
 const KEYS = [
   ["j, k", "next, previous topic"],
   ["n, p", "next, previous chosen sentence"],
-  ["h, l", "earlier, later optimum"],
+  ["h, l", "earlier, later optimum; shorter, longer summary of a frontier"],
   ["1 to 9", "strategy"],
   ["↑, ↓", "sentences of the source"],
   ["←, →", "words of the references, when they have the focus"],

@@ -23,12 +23,14 @@ const FILTERS = {
 
 const secondsOf = (line) => line.results.find((each) => each !== null)?.[4];
 
+const texts = data.settings.some((each) => each.texts);
+
 const COLUMNS = [
-  { name: "topic", text: true, of: (line) => line.id },
+  { name: texts ? "topic" : "problem", text: true, of: (line) => line.id },
   ...(several ? [{ name: "setting", text: true, of: (line) => data.settings[line.setting].label }] : []),
-  { name: "sentences", size: true, of: (line) => line.sentences },
+  { name: texts ? "sentences" : "units", size: true, of: (line) => line.sentences },
   { name: "words", size: true, of: (line) => line.words },
-  { name: data.settings.every((each) => each.minimizes) ? "minimum" : "oracle", of: (line) => line.value },
+  { name: data.settings.every((each) => each.minimizes) ? "minimum" : texts ? "oracle" : "optimum", of: (line) => line.value },
   ...heuristics.map((place) => ({
     name: data.strategies[place].name,
     strategy: place,

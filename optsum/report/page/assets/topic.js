@@ -13,14 +13,17 @@ async function showTopic(topic, strategy, optimum, focus) {
   const fallback = data.strategies.findIndex((_, place) => has(place));
   const setting = data.settings[line.setting];
   if (changed) shown.component = setting.components[0];
-  const listed = oraclesOf(view, line);
-  Object.assign(shown, { topic, view, setting, text: view.text, listed });
+  Object.assign(shown, { topic, view, setting, text: view.text });
   shown.strategy = strategy >= 0 && view.results[strategy] ? strategy : Math.max(0, fallback);
+  const steps = view.results[shown.strategy]?.steps;
+  const listed = steps ? steps.map((step) => step.selection) : oraclesOf(view, line);
+  shown.listed = listed;
   shown.asked = optimum === null ? null : Math.min(optimum, Math.max(0, listed.length - 1));
   shown.optimum = shown.asked ?? nearest(listed, view.results[shown.strategy]?.selection);
   shown.oracle = listed[shown.optimum] ?? null;
+  shown.step = steps?.[shown.optimum];
   const exact = data.strategies[shown.strategy].exact && line.results[shown.strategy]?.[3] === 1;
-  shown.isOracle = exact && shown.oracle !== null;
+  shown.isOracle = (steps || exact) && shown.oracle !== null;
   shown.selection = shown.isOracle ? shown.oracle : (view.results[shown.strategy]?.selection ?? null);
   document.getElementById("overview").hidden = true;
   const root = document.getElementById("topic");
@@ -125,8 +128,19 @@ function strategyTabs(line) {
 /** Return the values of what is on show: fractions, lengths, and which optimum it is held against. */
 function valuesOf(line) {
   const result = shown.view.results[shown.strategy] ?? {};
-  const { setting } = shown;
+  const { setting, step } = shown;
   const parts = [];
+  if (step && !isOwn(result)) {
+    const proof = step.bound === undefined ? "optimal, proven" : `proven bound ${objective(step.bound, setting)}`;
+    const values = ` · ${proof} · ${lengthOf(step.length)}`;
+    return el(
+      "div",
+      { class: "values" },
+      el("p", {}, el("strong", {}, objective(step.objective, setting)), values),
+      optimumSwitch(),
+      explained({}),
+    );
+  }
   if (shown.view.optima?.near && !isOwn(result))
     return el(
       "div",
@@ -146,8 +160,7 @@ function valuesOf(line) {
   if (result.bound !== undefined && line.results[shown.strategy]?.[3] !== 1)
     parts.push(`proven bound ${objective(result.bound, setting)}`);
   if (result.termination) parts.push(`stopped by ${result.termination.replace("_", " ")}`);
-  if (result.length !== undefined)
-    parts.push(setting.unit ? `${result.length} ${setting.unit}` : `length ${result.length}`);
+  if (result.length !== undefined) parts.push(lengthOf(result.length));
   parts.push(time(line.results[shown.strategy]?.[4]));
   return el(
     "div",
@@ -172,9 +185,11 @@ function explained(result) {
   return found;
 }
 
+const lengthOf = (length) => (shown.setting.unit ? `${length} ${shown.setting.unit}` : `length ${length}`);
+
 /** Return what a fraction counts: claims, of weights their worth, or n-grams. */
 function countedName(component) {
-  if (!shown.text?.cover) return gramName(component);
+  if (!shown.text?.cover) return `${gramName(component)} of the references`;
   return shown.text.weights ? "of the claims' worth" : "claims";
 }
 
@@ -194,15 +209,15 @@ function official(result) {
   return el("p", { class: "note" }, `official scores: ${texts.join(" · ")}`);
 }
 
-/** Return "optimum 1 of 20" with arrows; where none is proven nothing can be switched. */
+/** Return "optimum 1 of 20", or a frontier's length, with arrows; where none is proven nothing can be switched. */
 function optimumSwitch() {
-  const { listed, view, optimum } = shown;
-  if (!listed.length || (!view.optima && listed.length === 1)) return null;
+  const { listed, view, optimum, step } = shown;
+  if (!listed.length || (!view.optima && !step && listed.length === 1)) return null;
   const count = view.optima ? view.optima.count : String(listed.length);
   const complete = view.optima ? view.optima.complete : false;
   const all = view.optima ? `${complete ? "" : "at least "}${short(count)}` : "those found";
   const more = listed.length < Number(count) ? ` (${listed.length} listed)` : "";
-  const arrow = (step, sign, name) =>
+  const arrow = (by, sign, name) =>
     listed.length < 2
       ? null
       : el(
@@ -210,19 +225,22 @@ function optimumSwitch() {
           {
             type: "button",
             id: name,
-            "aria-label": `${name} optimum`,
-            onclick: () =>
-              goTo(shown.topic, shown.strategy, (optimum + step + listed.length) % listed.length, `#${name}`),
+            "aria-label": `${name} ${step ? "length" : "optimum"}`,
+            onclick: () => goTo(shown.topic, shown.strategy, (optimum + by + listed.length) % listed.length, `#${name}`),
           },
           sign,
         );
   const kind = view.optima?.near ? `selection ${view.optima.near}` : "optimum";
   const what = shown.isOracle ? kind : `held against ${kind}`;
+  const range = step && (step.from === step.to ? step.from : `${step.from} to ${step.to}`);
+  const text = step
+    ? `maximum ${lengthOf(range)}, step ${optimum + 1} of ${listed.length}`
+    : `${what} ${optimum + 1} of ${all}${more}`;
   return el(
     "p",
     { class: "switch" },
     arrow(-1, "‹", "earlier"),
-    el("span", { id: "optimum", role: "status" }, ` ${what} ${optimum + 1} of ${all}${more} `),
+    el("span", { id: "optimum", role: "status" }, ` ${text} `),
     arrow(1, "›", "later"),
   );
 }
@@ -237,9 +255,9 @@ function summaryOnly() {
     { class: "alone" },
     result.summary && own
       ? summaryPanel(result.summary.map((sentence) => [null, sentence]))
-      : el("h3", {}, "Summary"),
+      : el("h3", {}, shown.setting.texts ? "Summary" : "Selection"),
     units.length ? el("p", { class: "note" }, `units: ${units.join(", ")}`) : null,
-    el("p", { class: "note" }, "Source and references are not in these rows: solve, compare, run and enumerate write them with --details."),
+    el("p", { class: "note" }, "Source and references are not in these rows: solve, compare, run, enumerate and frontier write them with --details."),
   );
 }
 

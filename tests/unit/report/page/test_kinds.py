@@ -11,8 +11,11 @@ import pytest
 from page_rows import TOPICS, rows_of
 
 from optsum.corpus.topics import read_topics
+from optsum.coverage.instance import Coverage
 from optsum.optima.nearness import Nearness
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.report.page.write import charts_of, gather, sentences_of, tiles_of, write_page
+from optsum.running.frontier import frontier_topics, resolve_frontier
 from optsum.running.oracles import enumerate_topics, resolve_enumeration
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples/data"
@@ -66,7 +69,23 @@ def frontier() -> list[dict[str, Any]]:
     return [{**row, "frontier": {**about, "steps": steps, "greedy": steps[:1]}}]
 
 
-KINDS = (compressions, covers, contexts, contexts_without_texts, subsequences, without_texts, near, frontier)
+def lengths() -> list[dict[str, Any]]:
+    """The frontier of a topic with its text: the best of 2 words covers two of five, that of 4 words four."""
+    options, asked = resolve_frontier({"max_length": 4}, "2:4:2")
+    ((result,),) = frontier_topics(TOPICS[:1], options, asked, details=True)
+    return [result.to_row()]
+
+
+def sites() -> list[dict[str, Any]]:
+    """A problem that is no text."""
+    problem = CoverageProblem.of(Coverage.facility([[9, 1, 4], [2, 8, 4], [1, 7, 5]], 2), name="sites")
+    return rows_of([problem], exact="auto", formulation="problem", max_length=None)
+
+
+KINDS = (
+    *(compressions, covers, contexts, contexts_without_texts, subsequences, without_texts, near, frontier),
+    *(lengths, sites),
+)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -118,19 +137,25 @@ def test_dropped_chunks_are_struck_through(chromium: Any, tmp_path: Path) -> Non
     assert "".join(chromium.execute_script(text)).split() == ["The", "old", "ferry,", "made", "its", "last", "trip"]
 
 
-def page_of(chromium: Any, path: Path, rows: list[dict[str, Any]], topic: str) -> Callable[[str], list[str]]:
-    """Open a topic of a page, and return what reads the texts of elements."""
+def wait_for(chromium: Any, happened: Callable[[], bool]) -> None:
     from selenium.webdriver.support.ui import WebDriverWait
 
+    WebDriverWait(chromium, 20, 0.01).until(lambda _: happened())
+
+
+def page_of(
+    chromium: Any, path: Path, rows: list[dict[str, Any]], topic: str, strategy: str = "branch-and-bound"
+) -> Callable[[str], list[str]]:
+    """Open a topic of a page, and return what reads the texts of elements."""
     write_page(rows, path)
     chromium.get("about:blank")
-    chromium.get(f"file://{path}#topic={topic}&strategy=branch-and-bound")
+    chromium.get(f"file://{path}#topic={topic}&strategy={strategy}")
 
     def texts(selector: str) -> list[str]:
         script = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
         return list(chromium.execute_script(script, selector))
 
-    WebDriverWait(chromium, 20, 0.01).until(lambda _: texts("#topic h2") == [topic])
+    wait_for(chromium, lambda: texts("#topic h2") == [topic])
     return texts
 
 
@@ -163,13 +188,36 @@ def test_what_is_near_the_best_is_not_called_optimal() -> None:
     gathered = gather(near())
     assert gathered.problems[0].optima is not None
     assert gathered.problems[0].optima["near"] == "within 25%"
-    assert [what for _, what, _ in tiles_of(gathered)] == ["mean oracle"]
+    assert [what for _, what, _ in tiles_of(gathered)] == ["oracle"]
 
 
 def test_a_frontier_is_drawn_with_greedy_beside_it() -> None:
     (chart,) = [chart for chart in charts_of(gather(frontier())) if chart.title == "Value against length"]
     assert chart.series == {0: [(2.0, 0.4), (4.0, 0.8)], 1: [(2.0, 0.4), (4.0, 0.4)]}
     assert "; maximum lengths up to 9; " in sentences_of(gather(frontier()))[0]
+
+
+def test_every_length_of_a_frontier_is_shown(chromium: Any, tmp_path: Path) -> None:
+    texts = page_of(chromium, tmp_path / "page.html", lengths(), "ties")
+    assert texts("#optimum") == [" maximum 4 words, step 2 of 2 "]
+    assert texts(".values strong, #totals") == ["0.8000", "covered 4, left 1, out of reach 0"]
+    assert len(texts(".sentence.chosen")) == 2
+    chromium.find_element("css selector", "#earlier").click()
+    wait_for(chromium, lambda: texts("#optimum") == [" maximum 2 words, step 1 of 2 "])
+    assert texts(".values strong, #totals") == ["0.4000", "covered 2, left 3, out of reach 0"]
+    assert len(texts(".sentence.chosen")) == 1
+    assert chromium.current_url.endswith("&optimum=1")
+
+
+def test_a_problem_that_is_no_text_has_no_words_and_references(chromium: Any, tmp_path: Path) -> None:
+    rows = sites()
+    assert [what for _, what, _ in tiles_of(gather(rows))] == ["optimum", "ratio of greedy", "optima that are tied"]
+    assert sentences_of(gather(rows))[0].startswith("1 problem; ")
+    texts = page_of(chromium, tmp_path / "page.html", rows, "sites", "auto")
+    assert texts(".values strong") == ["24"]
+    assert texts(".references, .jump") == []
+    assert texts("#topic h3") == ["Selection 2 unitscopy", "Units 3 units"]
+    assert texts("h1, #topics-heading") == ["Best selections", "Problems"]
 
 
 def test_a_frontier_stands_first_and_wide(chromium: Any, tmp_path: Path) -> None:

@@ -16,8 +16,7 @@ from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
-from optsum.system.compiled import njit
-from optsum.system.compiling import compiles
+from optsum.system.compiled import compiles, njit
 
 from .greedy import Greedy
 from .moves import EVALUATIONS, become, descend, overwrite, rank, restart, settle, start, tiny

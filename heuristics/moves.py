@@ -35,8 +35,7 @@ from optsum.coverage.state import (
     kernel_array,
     value_pair,
 )
-from optsum.system.compiled import njit
-from optsum.system.compiling import compiles
+from optsum.system.compiled import compiles, njit
 
 
 class MoveTable(NamedTuple):

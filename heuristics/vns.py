@@ -13,8 +13,7 @@ from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import IntArray
 from optsum.coverage.state import CHOSEN, Arrays
 from optsum.problem.problem import Capability, Problem, Selection
-from optsum.system.compiled import njit
-from optsum.system.compiling import compiles
+from optsum.system.compiled import compiles, njit
 
 from .greedy import Greedy
 from .moves import (

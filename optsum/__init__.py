@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from optsum._version import __version__
+from optsum._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from optsum.chunks.rules.files import parse_rules as parse_rules
@@ -23,147 +23,114 @@ if TYPE_CHECKING:
         OptionNames as OptionNames,
         SizeLimit as SizeLimit,
     )
-    from optsum.contracts.result import Result, Status, Termination
-    from optsum.contracts.run import Limits, Run as Run, Stopped as Stopped
+    from optsum.contracts.result import Result as Result, Status as Status, Termination as Termination
+    from optsum.contracts.run import Limits as Limits, Run as Run, Stopped as Stopped
     from optsum.contracts.strategy import Strategy as Strategy
-    from optsum.corpus.alignment import align
+    from optsum.corpus.alignment import align as align
     from optsum.corpus.formats.cover_table import parse_cover_table as parse_cover_table
     from optsum.corpus.given import with_vectors as with_vectors
-    from optsum.corpus.systems import System, read_systems
-    from optsum.corpus.topic import BadTopic as BadTopic, Topic, as_topic
-    from optsum.corpus.topics import read_topics
+    from optsum.corpus.systems import System as System, read_systems as read_systems
+    from optsum.corpus.topic import BadTopic as BadTopic, Topic as Topic, as_topic as as_topic
+    from optsum.corpus.topics import read_topics as read_topics
     from optsum.coverage.instance import Coverage as Coverage, Sense as Sense
     from optsum.coverage.normal_form_json import coverage_of_json as coverage_of_json
     from optsum.coverage.row import Row as Row
     from optsum.errors import (
         BackendError as BackendError,
         ExecutorError as ExecutorError,
-        InputError,
-        OptionError,
-        OptsumError,
+        InputError as InputError,
+        OptionError as OptionError,
+        OptsumError as OptsumError,
         UnknownNameError as UnknownNameError,
         UnsupportedError as UnsupportedError,
     )
-    from optsum.exchange.export import export
-    from optsum.exchange.import_ import import_solutions
-    from optsum.exchange.labels import labels
-    from optsum.experiments.folder import merge
-    from optsum.experiments.run import run
-    from optsum.experiments.folder import RunStatus as RunStatus, status
+    from optsum.exchange.export import export as export
+    from optsum.exchange.import_ import import_solutions as import_solutions
+    from optsum.exchange.labels import labels as labels
+    from optsum.experiments.folder import merge as merge
+    from optsum.experiments.run import run as run
+    from optsum.experiments.folder import RunStatus as RunStatus, status as status
     from optsum.metrics.metric import Metric as Metric
     from optsum.metrics.names import METRICS as METRICS, parse_metric as parse_metric
-    from optsum.metrics.rouge import rouge
+    from optsum.metrics.rouge import rouge as rouge
     from optsum.optima.optima import Optima as Optima
     from optsum.problem.objective import Counted as Counted
     from optsum.problem.coverage_problem import CoverageProblem as CoverageProblem
     from optsum.problem.formulation import Extract as Extract, Formulation as Formulation, Task as Task
-    from optsum.problem.linear_problem import PyomoProblem
-    from optsum.problem.problem import Capability as Capability, Evaluation as Evaluation, Problem
+    from optsum.problem.linear_problem import PyomoProblem as PyomoProblem
+    from optsum.problem.problem import Capability as Capability, Evaluation as Evaluation, Problem as Problem
     from optsum.problem.formulation import Rule as Rule, Serves as Serves
     from optsum.problem.spec import Spec as Spec
     from optsum.registry import BACKENDS as BACKENDS, FORMULATIONS as FORMULATIONS, STRATEGIES as STRATEGIES
-    from optsum.report.comparison import compare
-    from optsum.report.page.write import write_page
-    from optsum.report.system_scores import score
-    from optsum.report.tables.results import to_frame
+    from optsum.report.comparison import compare as compare
+    from optsum.report.page.write import write_page as write_page
+    from optsum.report.system_scores import score as score
+    from optsum.report.tables.results import to_frame as to_frame
     from optsum.running.oracles import Oracles as Oracles
-    from optsum.running.oracles import enumerate_optima
-    from optsum.running.context import context
-    from optsum.running.frontier import frontier
-    from optsum.running.search import search
-    from optsum.running.topics import solve, solve_all
-    from optsum.studies import study
-    from optsum.studies.tsc3 import score_extract
+    from optsum.running.oracles import enumerate_optima as enumerate_optima
+    from optsum.running.context import context as context
+    from optsum.running.frontier import frontier as frontier
+    from optsum.running.search import search as search
+    from optsum.running.topics import solve as solve, solve_all as solve_all
+    from optsum.studies import study as study
+    from optsum.studies.tsc3 import score_extract as score_extract
     from optsum.text.analyzer import Analyzer as Analyzer
 
-_HOME = {
+_NAMES = {
     name: f"optsum.{module}"
     for module, names in {
-        "chunks.rules.files": "parse_rules",
-        "contracts.backend": "Availability Backend BoundQuality Declaration Ending OptionNames RawOutcome SizeLimit",
+        "chunks.rules.files": "+parse_rules",
+        "contracts.backend": "+Availability +Backend +BoundQuality +Declaration +Ending +OptionNames +RawOutcome "
+        "+SizeLimit",
         "contracts.result": "Result Status Termination",
-        "contracts.run": "Limits Run Stopped",
-        "contracts.strategy": "Strategy",
+        "contracts.run": "Limits +Run +Stopped",
+        "contracts.strategy": "+Strategy",
         "corpus.alignment": "align",
-        "corpus.formats.cover_table": "parse_cover_table",
-        "corpus.given": "with_vectors",
+        "corpus.formats.cover_table": "+parse_cover_table",
+        "corpus.given": "+with_vectors",
         "corpus.systems": "System read_systems",
-        "corpus.topic": "BadTopic Topic as_topic",
+        "corpus.topic": "Topic as_topic +BadTopic",
         "corpus.topics": "read_topics",
-        "coverage.instance": "Coverage Sense",
-        "coverage.row": "Row",
-        "errors": "BackendError ExecutorError InputError OptionError OptsumError UnknownNameError UnsupportedError",
+        "coverage.instance": "+Coverage +Sense",
+        "coverage.row": "+Row",
+        "errors": "InputError OptionError OptsumError +BackendError +ExecutorError +UnknownNameError +UnsupportedError",
         "exchange.export": "export",
         "exchange.import_": "import_solutions",
         "exchange.labels": "labels",
-        "coverage.normal_form_json": "coverage_of_json",
+        "coverage.normal_form_json": "+coverage_of_json",
         "experiments.run": "run",
-        "experiments.folder": "RunStatus merge status",
-        "metrics.metric": "Metric",
-        "metrics.names": "METRICS parse_metric",
+        "experiments.folder": "merge status +RunStatus",
+        "metrics.metric": "+Metric",
+        "metrics.names": "+METRICS +parse_metric",
         "metrics.rouge": "rouge",
-        "optima.optima": "Optima",
-        "problem.coverage_problem": "CoverageProblem",
+        "optima.optima": "+Optima",
+        "problem.coverage_problem": "+CoverageProblem",
         "problem.linear_problem": "PyomoProblem",
-        "problem.formulation": "Extract Formulation Rule Serves Task",
-        "problem.objective": "Counted",
-        "problem.problem": "Capability Evaluation Problem",
-        "problem.spec": "Spec",
-        "registry": "BACKENDS FORMULATIONS STRATEGIES",
+        "problem.formulation": "+Extract +Formulation +Rule +Serves +Task",
+        "problem.objective": "+Counted",
+        "problem.problem": "Problem +Capability +Evaluation",
+        "problem.spec": "+Spec",
+        "registry": "+BACKENDS +FORMULATIONS +STRATEGIES",
         "report.comparison": "compare",
         "report.page.write": "write_page",
         "report.system_scores": "score",
         "report.tables.results": "to_frame",
-        "running.oracles": "Oracles enumerate_optima",
+        "running.oracles": "enumerate_optima +Oracles",
         "running.context": "context",
         "running.frontier": "frontier",
         "running.search": "search",
         "running.topics": "solve solve_all",
         "studies": "study",
         "studies.tsc3": "score_extract",
-        "text.analyzer": "Analyzer",
+        "text.analyzer": "+Analyzer",
     }.items()
     for name in names.split()
 }
-"""Name -> module, as above; names that `__all__` lacks are for extensions, and in `optsum.plugins` too."""
+"""Name -> module, as above; + is before names that are for extensions, and in `optsum.plugins` too."""
 
-__all__ = [
-    "InputError",
-    "Limits",
-    "OptionError",
-    "OptsumError",
-    "Problem",
-    "PyomoProblem",
-    "Result",
-    "Status",
-    "System",
-    "Termination",
-    "Topic",
-    "__version__",
-    "align",
-    "as_topic",
-    "compare",
-    "context",
-    "enumerate_optima",
-    "export",
-    "frontier",
-    "import_solutions",
-    "labels",
-    "merge",
-    "read_systems",
-    "read_topics",
-    "rouge",
-    "run",
-    "score",
-    "score_extract",
-    "search",
-    "solve",
-    "solve_all",
-    "status",
-    "study",
-    "to_frame",
-    "write_page",
-]
+_HOME = {name.removeprefix("+"): module for name, module in _NAMES.items()}
+
+__all__ = sorted({"__version__", *(name for name in _NAMES if name[0] != "+")})  # noqa: PLE0605 - of strings
 
 
 def __getattr__(name: str) -> Any:

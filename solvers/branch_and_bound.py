@@ -22,7 +22,7 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, require
 from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline
-from optsum.system.compiling import compiles
+from optsum.system.compiled import compiles
 
 from .covers import enumerate_covers, solve_cover
 from .engine.driver import Driver

@@ -16,10 +16,6 @@ from sources import FOLDERS, ROOT, all_sources, tree_of
 
 SYSTEM = "optsum/system/"  # what is said of the process itself: its clock, its kernels, what it started
 FACTS = {
-    "optsum/system/compiling.py: _announce": "people are told once that kernels are compiled",
-    "optsum/system/compiling.py: _collecting": "parts that are to be compiled are put here instead of being run",
-    "optsum/system/compiling.py: _hearing": "kernels say to the process, not to a caller, that they are compiled",
-    "optsum/system/compiling.py: _run": "kernels are made ready once a process",
     "optsum/problem/formulation.py: _served": "what was found to be served is not looked at again",
     "optsum/report/messages.py: _shown": "the terminal has one bar",
     "optsum/report/messages.py: _now": "how much the process says on its terminal",

@@ -20,8 +20,7 @@ from optsum.cli.flags import MORE, Debug, command
 from optsum.cli.signals import Signals
 from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.values import our_name
-from optsum.system.processes.children import ONE_THREAD, environment
-from optsum.system.processes.in_thread import leave
+from optsum.system.processes.children import ONE_THREAD, environment, leave
 
 _GROUPS: Final = {
     "Problem": (

@@ -103,7 +103,6 @@ class SizeLimit:
     together: bool = False
 
     def __str__(self) -> str:
-        """Return it in words."""
         if self.together:
             return f"{self.columns:,} variables and rows together"
         return f"{self.columns:,} variables and {self.rows:,} rows"
@@ -181,7 +180,6 @@ class Availability:
     version: str = ""
 
     def __bool__(self) -> bool:
-        """Return whether it is usable."""
         return self.usable
 
 
@@ -217,7 +215,6 @@ def _version_of_package(distribution: str) -> str:
 
 @lru_cache(maxsize=32)
 def _version_of(path: str, arguments: tuple[str, ...]) -> str | None:
-    """Return a program's version; None if it does not answer."""
     said = ask([path, *arguments], _ANSWERS_S)
     if said is None:
         return None

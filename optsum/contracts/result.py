@@ -18,8 +18,8 @@ from operator import attrgetter
 from sys import float_info
 from typing import Any, Final, Self, TypeAlias
 
-from optsum.contracts.shown import Shown
-from optsum.errors import InputError, UnsupportedError
+from optsum.errors import InputError, UnsupportedError, visible
+from optsum.system.notebook import Words, facts, kept_words, marked_text
 
 Test: TypeAlias = Callable[[Any], bool]
 
@@ -381,6 +381,14 @@ class Timing:
         return Timing(*(fsum(given) if (given := [s for s in column if s is not None]) else None for column in columns))
 
 
+_SHOWN_UNITS: Final = 20  # Units of a selection that a line shows.
+
+
+def unit_text(unit: Any) -> str:
+    """Return what people read of a unit: 3, or 3.1 for a part of a sentence."""
+    return ".".join(map(str, unit)) if isinstance(unit, tuple) else str(unit)
+
+
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
     """Return ``|bound - objective| / max(1e-10, |objective|)``, a finite number; None where either is missing."""
     if objective is None or bound is None:
@@ -417,7 +425,7 @@ def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[i
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Result(Shown):
+class Result:
     """One search on one problem.
 
     Attributes
@@ -590,6 +598,57 @@ class Result(Shown):
     def warning(self) -> str | None:
         """One sentence about the topic that puts its result in doubt, such as letters that the tokenizer drops."""
         return self.statistics.get("warning")
+
+    def __repr__(self) -> str:
+        name = "of a problem" if self.id is None else visible(repr(self.id))
+        said = [f"{name}: {self.status.value}", *(f"{what} {value}" for what, value in self._facts())]
+        return f"<Result {', '.join(said)}>"
+
+    def _repr_html_(self) -> str:
+        above = facts(f"{self.id or 'Result'}: {self.status.value.replace('_', ' ')}", self._facts())
+        if self.selection is None:
+            return above
+        found = dict.fromkeys(unit[0] if isinstance(unit, tuple) else unit for unit in self.selection)
+        numbers = list(found) if self.sentence_count and all(type(number) is int for number in found) else None
+        source = self.shown_source()
+        if source is None or numbers is None:
+            return above + (marked_text([self.summary], {}) if self.summary else "")
+        return above + marked_text(source, dict.fromkeys(numbers, 1.0), self._kept(source, numbers))
+
+    def shown_source(self) -> Sequence[Sequence[Words]] | None:
+        """Return the documents that the summary is of, where the result knows them."""
+        if self.source is not None:
+            return self.source
+        documents = self.extra.get("details", {}).get("documents")
+        return documents if isinstance(documents, list) else None
+
+    def _facts(self) -> list[tuple[str, str]]:
+        found = [("by", f"{self.strategy}{f' on {self.backend}' if self.backend else ''}")]
+        if self.error is not None:
+            return [*found, ("because", visible(self.error))]
+        if self.objective is not None:
+            ratio = f" ({self.numerator}/{self.denominator})" if self.numerator is not None else ""
+            found.append((self.metric or "objective", f"{self.objective:.4g}{ratio}"))
+        if self.status != "optimal" and self.bound is not None:
+            gap = "" if self.gap is None else f" (gap {self.gap:.1%})"
+            found.append(("bound", f"{self.bound:.4g}{gap}"))
+        if self.selection is not None:
+            more = len(self.selection) - _SHOWN_UNITS
+            units = " ".join(map(unit_text, self.selection[:_SHOWN_UNITS])) or "none"
+            found.append(("units", visible(units + (f" and {more} more" if more > 0 else ""))))
+        if self.length is not None:
+            found.append(("length", str(self.length)))
+        if self.termination != "completed":
+            found.append(("ended by", self.termination.value.replace("_", " ")))
+        return [*found, ("in", f"{self.seconds:.3g} s")]
+
+    def _kept(self, source: Sequence[Sequence[Words]], numbers: Sequence[int]) -> dict[int, set[int]] | None:
+        """Return which words of the sentences are kept, where sentences are not kept as a whole."""
+        summary = self.summary or ()
+        if not any(isinstance(unit, tuple) for unit in self.selection or ()) or len(summary) != len(numbers):
+            return None
+        sentences = [sentence for document in source for sentence in document]
+        return {number: kept_words(sentences[number], text) for number, text in zip(numbers, summary, strict=True)}
 
     def labels(self) -> tuple[int, ...] | None:
         """Return 1 for each sentence of the topic that is selected and 0 for each that is not, in document order.

@@ -16,8 +16,7 @@ from optsum.coverage.gains import RULED, brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
 from optsum.system.clock import NEVER, Deadline, TimeOver, clock
-from optsum.system.compiled import njit
-from optsum.system.compiling import compiles
+from optsum.system.compiled import compiles, njit
 
 _SLICE_S: Final = 0.02
 _FIRST_SLICE: Final = 20_000

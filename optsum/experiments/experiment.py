@@ -61,7 +61,6 @@ def fingerprint(path: str) -> dict[str, Any]:
 
 
 def _held(files: Iterable[tuple[Path, str]]) -> dict[str, Any]:
-    """Return the digest of files, and of names that they have, and the bytes that they hold together."""
     seen, size = hashlib.sha256(), 0
     for file, name in files:
         if name:
@@ -131,7 +130,6 @@ def _version(package: str) -> str | None:
 
 
 def _solvers(cells: Iterable[Options]) -> dict[str, str]:
-    """Return the version of each solver that a strategy uses."""
     names = dict.fromkeys(cell.backend for cell in cells if "backend" in STRATEGIES.load(cell.strategy).flags)
     found = {}
     for name in names:

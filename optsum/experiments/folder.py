@@ -167,7 +167,6 @@ def _fewer(known: int | None, now: int | None) -> list[str]:
 
 
 def _differing(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return what differs between a run and what is asked for."""
     said: list[str] = []
     for name in now:
         if name == "identity":

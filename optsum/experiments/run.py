@@ -271,7 +271,6 @@ class RunWork(AbstractContextManager["RunWork"]):
             _LOG.warning("%s; rows may be of two versions: run it again in another folder", "; ".join(changed))
 
     def _missing(self, cells: int) -> Iterator[Item]:
-        """Read the topics, and yield what is not done of them."""
         read = 0
         topics = ((file, topic) for file, reader in enumerate(self._readers) for topic in reader)
         for number, (file, topic) in enumerate(islice(topics, self._limit)):

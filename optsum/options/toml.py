@@ -78,7 +78,6 @@ def _alternatives(model: type[BaseModel], name: str) -> list[dict[str, Any]]:
 
 
 def _words(model: type[BaseModel], name: str) -> list[str]:
-    """Return the words that an option may be."""
     found = [each.get("enum", [each["const"]] if "const" in each else []) for each in _alternatives(model, name)]
     return [str(word) for words in found for word in words]
 

@@ -405,7 +405,6 @@ class Lengths:
         return cls(tuple(sorted(set(found))))
 
     def __str__(self) -> str:
-        """Return them as `given` reads them."""
         steps = {b - a for a, b in zip(self.of, self.of[1:], strict=False)}
         if len(self.of) > 2 and len(steps) == 1:
             return f"{self.of[0]}:{self.of[-1]}:{steps.pop()}"

@@ -104,7 +104,6 @@ def _count_copies(begin, found, copies, covers, cover, held, most):
 
 @njit(cache=True)
 def _forget_copies(begin, found, covers, cover, held, most):
-    """Undo `_count_copies`."""
     if covers[cover, ONCE] > 0:
         most[: covers[cover, DIFFERENT]] = 0
         return

@@ -48,7 +48,6 @@ class CoverageProblem(Problem):
         """Check nothing: the instance has checked its numbers, and these are its own."""
 
     def __repr__(self) -> str:
-        """Show the instance in a line."""
         return f"<{type(self).__name__} {self.name!r}: {repr(self.instance).partition(': ')[2]}"
 
     @classmethod
@@ -295,7 +294,6 @@ class CoverageProblem(Problem):
         return selection if violation else tuple(sorted(chosen))
 
     def _complete(self, selection: Selection, rng: np.random.Generator) -> Selection:
-        """Add random units to a cover until every feature is reached."""
         order = rng.permutation(self.size).tolist()
 
         def chosen(count: int) -> Selection:

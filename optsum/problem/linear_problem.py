@@ -152,7 +152,6 @@ class LinearProblem(Problem):
 
     @cached_property
     def _filled(self) -> IntArray:
-        """The rows that have entries."""
         found: IntArray = np.flatnonzero(np.diff(self.program.row_start))
         return found
 

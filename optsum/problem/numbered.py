@@ -24,7 +24,7 @@ from optsum.metrics.rouge import Score
 from optsum.problem.objective import Ratios, nothing_to_count, objective_of
 from optsum.problem.spec import Spec
 from optsum.system.clock import Deadline
-from optsum.system.compiling import compiles
+from optsum.system.compiled import compiles
 from optsum.text.analyzer import Analyzer
 from optsum.text.interned import Interned, interned
 
@@ -384,7 +384,6 @@ class NumberedTopic:
 
     @property
     def _shares_token(self) -> NDArray[np.bool_]:
-        """Whether each sentence has a token of some reference."""
         ids, start, first = self.tokens.ids, self.tokens.start, self.references[-1]
         known = np.zeros(self.tokens.different + 1, np.bool_)
         known[ids[: start[first]]] = True
@@ -392,7 +391,6 @@ class NumberedTopic:
         return found
 
     def _subsequences(self, units: IntArray, *, whole: bool) -> Subsequences:
-        """Return the common subsequences of the references and some sentences to extract."""
         covered = None
         if not whole:
             from optsum.metrics.lcs_kernel import covered_positions

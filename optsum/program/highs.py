@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import Sense
 from optsum.program.model import LinearModel
 from optsum.system.clock import NEVER, Deadline, standing
-from optsum.system.processes.in_thread import run_in_thread
+from optsum.system.processes.children import run_in_thread
 
 _ROW_WISE = 2
 

@@ -151,7 +151,7 @@ def each_topic(
     """
     given = topics_of(topics, setups[0].options.reading)
     if executor is not None:  # its processes find on disk what this one compiles
-        from optsum.system.compiling import compile_at_once  # most runs compile nothing
+        from optsum.system.compiled import compile_at_once  # most runs compile nothing
 
         compile_at_once()
     ready = fsum(map(warm_up, setups))
@@ -342,7 +342,6 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
 
 
 def _finished(answers: Iterable[tuple[_Ahead, Result]], setup: Setup, finish: Finish) -> list[Result]:
-    """Return the results of a topic of those of all its searches."""
     results: list[Result] = []
     for _, own in groupby(answers, key=lambda each: each[0].part.id):
         of_references = list(own)

@@ -63,7 +63,7 @@ class DiedError(BrokenExecutor):
     """A worker died while it worked on its items."""
 
 
-class Dask:
+class Dask(Crew):
     """The workers of a cluster.
 
     `scheduler`: its address; None starts a cluster on this machine, which ends with the call. `width`, `memory`: how
@@ -224,10 +224,6 @@ class Dask:
         del futures  # a client that leaves takes its own with it
         self._stack.close()
 
-    def close(self) -> None:
-        """Shut the executor down, if it was made here."""
-        self.end()
-
 
 def _key_of_run(distributed: Any) -> Any:
     """Return a key and its certificate, which nobody else has: whoever reaches a scheduler has code run by it."""
@@ -256,14 +252,13 @@ def _with_tracebacks(shown: bool, function: Callable[..., Any], *arguments: Any)
 _IDLE_S = 60  # How long processes wait for more work, so that a next call need not start new ones.
 
 
-class Local:
+class Local(Crew):
     """A number of processes, which stay for the next call.
 
     `copied`: whether they may begin as copies of this process (`optsum.running.copies`).
     """
 
-    falls_together = True
-    batch_s = 0.2
+    width = 1
 
     def __init__(self, width: int, memory: int | None = None, *, copied: bool = False) -> None:
         self.width, self._memory = width, memory
@@ -302,16 +297,13 @@ class Local:
             future: Future[Any] = self._executor.submit(function, *arguments)
         return future
 
-    def check(self) -> None:
-        """Do nothing: futures break when their processes do."""
-
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run end."""
         # They do nothing else, and answer at once to whatever comes; loky 3.7 stumbles when it kills what is cancelled.
         del name, futures
         interrupt_processes(self._executor)
 
-    def end(self, futures: Iterable[Future[Any]]) -> None:
+    def end(self, futures: Iterable[Future[Any]] = ()) -> None:
         """Give up what is under way."""
         del futures
         if self._executor is not None:
@@ -418,14 +410,11 @@ def _widen(pipe: int) -> None:
             fcntl(pipe, F_SETPIPE_SZ, _WIDTH)
 
 
-class Given:
+class Given(Crew):
     """An executor of the caller's, who starts and ends it; or a function that makes one, and a new one after a crash.
 
     `source`: one that a function made is shut down in the end.
     """
-
-    falls_together = True
-    batch_s = 0.2
 
     def __init__(self, source: Executor | Callable[[], Executor]) -> None:
         self._make = None if isinstance(source, Executor) else source
@@ -453,24 +442,17 @@ class Given:
         except RuntimeError as error:
             raise ExecutorError(f"The executor takes no work: {error}.") from error
 
-    def check(self) -> None:
-        """Do nothing: futures break when their processes do."""
-
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run end."""
         _cancel(futures)
         interrupt_here(name)  # threads
         interrupt_processes(self._executor)
 
-    def end(self, futures: Iterable[Future[Any]]) -> None:
+    def end(self, futures: Iterable[Future[Any]] = ()) -> None:
         """Give up what is under way."""
         _cancel(futures)
         if self._make is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
-
-    def close(self) -> None:
-        """Shut the executor down, if it was made here."""
-        self.end([])
 
 
 def _cancel(futures: Iterable[Future[Any]]) -> None:

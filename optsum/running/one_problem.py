@@ -616,10 +616,9 @@ def is_ready(setup: Setup) -> bool:
 
 @postponing()
 def _made_ready(setup: Setup, small: Options) -> float:
-    """Return the seconds that it took to make a process ready for the first time."""
     began = perf_counter()
     from optsum.problem.numbered import prepare_text  # small jobs need none of them
-    from optsum.system.compiling import collected, compile_at_once  # small jobs compile nothing
+    from optsum.system.compiled import collected, compile_at_once  # small jobs compile nothing
     from optsum.system.two_at_once import compile_parts  # small jobs compile nothing
 
     if setup.options.elsewhere:  # those processes find on disk what this one compiles

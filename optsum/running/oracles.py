@@ -53,7 +53,7 @@ from optsum.running.one_problem import (
 from optsum.running.posed import posed, prover_of
 from optsum.running.search import result_of_sets
 from optsum.system.clock import TimeOver, clock
-from optsum.system.compiling import compiles
+from optsum.system.compiled import compiles
 from optsum.system.notebook import Words, facts, marked_text
 from optsum.system.processes.signal_guard import postponing
 
@@ -813,7 +813,7 @@ def _shares(oracles: Oracles) -> list[list[Any]]:
 def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
     """Return what has to be called so that all kernels of some strategies are there, for all kinds of problems."""
     from optsum.problem.numbered import prepare_text  # small jobs need none of them
-    from optsum.system.compiling import collected  # small jobs compile nothing
+    from optsum.system.compiled import collected  # small jobs compile nothing
 
     chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
 

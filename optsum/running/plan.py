@@ -330,8 +330,6 @@ class _SharedBest:
         self._parts: dict[int, _Shared] = {}
 
     def run(self, setup: Setup) -> Result:
-        """Search with one strategy."""
-
         def single(number: int, part: Topic, setup: Setup, root_bound: Key | None) -> Result:
             return self._parts.setdefault(number, _Shared(part)).run(setup, root_bound)
 
@@ -347,7 +345,6 @@ class _Shared:
         self._bounds: dict[bool, Key] = {}
 
     def run(self, setup: Setup, root_bound: Key | None = None) -> Result:
-        """Search with one strategy; the time of building counts for each."""
         strategy = setup.strategy
         units = strategy.all_units
         if units not in self._tasks:

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from concurrent.futures import TimeoutError as NotYetError
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from itertools import chain, count, islice
 from time import perf_counter, sleep
 from types import FrameType
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 from uuid import uuid4
 
 from optsum.contracts.result import Result, Termination
@@ -52,21 +53,22 @@ class Job(Generic[Item, Answer]):
     together: Callable[[list[Item]], list[Any]] = list
 
 
-class Crew(Protocol):
-    """Processes (or threads) that work, wherever they are."""
+class Crew(ABC):
+    """Processes (or threads) that work, wherever they are.
+
+    `batch_s`: seconds of work in a batch: many times the cost of a message. `falls_together`: whether the death of one
+    process also loses the work of the others.
+    """
+
+    batch_s = 0.2
+    falls_together = True
 
     @property
+    @abstractmethod
     def width(self) -> int:
         """How many of them there are now, at least 1."""
 
-    @property
-    def batch_s(self) -> float:
-        """Seconds of work in a batch: many times the cost of a message."""
-
-    @property
-    def falls_together(self) -> bool:
-        """Whether the death of one process also loses the work of the others."""
-
+    @abstractmethod
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Have something done.
 
@@ -74,20 +76,23 @@ class Crew(Protocol):
         again.
         """
 
-    def check(self) -> None:
+    def check(self) -> None:  # noqa: B027 - futures of most break when their processes do
         """Look whether anybody is there, while there is nothing to do but wait."""
 
+    @abstractmethod
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Ask the searches of a run (`Job`) to end with their best selections.
 
         Its futures may be cancelled as far as they have not begun.
         """
 
-    def end(self, futures: Iterable[Future[Any]]) -> None:
+    @abstractmethod
+    def end(self, futures: Iterable[Future[Any]] = ()) -> None:
         """Give up what is under way, and leave no process behind that was started for this."""
 
     def close(self) -> None:
         """Let go, when all is done; what may serve a next call stays."""
+        self.end()
 
 
 LONG_S: Final = 1.0  # Work on one batch after which what is done is handed over first.
@@ -322,7 +327,6 @@ class _Stream(Generic[Item, Answer]):
         self._size = 1
 
     def rounds(self, items: Iterable[Item]) -> Iterator[list[Answer]]:
-        """Yield lists of answers."""
         source = iter(items)
         ended = False
         try:
@@ -363,7 +367,6 @@ class _Stream(Generic[Item, Answer]):
             self._crew.check()
 
     def _take(self, number: int) -> Iterator[list[Answer]]:
-        """Yield the answers of a batch that is done."""
         batch, future = self._under_way[number]
         try:
             done = future.result()
@@ -415,7 +418,6 @@ class _Stream(Generic[Item, Answer]):
         return [future for _, future in self._under_way.values()]
 
     def _wind_up(self) -> Iterator[list[Answer]]:
-        """Stop the work and yield what there is."""
         self._crew.interrupt(self._job.name, self._futures())
         until = perf_counter() + _GRACE_S
         for _, future in self._under_way.values():

@@ -142,7 +142,6 @@ class Cut:
         return cls(longest if max_words is None else max_words, max_bytes)
 
     def __str__(self) -> str:
-        """Return it in some words, for a caption."""
         if self.bytes is not None:
             return f"systems cut after {self.bytes} bytes"
         return f"systems cut after {self.words} words" if self.words else "systems as they are"

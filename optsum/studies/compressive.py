@@ -76,7 +76,6 @@ class CompressiveStudy(Study):
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
-        """All formulations and variants."""
         same = {
             "chunk_profile": self.chunk_profile, "chunk_rules": self.chunk_rules, "max_length": self.max_length,
             "stem": self.stem, "strategy": self.strategy, "time_limit": self.time_limit, "workers": self.workers,

@@ -671,7 +671,6 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
 
 
 def _size(topic: Topic) -> Row:
-    """Return what Table 1 counts."""
     return {
         "kind": "topic",
         "documents": len(topic.documents),
@@ -689,7 +688,6 @@ def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
 
 
 def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, Oracles | None]:
-    """Return a problem with all its oracles; None for them if not all were found."""
     (setup,) = setups["all"]
     oracles = oracles_of(part, setup, began=clock())
     result = without_interruption(oracles.result)

@@ -167,7 +167,6 @@ class LinHovyStudy(Study):
 
     @cached_property
     def _searches(self) -> dict[str, list[Options]]:
-        """The windows and the lead."""
         # Each document comes with the one reference that is agreed on, so there is nothing to choose.
         common: dict[str, Any] = {
             "references": "pooled", "model_units": self.model_units, "time_limit": self.time_limit,

@@ -400,7 +400,6 @@ class Tsc3Study(Study):
 
     @cached_property
     def _searches(self) -> dict[str, list[Options]]:
-        """How minimum covers are found."""
         options = resolve(
             {
                 "formulation": "cover", "uncoverable": self.uncoverable, "strategy": self.strategy,

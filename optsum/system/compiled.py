@@ -8,15 +8,16 @@ not; then it compiles those that have taken long. Nothing but time depends on it
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cache, cached_property, wraps
 from math import inf
 from threading import RLock, local
 from time import thread_time
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from optsum.system.clock import standing
 from optsum.system.plain import TooLongError, call_plainly, plain_of
@@ -55,8 +56,8 @@ class Patience:
     """How long this process still interprets kernels that are not compiled.
 
     `left_s`: seconds of the processor; 0 to compile kernels that have taken long, less to compile all when they are
-    called. `over`: called with the kernels that have taken long, once, when the patience is over. `loading`: called,
-    once, when kept kernels are loaded from now on. `thread`: what is not the process's, but each thread's own.
+    called. `over`: called with the kernels that have taken long, once, when the patience is over. `thread`: what is not
+    the process's, but each thread's own.
     """
 
     def __init__(self) -> None:
@@ -64,8 +65,6 @@ class Patience:
         self.spent_s = 0.0
         self.taken: dict[Any, float] = {}
         self.over: list[Callable[[set[Any]], object]] = []
-        self.loading: list[Callable[[], object]] = []
-        self.compiling: list[Callable[[], object]] = []
         self.thread = _OfThread()
 
     @property
@@ -111,16 +110,6 @@ class Patience:
         self.thread.rehearsal_s -= seconds
         self.left_s = max(0.0, self.left_s - seconds) if self.left_s > -inf else self.left_s
 
-    def begin_to_load(self) -> None:
-        """Call who waits for kernels that are loaded."""
-        while self.loading:
-            self.loading.pop()()
-
-    def tell(self) -> None:
-        """Call who wants to know that something is compiled."""
-        for call in self.compiling:
-            call()
-
     def lost(self) -> None:
         """Call who waits for the end of the patience."""
         while self.over and self.left_s <= 0.0 and self.taken:
@@ -165,7 +154,6 @@ class Kernel:
         self.compiled: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call what numba made of it, or interpret it."""
         return _first_call(self, *arguments) if self.compiled is None else self.compiled(*arguments)
 
     def __reduce__(self) -> str:
@@ -212,7 +200,6 @@ class _Instruction:
 
 
 def _first_call(kernel: Kernel, *arguments: Any) -> Any:
-    """Call a kernel that is not there yet."""
     if patience.left_s >= 0.0 and is_loaded(kernel, *arguments):
         return kernel(*arguments)
     early = not patience.loads
@@ -233,7 +220,7 @@ def _first_call(kernel: Kernel, *arguments: Any) -> Any:
             return _first_call(kernel, *arguments)
     with standing():
         patience.lost()
-        _compile(kernel, arguments, patience.tell)
+        _compile(kernel, arguments, _hear)
     return kernel(*arguments)
 
 
@@ -241,7 +228,8 @@ def is_loaded(kernel: Kernel, *arguments: Any) -> bool:
     """Return whether a kernel is compiled; one that is kept on disk is loaded, if loading is worth it by now."""
     if kernel.compiled is None and kernel.may_be_kept and patience.loads:
         with standing():
-            patience.begin_to_load()
+            while _waiting:
+                _waiting.popitem()[0]()
             _compile(kernel, arguments)
         kernel.may_be_kept = kernel.compiled is not None
     return kernel.compiled is not None
@@ -273,3 +261,83 @@ def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that makes kernels, with these options of numba's."""
     return lambda function: Kernel(function, options)
+
+
+Part: TypeAlias = Callable[[], object]  # A function without arguments that calls kernels, so that they are there.
+
+_collecting: list[list[Part]] = []  # Where parts are put instead of being run.
+
+_hearing: list[Callable[[], None]] = []  # What is called when something has to be compiled.
+
+_run: Final[dict[Part, set[Any]]] = {}  # The parts that were run, and the kernels that each had interpreted.
+
+_waiting: Final[dict[Part, None]] = {}  # Parts that are run when kept kernels are loaded.
+
+_SEVERAL: Final = 2  # Kernels of a part that make it worth to be compiled as a whole, which another process can do.
+
+
+def _hear() -> None:
+    _announce()
+    while _hearing:
+        _hearing.pop()()
+
+
+@cache
+def _announce() -> None:
+    logging.getLogger("optsum").warning("Compiling kernels for this machine; the next run finds them done.")
+
+
+def parts_with(kernels: set[Any]) -> list[Part]:
+    """Return the parts that were run and had several of some kernels interpreted."""
+    return [part for part, interpreted in _run.items() if len(interpreted & kernels) >= _SEVERAL]
+
+
+def compile_at_once() -> None:
+    """Let kernels be compiled when they are first called, for work that is going to last."""
+    patience.end()
+    for part in [part for part, interpreted in _run.items() if interpreted]:
+        del _run[part]
+
+
+@cache
+def compiles(prepare: Part) -> Callable[[], None]:
+    """Let a function that calls kernels, so that they are there, do so once."""
+
+    @wraps(prepare)
+    def part() -> None:
+        if _collecting:
+            _collecting[-1].append(part)
+        elif not patience.loads:
+            _waiting[part] = None
+        elif prepare not in _run:
+            own = patience.thread
+            others, own.interpreted = own.interpreted, set()
+            try:
+                with patience.rehearsing():
+                    prepare()
+                _run[prepare] = own.interpreted
+            finally:
+                own.interpreted = others
+
+    return part
+
+
+def collected(work: Callable[[], object]) -> list[Part]:
+    """Return the functions that some work would call through `compiles`, each once; they are not called."""
+    _collecting.append([])
+    try:
+        work()
+    finally:
+        found = _collecting.pop()
+    return list(dict.fromkeys(found))
+
+
+@contextmanager
+def on_first_compilation(call: Callable[[], None]) -> Iterator[None]:
+    """Call a function, once, when numba has something to compile meanwhile."""
+    _hearing.append(call)
+    try:
+        yield
+    finally:
+        if call in _hearing:
+            _hearing.remove(call)

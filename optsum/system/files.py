@@ -109,7 +109,6 @@ def _begin(stream: BufferedReader) -> bytes:
 
 
 def _unpacked(stream: BufferedReader, stack: ExitStack) -> BufferedReader:
-    """Return what a file holds that is compressed or a zip archive; itself, if it is neither."""
     begin = stream.peek(len(_XZ))
     if begin.startswith((_ZIP, _NO_FILE)):
         return stack.enter_context(BufferedReader(cast("RawIOBase", _of_zip(stream, stack))))
@@ -134,7 +133,6 @@ _TAR: Final = b"ustar"
 
 
 def _of_zip(stream: BufferedReader, stack: ExitStack) -> Any:
-    """Return the one file of a zip archive, opened."""
     if not stream.seekable():
         raise OSError("a zip archive cannot be read from a pipe; unpack it")
     try:
@@ -148,7 +146,6 @@ def _of_zip(stream: BufferedReader, stack: ExitStack) -> Any:
 
 
 def _of_tar(path: PathLike, stack: ExitStack) -> Any:
-    """Return the one file of a tar archive, compressed or not, opened."""
     import tarfile
 
     if path == "-":

@@ -18,13 +18,12 @@ from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
 
-from optsum.system.compiled import patience
-from optsum.system.compiling import Part, on_first_compilation, parts_with
+from optsum.system.compiled import Part, on_first_compilation, parts_with, patience
 from optsum.system.processes.children import end_with, python
 
 
 def compile_parts(parts: Sequence[Part], done: Callable[[], object] = lambda: None) -> None:
-    """Run functions that call kernels (`optsum.system.compiling.collected`)."""
+    """Run functions that call kernels (`optsum.system.compiled.collected`)."""
     helper = _Helper(parts)
     try:
         with on_first_compilation(helper.start):
@@ -42,8 +41,6 @@ patience.over.append(lambda kernels: compile_parts(parts_with(kernels)))
 
 
 class _Helper:
-    """The other process."""
-
     def __init__(self, parts: Sequence[Part]) -> None:
         self._names = [f"{part.__module__}:{part.__qualname__}" for part in parts]
         self._process: subprocess.Popen[str] | None = None
@@ -53,7 +50,6 @@ class _Helper:
         self.started = False  # whether there was anything to compile
 
     def start(self) -> None:
-        """Start it, if there is anything to share, and a processor to do it."""
         self.started = True
         if len(self._names) < 2 or _processors() < 2:
             return
@@ -88,7 +84,6 @@ class _Helper:
             there = self._heard()
 
     def _heard(self) -> bool:
-        """Take note of the next part that is begun; return whether the other is still there."""
         said = self._said.get()
         if said is None:
             self.end()
@@ -97,7 +92,6 @@ class _Helper:
         return True
 
     def end(self) -> None:
-        """End it."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

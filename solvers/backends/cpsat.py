@@ -26,8 +26,7 @@ from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 from optsum.system.clock import Deadline
-from optsum.system.processes.children import python
-from optsum.system.processes.in_thread import run_in_thread
+from optsum.system.processes.children import python, run_in_thread
 from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
 
 CP_SAT: Final = Declaration(

@@ -12,7 +12,7 @@ from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.cover import wcnf_of
 from optsum.system.clock import Deadline
-from optsum.system.processes.in_thread import run_in_thread
+from optsum.system.processes.children import run_in_thread
 
 RC2: Final = Declaration(
     install="pip install python-sat",

@@ -47,7 +47,7 @@ from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
 from optsum.system.clock import NEVER, Deadline, clock
-from optsum.system.processes.in_thread import run_in_thread
+from optsum.system.processes.children import run_in_thread
 from optsum.system.processes.signal_guard import is_amid, unbroken
 from optsum.system.processes.supervised import GRACE_S, Overran, find_program, run_supervised
 

@@ -82,7 +82,7 @@ def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Select
 
 def prepare() -> None:
     """Compile the kernels, or load them."""
-    from optsum.system.compiling import compiles  # small jobs compile nothing
+    from optsum.system.compiled import compiles  # small jobs compile nothing
 
     compiles(_run_kernels)()
 

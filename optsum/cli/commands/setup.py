@@ -93,7 +93,7 @@ def run_warm_up(
 
     from optsum.report.tables.table import seconds
     from optsum.running.oracles import kernels_of
-    from optsum.system.compiling import compile_at_once
+    from optsum.system.compiled import compile_at_once
     from optsum.system.two_at_once import compile_parts
 
     if strategy is not None and all_:

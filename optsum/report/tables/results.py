@@ -8,8 +8,7 @@ from decimal import Decimal
 from math import floor
 from typing import Any, Final, TypeVar
 
-from optsum.contracts.result import Frontier, OptimaFields, Reached, Result, Status, Step, is_posed
-from optsum.contracts.shown import unit_text
+from optsum.contracts.result import Frontier, OptimaFields, Reached, Result, Status, Step, is_posed, unit_text
 from optsum.corpus.rows.writer import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options

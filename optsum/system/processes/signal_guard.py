@@ -88,8 +88,6 @@ class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.cont
     __slots__ = ("_set",)
 
     def __call__(self, work: Callable[P, T]) -> Callable[P, T]:
-        """Return a function that does some work in such a context."""
-
         @wraps(work)
         def inner(*given: P.args, **named: P.kwargs) -> T:
             with postponing():
@@ -98,14 +96,12 @@ class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.cont
         return inner
 
     def __enter__(self) -> None:
-        """Put the handler that postpones in the place of Python's own."""
         mine = threading.current_thread() is threading.main_thread()
         self._set = mine and _signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self._set:
             _signal.signal(signal.SIGINT, _raise_or_postpone)
 
     def __exit__(self, *_: object) -> None:
-        """Put Python's own back."""
         if self._set:
             _signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -11,7 +11,7 @@ from threading import Event, Timer
 
 import pytest
 
-from optsum.system.processes.in_thread import run_in_thread
+from optsum.system.processes.children import run_in_thread
 
 
 def test_what_is_raised_there_is_raised_here() -> None:
@@ -56,7 +56,7 @@ def test_the_process_waits_for_one_that_did_not_hear(hears: bool) -> None:
     code = (
         "import time\n"
         "from threading import Event\n"
-        "from optsum.system.processes.in_thread import run_in_thread\n"
+        "from optsum.system.processes.children import run_in_thread\n"
         "stop = Event()\n"
         "def work():\n"
         f"    stop.wait(); time.sleep({0.0 if hears else 2.0}); print('ended', flush=True)\n"
@@ -77,7 +77,7 @@ def test_a_command_leaves_one_that_does_not_hear(number: signal.Signals | None) 
         "from threading import Event\n"
         "from optsum.cli import app\n"
         "from optsum.cli.exits import INTERRUPTED\n"
-        "from optsum.system.processes import in_thread\n"
+        "from optsum.system.processes import children as in_thread\n"
         "in_thread._LEAVES_S = 600.0\n"
         "atexit.register(print, 'at the end')\n"
         "def command(_):\n"
@@ -111,7 +111,7 @@ def test_a_command_leaves_at_once_and_takes_with_it_what_it_has_started(child: s
     before, _, made = child.rpartition("; ")
     code = (
         "import atexit, multiprocessing, os, sys, time\n"
-        "from optsum.system.processes.in_thread import leave\n"
+        "from optsum.system.processes.children import leave\n"
         "atexit.register(print, 'at the end')\n"
         f"{before}; child = {made}\n"
         "class Taken:\n"

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from optsum.system import compiling, two_at_once
-from optsum.system.compiling import collected, compiles, on_first_compilation
+from optsum.system import compiled as compiling
+from optsum.system import two_at_once
+from optsum.system.compiled import collected, compiles, on_first_compilation
 from optsum.system.two_at_once import compile_parts
 
 

@@ -158,6 +158,7 @@ class OwnFunction(str):
     _sent: bytes | None
 
     def __new__(cls, name: str, function: Callable[..., Any]) -> Self:
+        """Name a function."""
         own = super().__new__(cls, name)
         own.function = function
         own._sent = None

@@ -154,6 +154,7 @@ class Kernel:
         self.compiled: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
+        """Call what numba made of it, or interpret it."""
         return _first_call(self, *arguments) if self.compiled is None else self.compiled(*arguments)
 
     def __reduce__(self) -> str:

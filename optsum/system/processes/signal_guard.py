@@ -88,6 +88,8 @@ class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.cont
     __slots__ = ("_set",)
 
     def __call__(self, work: Callable[P, T]) -> Callable[P, T]:
+        """Return a function that does some work in such a context."""
+
         @wraps(work)
         def inner(*given: P.args, **named: P.kwargs) -> T:
             with postponing():

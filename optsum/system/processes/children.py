@@ -118,8 +118,9 @@ def run_in_thread(
             done.set()
 
     _at_work.add(done)
-    Thread(target=solve, name=getattr(work, "__name__", "apart"), daemon=True).start()
+    thread = Thread(target=solve, name=getattr(work, "__name__", "apart"), daemon=True)
     try:
+        thread.start()
         while not done.wait(_ASK_S):
             if passed() and not done.wait(_ASK_S):  # of its own time limit a solver knows itself
                 break

@@ -162,7 +162,6 @@ _ENDS = frozenset({".", "?", "!", "…", "..."})
 
 
 def _pairs(parse: Parse) -> dict[int, int]:
-    """Return the partner of each bracket and quotation mark that has one."""
     partner: dict[int, int] = {}
     waiting: list[tuple[str, int]] = []
     for place, word in enumerate(parse.tokens):
@@ -387,7 +386,6 @@ def _begins_with_capital(text: str) -> bool:
 
 
 def _article(form: str, following: str) -> str:
-    """Return *a* or *an* as the following word asks for it."""
     word = following.lstrip("\"'“‘([")
     small = word.lower()
     if len(word) == 1 or (word.isupper() and word.isalpha()):

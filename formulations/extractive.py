@@ -211,7 +211,6 @@ def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
 
 
 def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
-    """Return the paper's model, counted from the text when it is asked for."""
     counted = Counted.of(topic, spec.until(NEVER))
     sentences = [topic.sentences[unit] for unit in units]
     found = counted.units(0, list(map(spec.analyzer.tokens, sentences)))
@@ -227,7 +226,6 @@ def _component(
     texts: Sequence[list[str]],
     seams: Sequence[tuple[int, int, Gram]],
 ) -> Component:
-    """Return a component, with the bigrams that cross the ends of sentences."""
     between = partial(_between, [unit for unit, words in enumerate(texts) if not words])
     if counted.spec.boundaries == "joined" and counted.metric.components[part].sizes == (2,):
         # Joined, a summary of w words has w - 1 bigrams.

@@ -306,7 +306,6 @@ class GeneticPaper(_Sized):
 
     @staticmethod
     def _ranked(run: Run, candidates: Sequence[Selection]) -> list[_Ranked]:
-        """Return candidates with their ranks."""
         ranked = []
         for candidate in candidates:
             run.check()

@@ -18,10 +18,9 @@ from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
-from .greedy import Greedy
 from .moves import EVALUATIONS, become, descend, overwrite, rank, restart, settle, start, tiny
 from .plain import Plain
-from .starting import Slices, at_least, greedy_start, is_certified, on_arrays, raise_cheap_bound, random_start
+from .starting import FromGreedy, Slices, at_least, is_certified, on_arrays, raise_cheap_bound, random_start
 
 
 @compiles
@@ -130,7 +129,6 @@ class Genetic(Strategy):
             plain.descend(run.selection)
 
     def _dense(self, run: Run, first: Selection) -> Any:
-        """Return random individuals that keep the limits, the first of them as given."""
         moves = list(run.problem.moves(()))
         default = 100 if run.problem.can(Capability.COVERAGE) else 30
         rows = np.zeros((self.population or default, run.problem.size), np.int64)
@@ -193,7 +191,6 @@ class Genetic(Strategy):
 
     @staticmethod
     def _show(run: Run, best: Sequence[int]) -> bool:
-        """Report the best individual; return whether it is better than the incumbent."""
         selection = tuple(unit for unit, bit in enumerate(best) if bit)
         if selection == run.selection:
             return False
@@ -233,20 +230,11 @@ class Genetic(Strategy):
 
 
 @dataclass(frozen=True)
-class GeneticFromGreedy(Genetic):
+class GeneticFromGreedy(FromGreedy, Genetic):
     """`Genetic` with the greedy selection among the first individuals, so that it is never worse."""
 
     name: ClassVar[str] = "genetic+greedy"
     about: ClassVar[str] = "genetic algorithm, the greedy selection among the first individuals"
-
-    def prepare(self, problem: Problem | None = None) -> None:
-        """Load DEAP, and compile the kernels, greedy search's too."""
-        super().prepare(problem)
-        Greedy().prepare(problem)
-
-    def start(self, run: Run) -> Selection:
-        """Return the greedy selection."""
-        return greedy_start(run)
 
 
 def _sparse(run: Run, first: Selection, population: int) -> Any:

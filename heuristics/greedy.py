@@ -115,7 +115,6 @@ class Greedy(Strategy):
 
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
-        """Return where the climb ended; None if the kernels cannot hold the instance."""
         from optsum.coverage.climb import climbers_of
 
         run.check()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from optsum.coverage.gains import ALONE, JOINED, RULED, brought, changed_joined, gain_of, quick_ones
-from optsum.coverage.instance import Coverage, IntArray, Sense, pack
+from optsum.coverage.instance import Coverage, IntArray, Sense, gains_alone, pack
 from optsum.coverage.state import (
     CHOSEN,
     COVER,
@@ -62,16 +62,11 @@ def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
     held = np.bincount(instance.unit_feature, minlength=instance.features)
     most = np.zeros(instance.features, np.int64)
     np.maximum.at(most, instance.unit_feature, instance.unit_count)
-    full = np.diff(instance.level_start) - 1
-    base = instance.level_start[instance.unit_feature]
-    first = instance.level[base + np.minimum(instance.unit_count, full[instance.unit_feature])] - instance.level[base]
     within = np.ones(len(instance.level), bool)
     within[instance.level_start[:-1]] = False
     falling = (np.diff(instance.level, prepend=0) < 0) & within
-    gains = np.zeros(instance.size, np.int64)
-    np.add.at(gains, units, first)
     return MoveTable(
-        gains,
+        gains_alone(instance, 0) - instance.mass[0],
         np.zeros(instance.features, np.int64),
         kernel_array(np.concatenate([[0], np.cumsum(held)])),
         kernel_array(units[order]),
@@ -332,27 +327,13 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
     value = before[1] / before[2]
     turned = np.empty(len(state.chosen), np.int64)
     # Arrays by themselves: taken out of their tuples for each unit anew, they cost more than what is done with them.
-    lengths, unit_start, unit_feature, unit_count = (
-        arrays.lengths,
-        arrays.unit_start,
-        arrays.unit_feature,
-        arrays.unit_count,
-    )
-    level_start, level, slot, mass = arrays.level_start, arrays.level, arrays.slot, arrays.mass
-    chosen, copies, add_start, add_unit, quick = (
-        state.chosen,
-        state.copies,
-        moves.add_start,
-        moves.add_unit,
-        moves.quick,
-    )
+    own = unit_start, unit_feature, unit_count = arrays.unit_start, arrays.unit_feature, arrays.unit_count
+    tables = level_start, level, slot = arrays.level_start, arrays.level, arrays.slot
+    seams = arrays.seam_start, arrays.seam_second, arrays.seam_feature, arrays.seam_count
+    lengths, mass = arrays.lengths, arrays.mass
+    chosen, copies = state.chosen, state.copies
+    add_start, add_unit, quick = moves.add_start, moves.add_unit, moves.quick
     top_before, bottom_before, held_length, max_length = state.totals[0], state.totals[1], before[3], arrays.max_length
-    seam_start, seam_second, seam_feature, seam_count = (
-        arrays.seam_start,
-        arrays.seam_second,
-        arrays.seam_feature,
-        arrays.seam_count,
-    )
     gains, tabled = moves.table.gains, len(moves.table.gains) > 0
     if tabled:
         learn(moves.table, copies, level_start, level)
@@ -385,23 +366,7 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
                     if chosen[right] == 1:
                         left = right
                     right += 1
-                joined, top, bottom = changed_joined(
-                    copies,
-                    unit_start,
-                    unit_feature,
-                    unit_count,
-                    level_start,
-                    level,
-                    slot,
-                    seam_start,
-                    seam_second,
-                    seam_feature,
-                    seam_count,
-                    left,
-                    last,
-                    right,
-                    np.int64(1),
-                )
+                joined, top, bottom = changed_joined(copies, own, tables, seams, left, last, right, np.int64(1))
             if tabled and not joined:
                 top, bottom = gains[last], np.int64(0)
             elif not joined:
@@ -443,23 +408,14 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, dr
     before = rank(arrays, state)
     value = before[1] / before[2]
     turned = np.empty(len(state.chosen), np.int64)
-    lengths, unit_start, unit_feature, unit_count = (
-        arrays.lengths,
-        arrays.unit_start,
-        arrays.unit_feature,
-        arrays.unit_count,
-    )
-    level_start, level, slot, mass = arrays.level_start, arrays.level, arrays.slot, arrays.mass
+    own = unit_start, unit_feature, unit_count = arrays.unit_start, arrays.unit_feature, arrays.unit_count
+    tables = level_start, level, slot = arrays.level_start, arrays.level, arrays.slot
+    seams = arrays.seam_start, arrays.seam_second, arrays.seam_feature, arrays.seam_count
+    lengths, mass = arrays.lengths, arrays.mass
     chosen, copies, drop_start, quick = state.chosen, state.copies, moves.drop_start, moves.quick
     covering = arrays.kind == COVER
     best: Any = np.int64(-1)
     best_rank, best_loss, evaluations = before, 0.0, np.int64(0)
-    seam_start, seam_second, seam_feature, seam_count = (
-        arrays.seam_start,
-        arrays.seam_second,
-        arrays.seam_feature,
-        arrays.seam_count,
-    )
     rising = moves.table.rising == 1 and not forced and before[0] == 0
     n = len(chosen)
     left, here = np.int64(-1), np.int64(-1)
@@ -500,23 +456,7 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, dr
             right = here + 1
             while right < n and chosen[right] == 0:
                 right += 1
-            _, top, bottom = changed_joined(
-                copies,
-                unit_start,
-                unit_feature,
-                unit_count,
-                level_start,
-                level,
-                slot,
-                seam_start,
-                seam_second,
-                seam_feature,
-                seam_count,
-                left,
-                here,
-                right,
-                np.int64(-1),
-            )
+            _, top, bottom = changed_joined(copies, own, tables, seams, left, here, right, np.int64(-1))
             length = before[3] - lengths[unit]
             top, bottom = top + state.totals[0] - mass[0, unit], bottom + state.totals[1] - mass[1, unit]
             if bottom <= 0:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from optsum.contracts.run import Run, Stopped
+from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import OptionError
@@ -75,6 +76,19 @@ def greedy_start(run: Run) -> Selection:
     """Return the greedy selection, or a random start where greedy search finds nothing feasible."""
     Greedy().search(run)
     return random_start(run) if run.selection is None else run.selection
+
+
+class FromGreedy(Strategy):
+    """A search that starts from what greedy search finds, so that it is never worse."""
+
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Compile the kernels, greedy search's too."""
+        super().prepare(problem)
+        Greedy().prepare(problem)
+
+    def start(self, run: Run) -> Selection:
+        """Return the greedy selection."""
+        return greedy_start(run)
 
 
 def decisions(problem: Problem, selection: Selection) -> IntArray:
@@ -153,26 +167,22 @@ class Slices:
         `kernel`: function of the number of evaluations at which it is to return. `held`: function that returns the best
         selection that the kernel has and nobody has seen.
         """
+        run, size = self._run, self._size
         try:
-            return self._slice(kernel, evaluations)
+            run.check()
+            if run.limits.evaluations is not None:
+                size = min(size, max(1, run.limits.evaluations - run.evaluations))
+            began = clock()
+            answer = kernel(self.done + size)
+            seconds = clock() - began
+            if seconds < _SLICE_S / 2:
+                self._size = min(2 * self._size, _LARGEST)
+            elif seconds > _SLICE_S:
+                self._size = max(1, self._size // 2)
+            total = evaluations()
+            run.count(evaluations=total - self.done)
+            self.done = total
+            return bool(answer)
         except (Stopped, KeyboardInterrupt):
-            self._run.see(held())
+            run.see(held())
             raise
-
-    def _slice(self, kernel: Callable[[int], bool], evaluations: Callable[[], int]) -> bool:
-        run = self._run
-        run.check()
-        size = self._size
-        if run.limits.evaluations is not None:
-            size = min(size, max(1, run.limits.evaluations - run.evaluations))
-        began = clock()
-        answer = kernel(self.done + size)
-        seconds = clock() - began
-        if seconds < _SLICE_S / 2:
-            self._size = min(2 * self._size, _LARGEST)
-        elif seconds > _SLICE_S:
-            self._size = max(1, self._size // 2)
-        total = evaluations()
-        run.count(evaluations=total - self.done)
-        self.done = total
-        return bool(answer)

@@ -15,7 +15,6 @@ from optsum.coverage.state import CHOSEN, Arrays
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
-from .greedy import Greedy
 from .moves import (
     EVALUATIONS,
     PAIRS,
@@ -36,10 +35,10 @@ from .moves import (
 )
 from .plain import Plain
 from .starting import (
+    FromGreedy,
     Slices,
     at_least,
     decisions,
-    greedy_start,
     is_certified,
     on_arrays,
     raise_cheap_bound,
@@ -130,7 +129,6 @@ def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, un
 
 @njit(cache=True)
 def _return_to_best(arrays: Any, vns: Any, pairs: int) -> None:
-    """Descend from the best one next."""
     become(arrays, vns.descent.state, vns.best)
     restart(vns.descent, pairs)
     vns.control[DESCENDING] = 1
@@ -140,7 +138,6 @@ def _return_to_best(arrays: Any, vns: Any, pairs: int) -> None:
 
 @njit(cache=True)
 def _keep(arrays: Any, vns: Any) -> bool:
-    """Keep what is better than the best so far; return whether it is."""
     found, row = rank(arrays, vns.descent.state), vns.best_rank
     if ahead(found, (row[0], row[1], row[2], row[3])) <= 0:
         return False
@@ -285,17 +282,8 @@ class Vns(Strategy):
 
 
 @dataclass(frozen=True)
-class VnsFromGreedy(Vns):
+class VnsFromGreedy(FromGreedy, Vns):
     """`Vns` that starts from what greedy search finds, so that it is never worse."""
 
     name: ClassVar[str] = "vns+greedy"
     about: ClassVar[str] = "variable neighbourhood search from the greedy selection"
-
-    def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernels, greedy search's too."""
-        super().prepare(problem)
-        Greedy().prepare(problem)
-
-    def start(self, run: Run) -> Selection:
-        """Return the greedy selection."""
-        return greedy_start(run)

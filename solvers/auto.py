@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -126,14 +126,11 @@ class Auto(Strategy):
         if _has_program(problem) and not is_few(problem):
             return self.near(problem, Nearness(within=Fraction(0)), limits, should_stop).near(None, None)
         refusals: list[str] = []
-        for chosen in self.choices(problem, limits, refusals):
-            if chosen.enumerates:
-                try:
-                    found = chosen.enumerate(problem, limits, should_stop)
-                    return replace(found, statistics={**found.statistics, "ran": chosen.name})
-                except UnsupportedError as error:
-                    refusals.append(str(error))
-        raise UnsupportedError(refusals[-1])
+        choices = (chosen for chosen in self.choices(problem, limits, refusals) if chosen.enumerates)
+        found = _by_first(choices, refusals, lambda chosen: chosen.enumerate(problem, limits, should_stop))
+        if found is None:
+            raise UnsupportedError(refusals[-1])
+        return found
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
@@ -147,28 +144,18 @@ class Auto(Strategy):
             found = evaluated_near(problem, nearness, limits, should_stop, search, visit)
             return replace(found, statistics={**found.statistics, "ran": BranchAndBound.name})
         refusals: list[str] = []
-        for chosen in (BranchAndBound(), Exhaustive()):
-            try:
-                found = chosen.near(problem, nearness, limits, should_stop)
-                return replace(found, statistics={**found.statistics, "ran": chosen.name})
-            except UnsupportedError as error:
-                refusals.append(str(error))
-        raise UnsupportedError(refusals[-1])
+        near = _by_first(
+            (BranchAndBound(), Exhaustive()), refusals, lambda each: each.near(problem, nearness, limits, should_stop)
+        )
+        if near is None:
+            raise UnsupportedError(refusals[-1])
+        return near
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
         """Yield strategies for a problem, the best first; each is a choice only if those before it refuse.
 
-        Parameters
-        ----------
-        problem : Problem
-        limits : Limits
-        refusals : list of str
-            Why others did not serve; more are added.
-
-        Raises
-        ------
-        UnsupportedError
-            If only a visit of all selections would prove, and takes too long to wait for.
+        `refusals`: why others did not serve; more are added. An `UnsupportedError` says that only a visit of all
+        selections would prove, and takes too long to wait for.
         """
         with standing():
             self._prepare_choices(problem)
@@ -200,6 +187,17 @@ class Auto(Strategy):
                 yield strategy
             except UnsupportedError as error:
                 refusals.append(str(error))
+
+
+def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable[[Strategy], Optima]) -> Optima | None:
+    """Return what the first strategy finds that does not refuse, and which it was; why others did is noted."""
+    for chosen in choices:
+        try:
+            found = search(chosen)
+            return replace(found, statistics={**found.statistics, "ran": chosen.name})
+        except UnsupportedError as error:
+            refusals.append(str(error))
+    return None
 
 
 def _has_program(problem: Problem) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite
+from math import ceil, floor, isfinite
 from numbers import Rational
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
@@ -17,15 +17,17 @@ from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, Joint, Key, Sense
 from optsum.errors import BackendError, InputError, OptionError, UnsupportedError
+from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
+from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, require
 from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline
 from optsum.system.compiled import compiles
 
 from .covers import enumerate_covers, solve_cover
-from .engine.driver import Driver
+from .engine.driver import Driver, Meter
 from .engine.monitor import rehearsal, stop_at
 from .engine.program import program_of, spread
 from .engine.search import NodeStore
@@ -33,16 +35,11 @@ from .exhaustive.strategy import Exhaustive, evaluated_near, worth
 from .exhaustive.walkers import seconds_of
 from .few_units import prove_extracts, search_few_units
 from .levels import Refining, all_by_levels, limits_left, search_by_levels
-from .objectives.apart import solve_by_parts
-from .objectives.guards import servable, with_minimum_row
-from .objectives.lengths import ByLength
-from .objectives.near import near_optima
 from .objectives.paper_knapsack import solve_knapsack
-from .objectives.ratio import fits, solve_ratio
-from .objectives.recall import solve_recall
-from .objectives.sums import solve_sum
-from .objectives.tightened import tightened
-from .objectives.whole_text import is_whole_text, solve_whole_text
+from .objectives.ratio import fits, ratio_program, servable, solve_ratio, with_minimum_row
+from .objectives.recall import ByLength, optimum_of, recall_program, solve_by_parts, solve_recall
+from .objectives.sums import reaching_sum, solve_sum, tightened
+from .objectives.whole_text import LengthTable, is_whole_text, solve_whole_text
 
 if TYPE_CHECKING:
     from optsum.problem.numbered import Extracts, Proven
@@ -267,23 +264,10 @@ class BranchAndBound(Strategy):
         return found.done
 
     def search_further(self, run: Run, most: int | None = None) -> bool:
-        """Find one optimum and prove it, where `search_few_units` has not.
+        """Find one optimum and prove it, where `search_few_units` has not; raise `Stopped` at a limit of the run.
 
-        Parameters
-        ----------
-        run : Run
-        most : int, optional
-            Nodes after which a search of ratios is given up.
-
-        Returns
-        -------
-        bool
-            Whether it is proven; otherwise `most` nodes were not enough.
-
-        Raises
-        ------
-        Stopped
-            At a limit of the run.
+        `most`: nodes after which a search of ratios is given up. The result: whether the optimum is proven; otherwise
+        `most` nodes were not enough.
         """
         if _bounds_itself(run.problem):
             search_by_own_bound(run)
@@ -395,13 +379,11 @@ def _bounds_itself(problem: Problem) -> bool:
 
 
 def _compared(found: Optima, coverage: Coverage) -> Optima:
-    """Return an engine's optima with values as they are compared instead of numerators."""
     bottom = int(coverage.constants[1])
     return _mapped(found, lambda number: Fraction(number) / bottom if bottom > 0 else Fraction(0))
 
 
 def _shown(problem: Problem, found: Optima) -> Optima:
-    """Return an engine's optima with values as `Optima` has them instead of compared ones."""
     return _mapped(found, lambda key: worth(problem, key))
 
 
@@ -461,15 +443,16 @@ def is_linear(coverage: Coverage) -> bool:
     return reaches(coverage)[0] * spread(coverage.rows) < _LARGE
 
 
+def _is_one_ratio(coverage: Coverage) -> bool:
+    one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT and not coverage.ceilings
+    return one and fits(coverage)
+
+
 def _solve_ratios(
     coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
 ) -> Optima:
     """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
-    if coverage.ceilings:
-        solve = solve_whole_text if is_whole_text(coverage) else solve_sum
-    else:
-        one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT
-        solve = solve_ratio if one and fits(coverage) else solve_sum
+    solve = solve_whole_text if is_whole_text(coverage) else solve_ratio if _is_one_ratio(coverage) else solve_sum
     return solve(coverage, limits, deadline, every=every, start=start)
 
 
@@ -517,7 +500,6 @@ def _run_sums() -> None:
 
 
 def _tough() -> Coverage:
-    """Return an instance of 40 units with loose bounds."""
     units = range(40)
     copies = [{(7 * unit + 11 * step) % 30: 1 + unit % 2 for step in range(5)} for unit in units]
     return Coverage.of(
@@ -540,3 +522,175 @@ def _two_ratios() -> Coverage:
         combination=Combination.SUM,
         max_length=9,
     )
+
+
+LISTED: Final = 2_000_000  # Sets that are evaluated one and all to find how many different values there are.
+
+
+def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline: Deadline, *, linear: bool) -> Optima:
+    """Return all selections that are near the best, for every objective that branch and bound serves.
+
+    First the optimum is proven, which says how much a selection must be worth; then all sets that are worth as much are
+    enumerated, by the engine that enumerates optima, at a lower target.
+
+    `limits`: of nodes and memory, for the proof of the optimum and the enumeration together. `linear`: whether one
+    integer decides, and the engine holds it. The result: its values are compared ones, ``least`` is the threshold and
+    ``best`` a selection of the best value. If the best value is not proven, there is no threshold (unless it is given
+    as a value), and the family holds the good set alone; if a limit comes after the proof, the family holds some of
+    the sets.
+    """
+    if is_cover(instance):
+        reach = _of_cover(instance, limits, deadline)
+    else:
+        reach = (_of_recall if linear else _of_ratios)(instance, limits, deadline)
+    found, threshold, reason = reach.found, None, None
+    diagram = found.diagram
+    if found and (found.complete or nearness.known):
+        if nearness.values is not None:
+            diagram, threshold, reason = _best_values(reach, nearness.values)
+        else:
+            key, step, power = Fraction(found.value), step_of(instance), power_of(instance)
+            threshold = nearness.least(key, instance.goal, step=step, power=power)
+            diagram, reason = reach.sets(threshold)
+    return replace(
+        found,
+        diagram=diagram,
+        complete=found.complete and reason is None,
+        termination=found.termination if reason is None else reason.value,
+        statistics={**reach.statistics(), "diagram": len(diagram.nodes)},
+        least=threshold,
+        best=next(iter(found), None),
+    )
+
+
+def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termination | None]:
+    """Return all selections of the `wanted` best values: one enumeration, lower ones as long as values are missing.
+
+    The first is as low as it must be if every step has a selection; after that the distance doubles.
+    """
+    instance = reach.instance
+    shortest = instance.goal is Sense.MINIMIZE
+    best = Fraction(reach.found.value)
+    step = step_of(instance) or max(abs(best) / 200, Fraction(1, 10**6))
+    last = Fraction(int(instance.lengths.sum())) if shortest else Fraction(0)
+    away = step * (wanted - 1)
+    while True:
+        low = min(last, best + away) if shortest else max(last, best - away)
+        diagram, reason = reach.sets(low)
+        if reason is not None:
+            return diagram, low, reason
+        if diagram.count > LISTED:
+            return diagram, low, Termination.MEMORY_LIMIT
+        worth = worth_of_sets(instance, diagram)
+        if len(worth.keys) >= wanted or low == last:
+            threshold = worth.keys[min(wanted, len(worth.keys)) - 1]
+            if len(worth.keys) > wanted:
+                diagram = Diagram.of_sets(chosen_sets(diagram, worth.which < wanted))
+            return diagram, threshold, None
+        away = max(2 * away, step)
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """The optimum of an instance, and how to enumerate the sets that reach any other value."""
+
+    instance: Coverage
+    found: Optima  # One of them, or a good set at a limit, if there is any; its values as they are compared.
+    # Returns all sets that reach a threshold, or some of them and the limit that was reached.
+    sets: Callable[[Fraction], tuple[Diagram, Termination | None]]
+    statistics: Callable[[], Mapping[str, Any]]
+
+
+def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
+    bottom, program = int(instance.constants[1]), recall_program(instance)
+    try:
+        engine = Driver(program, limits, deadline)
+    except Stopped as stopped:
+        nothing, most = Diagram.of_sets([]), Fraction(reaches(instance)[0], bottom)
+        found = Optima(nothing, 0, most, complete=False, termination=stopped.termination.value)
+        return _Reach(instance, found, lambda _: (nothing, None), dict)
+    lowest = engine.aim(program.floor)
+
+    def key_of(value: int) -> Fraction:
+        return Fraction(engine.worth(value), bottom)
+
+    def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
+        node, reason = engine.all_of(max(0, lowest, engine.aim(ceil(threshold * bottom))))
+        return engine.store.diagram(node), reason
+
+    def statistics() -> Mapping[str, Any]:
+        return engine.finish().as_dict()
+
+    selection, termination, key, bound = None, Termination.COMPLETED, Fraction(0), Fraction(0)
+    if engine.feasible:
+        selection, value, upper, termination = optimum_of(engine, lowest)
+        if selection is not None:
+            key = key_of(value)
+        if selection is not None or termination is not Termination.COMPLETED:
+            bound = key_of(upper)
+    diagram = Diagram.of_sets([] if selection is None else [selection])
+    complete = termination is Termination.COMPLETED
+    return _Reach(instance, Optima(diagram, key, bound, complete, termination.value), sets, statistics)
+
+
+def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
+    """Ratios whose denominators vary are searched by programs that belong to a value."""
+    table = LengthTable(instance) if is_whole_text(instance) else None
+    found = _solve_ratios(instance, limits, deadline, every=False)
+    meter = Meter(limits, deadline)
+    meter.statistics.nodes = found.nodes
+
+    def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
+        if threshold <= 0:
+            return meter.reaching(program_of(instance, [0] * len(instance.constants)))
+        if table is not None or _is_one_ratio(instance):
+            rounded = smallest_fraction(threshold, max(1, reaches(instance)[1]))
+            if table is not None:
+                diagram, reason = table.all_of(rounded, limits, deadline)
+                return found.diagram if reason is not None else diagram, reason
+            return meter.reaching(ratio_program(instance, rounded))
+        return reaching_sum(instance, threshold, next(iter(found), ()), meter)
+
+    return _Reach(instance, found, sets, meter.as_dict)
+
+
+def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
+    """Covers are the selections that reach every feature, so their engine maximizes what is reached."""
+    found = enumerate_covers(instance, limits.after(0.0), every=False, should_stop=lambda: deadline.passed)
+    meter = Meter(limits, deadline)
+    meter.statistics.nodes = found.nodes
+
+    def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
+        if threshold < 0:
+            return Diagram.of_sets([]), None
+        within = replace(instance, goal=Sense.MAXIMIZE, max_length=floor(threshold), constants=instance.constants * 0)
+        full = int(instance.level[instance.level_start[1:] - 1].sum())
+        return meter.reaching(program_of(within, (1, 0)), full)
+
+    return _Reach(instance, found, sets, meter.as_dict)
+
+
+def smallest_fraction(value: Fraction, largest: int) -> Fraction:
+    """Return the least fraction >= a value whose denominator is at most `largest`.
+
+    The convergents of the value and those between them bracket it by neighbours in the Farey sequence (as
+    `Fraction.limit_denominator` does, which returns the nearer of the two).
+
+    Examples
+    --------
+    >>> smallest_fraction(Fraction(314, 1000), 20)
+    Fraction(6, 19)
+    """
+    if value.denominator <= largest:
+        return value
+    p0, q0, p1, q1 = 0, 1, 1, 0
+    n, d = value.numerator, value.denominator
+    while True:
+        a = n // d
+        q2 = q0 + a * q1
+        if q2 > largest:
+            break
+        p0, q0, p1, q1 = p1, q1, p0 + a * p1, q2
+        n, d = d, n - a * d
+    k = (largest - q0) // q1
+    return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))

@@ -28,8 +28,7 @@ from optsum.system.clock import Deadline
 
 from .branch_and_bound import BranchAndBound, is_linear
 from .exhaustive.strategy import Exhaustive, is_few
-from .objectives.guards import servable
-from .objectives.ratio import fits, solve_ratio
+from .objectives.ratio import fits, servable, solve_ratio
 from .objectives.recall import solve_recall
 from .objectives.sums import solve_sum
 

@@ -82,7 +82,6 @@ def take(clauses: Iterable[Sequence[Bits]], units: Bits) -> list[Clause]:
 
 
 def _minimal(touched: list[Bits], others: list[Bits]) -> Clause:
-    """Drop alternatives that contain another one; among `others` none does."""
     resting = set(others)
     kept: list[Bits] = []
     for candidate in sorted(set(touched), key=int.bit_count):
@@ -166,35 +165,31 @@ class Families(DiagramNodes):
         """Return the unions of a set of each of two families that have no unit in common."""
         if left == EMPTY_FAMILY or right == EMPTY_FAMILY:
             return EMPTY_FAMILY
-        if right == EMPTY_SET:
-            return left
-        # Branches have smaller numbers, so they are ready when their node is.
-        moved = {EMPTY_FAMILY: EMPTY_FAMILY, EMPTY_SET: right}
-        for number in self._below(left):
-            unit, lacking, having = self.rows[number]
-            moved[number] = self.node(unit, moved[lacking], moved[having])
-        return moved[left]
+        return left if right == EMPTY_SET else self._rebuilt(left, right, self.node)
 
     def spread(self, family: int, classes: Mapping[int, Sequence[int]]) -> int:
         """Let units stand for others: each set that holds one becomes a set with each of its class."""
-        moved = {EMPTY_FAMILY: EMPTY_FAMILY, EMPTY_SET: EMPTY_SET}
-        for number in self._below(family):
-            unit, lacking, having = self.rows[number]
-            spread = moved[lacking]
-            for twin in classes.get(unit, (unit,)):
-                spread = self.node(twin, spread, moved[having])
-            moved[number] = spread
-        return moved[family]
 
-    def _below(self, family: int) -> list[int]:
-        """Return the nodes that are reached from a family's, ascending."""
+        def node(unit: int, lacking: int, having: int) -> int:
+            for twin in classes.get(unit, (unit,)):
+                lacking = self.node(twin, lacking, having)
+            return lacking
+
+        return self._rebuilt(family, EMPTY_SET, node)
+
+    def _rebuilt(self, family: int, end: int, node: Callable[[int, int, int], int]) -> int:
+        """Make the nodes of a family anew, with another one in the place of the empty set."""
         reached, stack = {family}, [family]
         while stack:
             for branch in self.rows[stack.pop()][1:]:
                 if branch not in reached:
                     reached.add(branch)
                     stack.append(branch)
-        return sorted(reached - {EMPTY_FAMILY, EMPTY_SET})
+        moved = {EMPTY_FAMILY: EMPTY_FAMILY, EMPTY_SET: end}
+        for number in sorted(reached - {EMPTY_FAMILY, EMPTY_SET}):  # branches have smaller numbers
+            unit, lacking, having = self.rows[number]
+            moved[number] = node(unit, moved[lacking], moved[having])
+        return moved[family]
 
     def adopt(self, diagram: Diagram) -> int:
         """Return the family of a diagram."""
@@ -479,7 +474,6 @@ class CoverSearch:
         return length, family if length <= allowed else EMPTY_FAMILY
 
     def _single(self, clause: Clause) -> tuple[int, int]:
-        """One clause: its shortest alternatives."""
         lengths = list(map(self._length, clause))
         least = min(lengths)
         shortest = [alternative for alternative, length in zip(clause, lengths, strict=True) if length == least]

@@ -161,7 +161,6 @@ def _surely(gain, least, share):
 
 @njit(cache=True)
 def _more(fixed, walk, depth):
-    """Return how many units fit into a node at most, 1 or more."""
     left, count, shortest = fixed.rules[MOST] - walk.place[LENGTH, depth], 0, fixed.rules[MOST]
     for number in range(walk.place[NEXT, depth], walk.place[COUNT, depth]):
         shortest = min(shortest, fixed.lengths[walk.units[depth, number]])
@@ -267,7 +266,6 @@ def bound(fixed, walk, depth):
 
 @njit(cache=True)
 def _sort(units, reduced, lengths, begin, count):
-    """Let the densest units be the next, nearly in order since the node above; return how many steps that took."""
     steps = 0
     for number in range(begin + 1, count):
         unit, value = units[number], reduced[number]
@@ -282,7 +280,6 @@ def _sort(units, reduced, lengths, begin, count):
 
 @njit(cache=True)
 def _price(units, reduced, lengths, begin, count, left):
-    """Return the density of the unit that breaks the knapsack."""
     for number in range(begin, count):
         if reduced[number] > 0.0:
             left -= lengths[units[number]]
@@ -571,7 +568,6 @@ def _fit(instance: Coverage, constants: list[int], added: list[float]) -> bool:
 
 
 def _start(depths: int, gains: IntArray, features: int, ends: int) -> FewUnitsState:
-    """Return a walk in which only the gains of the units at the first node are filled in."""
     _, totals, units = gains.shape
     return FewUnitsState(
         units=np.empty((depths, units), np.int64),
@@ -843,31 +839,10 @@ def search_extracts(
 ) -> Any:  # fmt: skip
     """Search several topics, one after another, as far as that soon proves the optimum.
 
-    Parameters
-    ----------
-    ids, start, words, different, sentences
-        As in `optsum.text.interned.InternedTexts`: of each topic the sentences of the references first.
-    bounds, first_bound : arrays
-        Of each topic the number of the first sentence of each reference among all of the topic, and that of the first
-        sentence to extract; where those of each topic begin, and the last ones end.
-    coded : (metrics, 2)
-        Of each metric of the objective `optsum.metrics.metric.Metric.coded`.
-    form : places as `optsum.problem.numbered.FORM` names them
-    scored : (metrics, 2)
-        The same of those that the answers are scored by.
-    ceilings : CeilingArrays
-        Of no ceilings.
-
-    Returns
-    -------
-    found : (topics, 3)
-        How many units the optimum has, its length, and the nodes of the search; -1 first if it is not proven here.
-    chosen : (topics, most)
-        The numbers of its sentences.
-    totals : (topics, 4)
-        Numerator and denominator of each ratio.
-    scores : (topics, metrics, 3)
-        As `optsum.metrics.official_kernel.official_hits` returns them.
+    The arguments are those of `optsum.problem.numbered.Extracts` and its tokens, and the arrays of no ceilings. The
+    result: of each topic how many units the optimum has, its length, and the nodes of the search (-1 first if it is not
+    proven here); the numbers of its sentences; numerator and denominator of each ratio; and its scores, as
+    `optsum.metrics.official_kernel.official_hits` returns them.
     """
     topics = len(sentences)
     found = np.full((topics, 3), -1, np.int64)
@@ -1162,7 +1137,6 @@ def _search_instance(
 
 @njit(cache=True)
 def _order(order, gains, lengths):
-    """Do what `_densest` does."""
     for unit in range(len(order)):
         order[unit] = unit
     if len(order) <= _SORTED:

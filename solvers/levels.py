@@ -34,14 +34,13 @@ from optsum.errors import BackendError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Problem
+from optsum.problem.problem import Problem
 from optsum.system.clock import Deadline
 
 from .engine.core import States
 from .engine.driver import Driver
 from .engine.monitor import Statistics
-from .objectives.guards import with_minimum_row
-from .objectives.meter import least
+from .objectives.ratio import with_minimum_row
 from .objectives.recall import recall_program
 
 _PARTS: Final = 16  # Divisor of the gap that gives the first step from the bound downwards.
@@ -77,27 +76,27 @@ class Refining:
                 if not engine.feasible:
                     run.prove()
                     return
-                self._bounded(engine.upper * engine.divisor + program.base)
+                self._bounded(engine.worth(engine.upper))
                 if rounds == 1:
                     run.see(engine.guess()[0])
-                self._close(engine, lambda value: least(program, engine, value))  # noqa: B023 - called in this round
+                self._close(engine)
             finally:
                 done = engine.finish()
                 self._total.add(done)
                 run.count(nodes=done.nodes)
                 run.statistics.update({**self._total.as_dict(), "rounds": rounds})
 
-    def _close(self, engine: Driver, aim: Callable[[int], int]) -> None:
-        """Close the gap, until a set misses floors or nothing is left; `aim` is the target for a value."""
+    def _close(self, engine: Driver) -> None:
+        """Close the gap, until a set misses floors or nothing is left."""
         run, value = self._run, self._value()
         while self._upper is None or value < self._upper:
             if not self._undone:
                 self._next_target(value)
 
             def judge(units: tuple[int, ...]) -> int | None:
-                return aim(self._target) if self._reaches(units) else None
+                return engine.aim(self._target) if self._reaches(units) else None
 
-            self._undone = engine.rising(aim(self._target), judge, self._undone)
+            self._undone = engine.rising(engine.aim(self._target), judge, self._undone)
             if self._undone:
                 self._refine()
                 return
@@ -146,12 +145,6 @@ def limits_left(run: Run, gap: float | None = None) -> Limits:
         memory=limits.memory,
         gap=gap,
     )
-
-
-def facility_of(problem: Problem) -> Facility | None:
-    """Return the instance of a problem, if it is one of best similarities."""
-    coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
-    return coverage if isinstance(coverage, Facility) else None
 
 
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:

@@ -11,12 +11,12 @@ programs are coarse are split, and a solver maximizes over the selections of tho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from heapq import heappop, heappush
-from itertools import combinations, count
+from itertools import count
 from math import ceil, floor, inf
 from typing import Any, ClassVar, Final
 
@@ -29,17 +29,18 @@ from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
 from optsum.coverage.box import DenominatorBox
 from optsum.coverage.evaluate import score
+from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, coverage_model
-from optsum.program.surrogate import Weighted, box_of, excess, programs
+from optsum.program.surrogate import Weighted, box_of, excess, programs, wish_of
 from optsum.registry import BACKENDS
 
 from .branch_and_bound import BranchAndBound
-from .levels import facility_of, limits_left, search_by_levels
-from .ratio_rows import RatioRows, Side, sides_of
+from .levels import limits_left, search_by_levels
+from .ratio_rows import RatioRows, Side, cases_of, sides_of
 
 _TOLERANCE: Final = 1e-6  # Absolute error that is allowed to a solver's integer objective and to its bound.
 RELATIVE: Final = 1e-9
@@ -148,8 +149,6 @@ def _judged(
 
 @dataclass(frozen=True, slots=True)
 class _Court:
-    """Checks of single claims, with the sentences for those that are refuted."""
-
     name: str
     model: LinearModel
     size: float
@@ -252,7 +251,6 @@ def verify(run: Run, name: str) -> None:
 
 
 def _own(run: Run, seconds: float) -> Run:
-    """Return a run of branch and bound on a run's problem; only Ctrl-C, or a refusal, ends this one with it."""
     strategy = BranchAndBound()
     strategy.accept(run.problem)
     own = Run(run.problem, Limits(time_s=seconds), seed=run.seed)
@@ -354,7 +352,6 @@ def conclude(verdict: Verdict, outcome: RawOutcome, backend: Backend, name: str,
 
 
 def _only_tops(coverage: Coverage) -> Coverage:
-    """Return the instance with 1 for a denominator."""
     return replace(
         coverage,
         constants=np.array([coverage.constants[0], 1]),
@@ -442,8 +439,6 @@ def maximize_sum(run: Run, backend: Backend, name: str) -> None:
 
 
 class _Search:
-    """One run. `surpassed`: those of them that some program took for better than they are."""
-
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
         self.run, self.backend, self.name = run, backend, name
         self.coverage: Coverage = run.problem.coverage.merged
@@ -460,9 +455,12 @@ class _Search:
             self.seen.append(self._score(self.run.selection))
         elif self._largest((1,) * self.coverage.ratios, (0,) * self.coverage.ratios, ()) is None:
             return  # nothing is feasible
-        for ratios, sides in self._cases():
+        constants = self.totals.constants
+        for ratios, with_one, without in cases_of(self.coverage):
             if (box := _whole(box_of(self.coverage, self._wish(ratios)))) is not None:
-                self._put(float("inf"), _Part(ratios, box, sides))
+                sides = [Side({h: 1}, low=1 - constants[2 * h + 1]) for h in with_one]
+                sides += [Side({h: 1}, high=-constants[2 * h + 1]) for h in without]
+                self._put(float("inf"), _Part(ratios, box, tuple(sides)))
         while self._queue:
             bound = -self._queue[0][0]
             if bound <= self._value:
@@ -483,42 +481,9 @@ class _Search:
     def _score(self, selection: Selection) -> tuple[int, ...]:
         return score(self.coverage, selection)[0]
 
-    def _cases(self) -> Iterator[tuple[tuple[int, ...], tuple[Side, ...]]]:
-        """Yield the ratios that may have a denominator at once: those that always have one, and any of the others.
-
-        Those whose denominators are the same have one, or none, together.
-        """
-        most, constants = self.totals.most, self.totals.constants
-        certain: list[int] = []
-        others: dict[object, list[int]] = {}
-        for h in range(self.coverage.ratios):
-            if constants[2 * h + 1] > 0:
-                certain.append(h)
-            elif most[2 * h + 1] > 0:
-                fed = np.flatnonzero(self.coverage.slot == 2 * h + 1)
-                alike = (constants[2 * h + 1], self.coverage.mass[2 * h + 1].tobytes(), h if len(fed) else -1)
-                others.setdefault(alike, []).append(h)
-        groups = list(others.values())
-        for size in range(len(groups), -1, -1):
-            for chosen in combinations(groups, size):
-                ratios = sorted([*certain, *(h for group in chosen for h in group)])
-                if not ratios:
-                    continue  # all are over nothing: whatever is feasible is worth 0
-                sides = [Side({group[0]: 1}, low=1 - constants[2 * group[0] + 1]) for group in chosen]
-                left = [group[0] for group in groups if group not in chosen]
-                sides += [Side({h: 1}, high=-constants[2 * h + 1]) for h in left]
-                yield tuple(ratios), tuple(sides)
-
     def _wish(self, ratios: tuple[int, ...]) -> Weighted:
-        """Return the inequality that every selection as good as the incumbent fulfils."""
         assert self.run.selection is not None  # noqa: S101 - a search begins with one
-        totals = self._score(self.run.selection)
-        return Weighted(
-            ratios,
-            tuple(Fraction(self.coverage.weights[h]) for h in ratios),
-            self._value * sum(self.coverage.weights),
-            tuple(max(float(totals[2 * h]), 0.5) for h in ratios),
-        )
+        return wish_of(self.coverage, ratios, self._value, self._score(self.run.selection))
 
     def _look_at(self, bound: float | Fraction, part: _Part) -> None:
         """Bound a part by relaxations; split it, or let the solver close it, if that leaves something open."""
@@ -716,8 +681,9 @@ class Milp(Strategy):
 
     def search(self, run: Run) -> None:
         """Solve, re-score, prove; and prove again, if that is asked for."""
-        if (facility := facility_of(run.problem)) is not None:
-            search_by_levels(run, facility, self.search)
+        coverage = run.problem.coverage if run.problem.can(Capability.COVERAGE) else None
+        if isinstance(coverage, Facility):
+            search_by_levels(run, coverage, self.search)
             return
         solver = self.solver()
         try:
@@ -824,7 +790,6 @@ _WITHOUT_PROOF: Final = (Termination.INTERRUPTED, Termination.FAILED)
 
 
 def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> list[Callable[[], Fraction | None]]:
-    """Return the selections with one unit more, or less, as `judge` takes them."""
 
     def worth(unit: int) -> Fraction | None:
         other = tuple(sorted(set(selection) ^ {unit}))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from math import ceil, floor
 from typing import Final
 
@@ -19,8 +20,8 @@ import numpy as np
 from optsum.coverage.box import DenominatorBox
 from optsum.coverage.instance import Combination, Coverage, IntArray, pack
 from optsum.errors import UnsupportedError
-from optsum.program.ceiling_columns import CeilingColumns
 from optsum.program.model import LinearModel, coverage_model
+from optsum.program.rows import CeilingColumns
 from optsum.program.surrogate import reaches
 from optsum.whole import LARGEST
 
@@ -63,6 +64,31 @@ def _sloped(first: int, second: int, low: float, high: float, constants: tuple[i
     one, two = constants
     yield Side({second: _FINE, first: -below}, low=below * one - _FINE * two)
     yield Side({second: _FINE, first: -above}, high=above * one - _FINE * two)
+
+
+def cases_of(coverage: Coverage) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
+    """Yield the ratios that may have a denominator at once: those that always have one, and any of the others.
+
+    Those whose denominators are the same have one, or none, together. With each case come the first of every such group
+    that has one in it, and of every other.
+    """
+    most, constants = reaches(coverage), coverage.constants.tolist()
+    certain: list[int] = []
+    others: dict[object, list[int]] = {}
+    for h in range(coverage.ratios):
+        if constants[2 * h + 1] > 0:
+            certain.append(h)
+        elif most[2 * h + 1] > 0:
+            counts = bool((coverage.slot == 2 * h + 1).any())
+            alike = (constants[2 * h + 1], coverage.mass[2 * h + 1].tobytes(), h if counts else -1)
+            others.setdefault(alike, []).append(h)
+    groups = list(others.values())
+    for size in range(len(groups), -1, -1):
+        for chosen in combinations(groups, size):
+            ratios = sorted([*certain, *(h for group in chosen for h in group)])
+            if ratios:  # otherwise all are over nothing: whatever is feasible is worth 0
+                left = [group[0] for group in groups if group not in chosen]
+                yield tuple(ratios), [group[0] for group in chosen], left
 
 
 class RatioRows:
@@ -109,7 +135,6 @@ class RatioRows:
         return above - sum(b * d for b, d in zip(bottoms, totals[1::2], strict=True))
 
     def _weighted(self, weights: Mapping[int, int]) -> IntArray:
-        """Return a weighted sum of the totals' rows, which 64 bits must hold."""
         rows = [(weight, self._held[total]) for total, weight in weights.items() if weight and self._held[total].any()]
         if sum(abs(weight) * int(np.abs(row).max()) for weight, row in rows) > LARGEST:
             raise UnsupportedError(

@@ -35,8 +35,6 @@ class Moves(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where the climb is."""
-
     state: State
     gone: IntArray  # (moves,): 1 for moves that are made, or will not fit any more.
     flipped: IntArray  # (units,): room for the units of a move that is tried.

@@ -100,11 +100,14 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
     ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in zip(tops, bottoms, strict=True)]
     if instance.combination is Combination.PRODUCT:
         return prod((ratio**weight for ratio, weight in zip(ratios, instance.weights, strict=True)), start=Fraction(1))
+    return harmonic_mean(instance.weights, ratios)
+
+
+def harmonic_mean(weights: Sequence[int], ratios: Sequence[Fraction]) -> Fraction:
+    """Return the weighted harmonic mean of ratios; 0 where one is."""
     if not all(ratios):
         return Fraction(0)
-    return sum(instance.weights) / sum(
-        (weight / ratio for ratio, weight in zip(ratios, instance.weights, strict=True)), Fraction(0)
-    )
+    return sum(weights) / sum((weight / ratio for weight, ratio in zip(weights, ratios, strict=True)), Fraction(0))
 
 
 def mean_of_ratios(totals: Sequence[int], weights: Sequence[int]) -> Fraction:

@@ -205,7 +205,6 @@ class Facility(Coverage):
         return token, ordered[token, place], floors
 
     def _arrays(self, kept: IntArray) -> dict[str, Any]:
-        """Return the arrays of an instance with these levels; refuse those that would be too large."""
         n = self.size
         token, value, floors = self._kept_levels(kept)
         if len(token) * n > 25 * _MOST:

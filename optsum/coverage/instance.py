@@ -112,6 +112,15 @@ def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     return starts, np.array([value for row in rows for value in row], dtype=np.int64)
 
 
+def gains_alone(instance: Coverage, total: int) -> IntArray:
+    """Return the gain of each unit in a total if nothing else is chosen, without gains that need other units."""
+    starts, feature = instance.level_start, instance.unit_feature
+    gain = instance.level[np.minimum(starts[feature] + instance.unit_count, starts[feature + 1] - 1)]
+    summed = np.append(0, np.cumsum(np.where(instance.slot[feature] == total, gain, 0)))
+    found: IntArray = instance.mass[total] + summed[instance.unit_start[1:]] - summed[instance.unit_start[:-1]]
+    return found
+
+
 def _empty() -> IntArray:
     return np.zeros(0, dtype=np.int64)
 

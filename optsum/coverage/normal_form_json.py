@@ -16,7 +16,6 @@ from optsum.errors import InputError
 from optsum.whole import whole, whole_array
 
 FORMAT: Final = "optsum coverage 1"
-_MADE_BY: Final[dict[str, Callable[[Any], Any]]] = {"goal": Sense, "combination": Combination, "weights": tuple}
 
 
 def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = None) -> str:
@@ -61,6 +60,26 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else whole(value, "A number of a ceiling")
 
 
+def _joint(data: Mapping[str, Any]) -> Joint:
+    vetoes = data["vetoes"]
+    held = range(vetoes["from"], vetoes["to"]) if isinstance(vetoes, dict) else tuple(vetoes)
+    return Joint(data["feature"], tuple(data["needs"]), held, data["count"])
+
+
+def _row(data: Mapping[str, Any]) -> Row:
+    return Row(tuple(data["units"]), tuple(data["coefficients"]), data["low"], data["high"], data["name"])
+
+
+_READ_BY: Final[dict[str, Callable[[Any], Any]]] = {
+    "goal": Sense,
+    "combination": Combination,
+    "weights": tuple,
+    "joints": lambda joints: tuple(map(_joint, joints)),
+    "rows": lambda rows: tuple(map(_row, rows)),
+    "ceilings": lambda ceilings: tuple(map(_ceiling, ceilings)),
+}
+
+
 def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
     """Return the instance that `json_of_coverage` wrote, from its text or from what that decodes to.
 
@@ -79,35 +98,11 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
         data = json.loads(text) if isinstance(text, str) else text
         if data.get("format") != FORMAT:
             raise InputError(f"This is no instance of optsum: its format is not {FORMAT!r}.")
-        values: dict[str, Any] = {}
-        for field in fields(Coverage):
-            if field.name == "ceilings":  # files of older versions have none
-                values[field.name] = tuple(map(_ceiling, data.get("ceilings", ())))
-                continue
-            if field.name == "rows":  # likewise
-                values[field.name] = tuple(
-                    Row(tuple(row["units"]), tuple(row["coefficients"]), row["low"], row["high"], row["name"])
-                    for row in data.get("rows", ())
-                )
-                continue
-            value = data[field.name]
-            if field.name == "joints":
-                values[field.name] = tuple(
-                    Joint(
-                        joint["feature"],
-                        tuple(joint["needs"]),
-                        range(joint["vetoes"]["from"], joint["vetoes"]["to"])
-                        if isinstance(joint["vetoes"], dict)
-                        else tuple(joint["vetoes"]),
-                        joint["count"],
-                    )
-                    for joint in value
-                )
-            elif field.name in _MADE_BY:
-                values[field.name] = _MADE_BY[field.name](value)
-            else:
-                values[field.name] = value
-        return Coverage(**values)
+        given = {"rows": (), "ceilings": (), **data}  # files of older versions have none
+        values = {field.name: given[field.name] for field in fields(Coverage)}
+        return Coverage(
+            **{name: _READ_BY[name](value) if name in _READ_BY else value for name, value in values.items()}
+        )
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, InputError):
             raise

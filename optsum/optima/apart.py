@@ -104,7 +104,6 @@ def _farthest(diagram: Diagram, chosen: Collection[tuple[int, ...]], weights: In
 
 
 def _follow(diagram: Diagram, step: NDArray[np.int32], rank: int, place: int) -> tuple[int, ...]:
-    """Return the set of a way."""
     node, units = diagram.root, []
     while node != EMPTY_SET:
         unit, without, with_ = diagram.rows[node]

@@ -19,10 +19,6 @@ _FEW: Final = 10
 def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> int:
     """Count the non-empty sets of units whose total length lies within the limits.
 
-    Dynamic programming over the totals: with g(c) sets of total c so far, one more unit of length l makes
-    g(c) + g(c - l). All g(c) lie side by side in one long integer, in fields wide enough for any count, so that a
-    unit is one shift and one addition.
-
     `lengths`: lengths of the units, >= 0. The result: exact, of any size; the empty set is not counted.
 
     Examples
@@ -31,23 +27,15 @@ def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> 
     4
     """
     units = [int(length) for length in lengths if length <= max_length]
-    high = min(int(max_length), sum(units))
-    low = max(int(min_length), 0)
-    if high < low:
-        return 0
-    width = len(units) + 2
-    cut = (1 << (width * (high + 1))) - 1
-    totals = 1
-    for length in units:
-        totals = (totals + (totals << (width * length))) & cut
-    # A number is congruent to the sum of its digits: of fields that are all of them together less than one can hold.
-    return (totals >> (width * low)) % ((1 << width) - 1) - (low == 0)
+    return count_feasible_forest(units, [-1] * len(units), min_length, max_length)
 
 
 def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_length: int, max_length: int) -> int:
     """Count the non-empty sets of units within the limits that hold, with each unit, its parent.
 
-    As `count_feasible`, tree by tree: what can be chosen of a tree is nothing, or its root with a choice from each
+    Dynamic programming over the totals: with g(c) sets of total c so far, one more unit of length l makes
+    g(c) + g(c - l). All g(c) lie side by side in one long integer, in fields wide enough for any count, so that a
+    unit is one shift and one addition. What can be chosen of a tree is nothing, or its root with a choice from each
     subtree, and choices of two subtrees go together by multiplying their integers.
 
     `lengths`: lengths of the units, >= 0. `parents`: one number a unit, -1 for none.
@@ -72,11 +60,14 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
     below = [1] * len(lengths)
     totals = 1
     for unit in reversed(order):
-        chosen = (below[unit] << (width * lengths[unit])) & cut if lengths[unit] <= high else 0
+        if lengths[unit] > high:
+            continue
+        others = below[parents[unit]] if parents[unit] >= 0 else totals
+        others = (others + (others * below[unit] << (width * lengths[unit]))) & cut
         if parents[unit] >= 0:
-            below[parents[unit]] = (below[parents[unit]] * (1 + chosen)) & cut
+            below[parents[unit]] = others
         else:
-            totals = (totals * (1 + chosen)) & cut
+            totals = others
     # A number is congruent to the sum of its digits: of fields that are all of them together less than one can hold.
     return (totals >> (width * low)) % ((1 << width) - 1) - (low == 0)
 

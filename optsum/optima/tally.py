@@ -120,7 +120,6 @@ def rough_values(instance: Coverage, rows: IntArray) -> NDArray[np.float64]:
 
 @njit(cache=True)
 def _weigh(nodes, root, longest, weights, held):
-    """Add the weight of each set to its units."""
     way = np.empty(longest + 1, np.int64)
     stage = np.zeros(longest + 1, np.int8)
     depth = np.int64(0)  # no literal, which would be a type of its own for what is called with it

@@ -93,25 +93,10 @@ def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False, divisor
 def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bool = False) -> bool:
     """Solve what HiGHS holds, until it is done or the deadline has passed; Ctrl-C is heard within half a second.
 
-    Parameters
-    ----------
-    highs : highspy.Highs
-        Its option ``time_limit`` is set; its clock may have run before.
-    apart : bool
-        In a thread of its own, without which neither Ctrl-C nor the deadline's caller is heard; that costs 2 ms.
-    keeps : bool
-        Whether Ctrl-C ends HiGHS as a deadline does, so that what it holds can be asked for, instead of being raised.
-        The deadline is told of it: its `reason` is why HiGHS was asked to end, whose own status is the same for both.
-
-    Returns
-    -------
-    bool
-        Whether HiGHS has ended. Otherwise it does not hear, goes on in its thread, and must not be asked anything.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C, if it is not kept.
+    `apart`: in a thread of its own, without which neither Ctrl-C nor the deadline's caller is heard; that costs 2 ms.
+    `keeps`: whether Ctrl-C ends HiGHS as a deadline does, so that what it holds can be asked for, instead of being
+    raised; the deadline's `reason` is then why HiGHS was asked to end, whose own status is the same for both. The
+    result: whether HiGHS has ended; otherwise it goes on in its thread, and must not be asked anything.
     """
     highs.setOptionValue("time_limit", inf if deadline.left_s == inf else highs.getRunTime() + deadline.left_s)
     ended = run_heard(highs, deadline, keeps=keeps) if apart else _run_here(highs, deadline)

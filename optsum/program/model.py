@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Joint, Sense
 from optsum.errors import InputError, UnsupportedError
-from optsum.program.ceiling_columns import CeilingColumns
-from optsum.program.rows import LinearRows
+from optsum.program.rows import CeilingColumns, LinearRows
 from optsum.system.clock import Deadline
 from optsum.whole import LARGEST, whole, whole_array
 
@@ -197,7 +196,6 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
 
 
 def _check_linear(instance: Coverage, ratio: Fraction | None) -> None:
-    """Refuse an objective that is no linear function of the units."""
     if ratio is not None:
         if not instance.single_ratio:
             raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")

@@ -15,7 +15,7 @@ suffice.
 
 Coefficients are rounded towards "too much", in integers, so floating point decides only how good the programs are.
 
-A geometric mean is at most an arithmetic one (`optsum.program.tangent`), whose programs serve.
+A geometric mean is at most an arithmetic one (`optsum.program.ratio_bound`), whose programs serve.
 """
 
 from __future__ import annotations
@@ -45,6 +45,13 @@ class Weighted:
     # one positive number for each of them: numerators as they are near the optimum: they decide how good the programs
     # are, never whether they hold.
     typical: tuple[float, ...]
+
+
+def wish_of(instance: Coverage, ratios: Sequence[int], value: Fraction, totals: Sequence[int]) -> Weighted:
+    """Return the wish for a mean of some ratios that is worth a value; `totals` are those of a good selection."""
+    weights = tuple(Fraction(instance.weights[h]) for h in ratios)
+    typical = tuple(max(float(totals[2 * h]), 0.5) for h in ratios)
+    return Weighted(tuple(ratios), weights, value * sum(instance.weights), typical)
 
 
 def reaches(instance: Coverage) -> list[int]:

@@ -538,15 +538,13 @@ class Watch:
                 return made
 
             solver._create_solver_model = create_solver_model  # noqa: SLF001 - Pyomo has no other way to it
-        elif (solve := getattr(solver, "_solve", None)) is not None:
+        elif hasattr(solver, "_solve"):
 
-            def solve_model() -> Any:
-                self._begin()
+            def ready() -> None:
                 config = solver._active_config  # noqa: SLF001
                 config.time_limit = self.settings()["time_limit"] if limited else config.time_limit
-                return solve()
 
-            solver._solve = solve_model  # noqa: SLF001
+            self._begin_with(solver, "_solve", ready)
         else:
             self.alarm.silence()  # nobody knows when it begins
 
@@ -565,29 +563,28 @@ class Watch:
                 TempfileManager.tempdir = before
 
     def _prepare(self, solver: Any, folder: Path) -> None:
-        solver.options.update(self.settings())
-        if not hasattr(solver, "create_command_line"):
-            apply = getattr(solver, "_apply_solver", None)
-            if apply is None:
-                self.alarm.silence()  # nobody knows when it begins
-                return
-
-            def apply_solver() -> Any:
-                self._begin()
-                solver.options.update(self.settings())
-                return apply()
-
-            solver._apply_solver = apply_solver  # noqa: SLF001
-            return
-        command_line = solver.create_command_line
-
-        def create_command_line(executable: str, files: Any) -> Any:
-            self._begin()
+        def ready() -> None:
             solver.options.update(self.settings())
-            return command_line(executable, files)
 
-        solver.create_command_line = create_command_line
-        solver._execute_command = lambda command: self._execute(command, folder)  # noqa: SLF001
+        ready()
+        if hasattr(solver, "create_command_line"):
+            self._begin_with(solver, "create_command_line", ready)
+            solver._execute_command = lambda command: self._execute(command, folder)  # noqa: SLF001
+        elif hasattr(solver, "_apply_solver"):
+            self._begin_with(solver, "_apply_solver", ready)
+        else:
+            self.alarm.silence()  # nobody knows when it begins
+
+    def _begin_with(self, solver: Any, name: str, ready: Callable[[], None]) -> None:
+        """Have a method of a solver begin with what is left of the time."""
+        method = getattr(solver, name)
+
+        def begun(*given: Any) -> Any:
+            self._begin()
+            ready()
+            return method(*given)
+
+        setattr(solver, name, begun)
 
     def _begin(self) -> None:
         self.alarm.silence()

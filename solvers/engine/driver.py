@@ -17,29 +17,30 @@ and begins where its parent's ended; one of which no more is asked than that not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from math import inf
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
+from optsum.coverage.box import DenominatorBox
 from optsum.coverage.instance import IntArray
 from optsum.errors import UnsupportedError
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
 
 from .bound import decide, evaluated, grain_of, knapsack, total_of, upper_bound
-from .core import DROPPED, FREE, TAKEN, Core, States, above, below, lean, reduced
+from .core import DROPPED, FREE, TAKEN, Core, States, above, below, core_of, lean, reduced
 from .monitor import Monitor
 from .program import Program, widths
 from .relaxation import POOL, Session, columns_and_rows, linear_program, priced
-from .root import core_of
 from .search import DONE, FOUND, PAUSED, NodeStore, Search, tie_tables
 
 _WHOLE: Final = 0.02  # Weight of a unit that is integral in the relaxation, relative to one that is halved.
@@ -247,7 +248,6 @@ _MOST: Final = 20_000  # Exchanges that are looked at wherever a search is split
 
 @njit(cache=True)
 def _knapsack_set(core, skip, grain, state):
-    """Trace one best filling of the knapsack."""
     lengths, low, high = core[1], core[11], core[12]
     profit = evaluated(core)[1]
     K = knapsack(lengths, profit, skip, low, high, grain)
@@ -321,7 +321,6 @@ def _worths(core):
 
 @njit(cache=True)
 def _moved(have, worths, item, sign):
-    """Add (`sign` 1) or drop (-1) an item; return what that brings."""
     # Arrays that get names of their own before a loop would be counted as referred to at each call.
     gain = sign * worths.mass[item]
     for k in range(worths.start[item], worths.start[item + 1]):
@@ -336,7 +335,6 @@ def _moved(have, worths, item, sign):
 
 @njit(cache=True, inline="always")
 def _gain_of(have, worths, item):
-    """Return the gain of an item."""
     mass, start, feature, count, table_start, table = worths
     gain = mass[item]
     for k in range(start[item], start[item + 1]):
@@ -675,9 +673,8 @@ class Driver(Monitor):
     """The search of one program.
 
     `limits`: of nodes (frames), memory and, without a deadline, time. `root`: where the program's root is known
-    already, with prices. `divisor`: values of the engine times this, plus the program's base, are values of the
-    program. `upper`: bound of the root; the caller lowers it as targets fail. `met`: the best set that was met where a
-    search was split often, whatever the target was.
+    already, with prices. `upper`: bound of the root; the caller lowers it as targets fail. `met`: the best set that was
+    met where a search was split often, whatever the target was.
     """
 
     def __init__(
@@ -693,7 +690,7 @@ class Driver(Monitor):
         super().__init__(limits, deadline)
         self._effort, self._one = effort, one
         self.store = NodeStore()
-        self._size = program.size
+        self.program, self._size = program, program.size
         self._solved = -1
         self._seen: tuple[NDArray[np.float64], object] | None = None
         self._stopped: Stopped | None = None
@@ -820,6 +817,21 @@ class Driver(Monitor):
         """Value of a set of units."""
         return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
+    def aim(self, value: int) -> int:
+        """Return the target that stands for a value of the program, and for keeping all rows."""
+        return -((self.program.base - max(value, self.program.floor)) // self.divisor)
+
+    def worth(self, value: int) -> int:
+        """Return the value of the program that one of the engine stands for."""
+        return value * self.divisor + self.program.base
+
+    def reaching(self, value: int) -> tuple[Diagram, Termination | None]:
+        """Return all sets for which the program reaches a value, or some of them and the limit that was reached."""
+        if not self.feasible:
+            return Diagram.of_sets([]), None
+        node, reason = self.all_of(self.aim(value))
+        return self.store.diagram(node), reason
+
     def _whole(self) -> Subtree:
         return Subtree(self._core, 0, np.full(self._size, np.int8(FREE)), 0)
 
@@ -943,7 +955,6 @@ class Driver(Monitor):
         return session.multipliers(self.deadline, enough)
 
     def _priced(self, core: Core) -> Core:
-        """Return a core with the prices of its relaxation."""
         with self.phase("relaxation"):
             session = self._session(core, 0) if core.high >= 0 else None
             found = None if session is None else self._multipliers(session)
@@ -975,7 +986,6 @@ class Driver(Monitor):
         return self._fixed(core if found is None else priced(core, found), target)
 
     def _run(self, search: Search, depth: int, *, far: bool = False, brief: bool = False) -> int:
-        """Run a search until it is done or has used its effort, and count what it did."""
         frames, merged, effort = search.frames, search.hits, self._effort
         try:
             with self.phase("search"):
@@ -985,3 +995,80 @@ class Driver(Monitor):
         finally:
             self.statistics.nodes += search.frames - frames
             self.statistics.merged += search.hits - merged
+
+
+_COORDINATES: Final = 6  # Coordinates of boxes whose corners, 64 at most, are not counted.
+
+
+T = TypeVar("T")
+
+
+class Meter(Monitor):
+    """The limits of a run that needs several engines, and what they did together.
+
+    `short`: whether the last search that `hold` began ended because its nodes were used up.
+    """
+
+    def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:
+        super().__init__(limits, deadline)
+        self.deadline = self.deadline.or_when(self._used_up)
+        self.short = False
+        self._engine: Driver | None = None
+        self._until = inf
+        self._programs = 0
+        self._corners = 0
+
+    def check(self, memory: int = 0) -> None:
+        """Stop if a limit is reached; a program without any node counts as one, or there might be no end of them."""
+        super().check(memory)
+        done = max(self._programs, self._corners, self.statistics.nodes)
+        if self.limits.nodes is not None and done >= self.limits.nodes:
+            raise Stopped(Termination.NODE_LIMIT)
+
+    def count(self, box: DenominatorBox) -> None:
+        """Stop if a limit is reached at a corner of a box; each counts as a node where there may be thousands."""
+        self._corners += len(box.low) > _COORDINATES
+        self.check()
+
+    @contextmanager
+    def engine(self, program: Program) -> Iterator[Driver]:
+        """Give an engine for a program, with the limits that are left."""
+        self.check()
+        nodes = self.limits.nodes
+        left = self.limits if nodes is None else replace(self.limits, nodes=nodes - self.statistics.nodes)
+        engine = Driver(program, left, self.deadline)
+        try:
+            yield engine
+        finally:
+            self._programs += 1
+            self.statistics.add(engine.finish())
+
+    def reaching(self, program: Program, value: int = 0) -> tuple[Diagram, Termination | None]:
+        """Return what `Driver.reaching` returns of a program."""
+        try:
+            with self.engine(program) as engine:
+                return engine.reaching(value)
+        except Stopped as stopped:
+            return Diagram.of_sets([]), stopped.termination
+
+    def hold(self, nodes: int | None, engine: Driver, search: Callable[[], T]) -> T | None:
+        """Return the result of a search on an engine that may take so many nodes; None if they were used up."""
+        self._engine, self.short = engine, False
+        self._until = inf if nodes is None else engine.statistics.nodes + nodes
+        try:
+            return search()
+        except Stopped:
+            if not self.short:
+                raise
+            return None
+        finally:
+            self._until = inf
+
+    def _used_up(self) -> bool:
+        self.short = self._engine is not None and self._engine.statistics.nodes > self._until
+        return self.short
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data of the whole run."""
+        found = self.finish().as_dict()
+        return {"programs": self._programs, **found} if self._programs else found

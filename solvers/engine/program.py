@@ -126,7 +126,6 @@ def with_feature(program: Program, units: IntArray, copies: IntArray, table: Int
 
 
 def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
-    """Return a program whose selections lose more than everything for each row that they break."""
     sides = list(sides_of(rows))
     if not sides:
         return program

@@ -418,7 +418,6 @@ def linear_program(core: Core) -> LinearProgram | None:
 
 
 def _joined(matrix: Sequence[Any], model: LinearRows, columns: int) -> Matrix:
-    """Return a matrix with `columns` columns and additional rows."""
     start, row, value = matrix
     column = np.concatenate([np.repeat(np.arange(len(start) - 1), np.diff(start)), *model.column])
     order = np.argsort(column, kind="stable")

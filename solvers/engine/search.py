@@ -71,7 +71,6 @@ def word_of(words, ends, table_start, f, v, left):
 
 @njit(cache=True, inline="always")
 def _cost_word(words, g, step, v, left, which):
-    """Contribution of cost g to the key."""
     if left == 0 or v >= step:
         return np.uint64(0)
     if v + left <= step:
@@ -250,7 +249,6 @@ def _change_item(items, tables, costs, scale, moved, key, i, took):
 
 @njit(cache=True)
 def _restore_item(items, tables, costs, i, took):
-    """Undo `_change_item`, but for what a frame holds."""
     _ids, _lengths, _mass, _alone, _profit, start, feature, count, _worst, _K, _reach = items
     _table_start, _table, _price, _best, _words, _ends, have, left = tables
     cost_start, cost, cost_count, share, _weight, _step, _cost_words, cost_have, cost_left, paid, unpaid = costs
@@ -288,7 +286,6 @@ def _decide_joint(items, tables, costs, ties, scale, moved, key, o, active):
 
 @njit(cache=True)
 def _restore_joint(items, tables, costs, ties, o, active):
-    """Undo `_decide_joint`."""
     _restore_item(items, tables, costs, len(items.lengths) + o, active)
     if not active:
         for k in range(ties.member_start[o], ties.member_start[o + 1]):
@@ -325,7 +322,6 @@ def _change_ties(items, tables, costs, ties, scale, moved, key, d, took):
 
 @njit(cache=True)
 def _restore_ties(items, tables, costs, ties, d, took):
-    """Undo `_change_ties`."""
     for needs in (True, False):
         start, joints = (ties.need_start, ties.need) if needs else (ties.veto_start, ties.veto)
         for k in range(start[d], start[d + 1]):
@@ -354,19 +350,8 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
     """
     ids, lengths, mass, alone, profit, start, feature, count, worst, K, reach = items
     table_start, table, price, best, words, ends, have, left = tables
-    (
-        cost_start,
-        cost,
-        cost_count,
-        cost_share,
-        cost_weight,
-        cost_step,
-        cost_words,
-        cost_have,
-        cost_left,
-        cost_paid,
-        cost_open,
-    ) = costs
+    cost_start, cost, cost_count, cost_share, cost_weight, cost_step, cost_words = costs[:7]
+    cost_have, cost_left, cost_paid, cost_open = costs[7:]
     frame, keys, stage = way
     memo_key, memo_node = memo
     nodes, node_slots = store
@@ -709,7 +694,6 @@ def _least_sums(n, mass, start, costs, copies, weight, step):
 
 @njit(cache=True)
 def _prepare(order, core, skip, grain):
-    """Bring the units into search order and make every table of the kernel."""
     ids, lengths, mass, start, feature, count, table_start, table, price, paid, base, low, high, _scale, _ties = core
     cost_start, cost, cost_count, cost_share, cost_weight, cost_step = paid
     n, items, costs = len(order), len(mass), len(cost_weight)

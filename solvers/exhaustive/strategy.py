@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import ceil, floor, isinf
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 import numpy as np
 
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Combination, Coverage, IntArray, Key, Sense
+from optsum.coverage.instance import Combination, Coverage, Key, Sense, gains_alone
 from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
@@ -21,10 +21,7 @@ from optsum.optima.tally import power_of, step_of
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 
 from . import walkers
-from .walkers import seconds_of, within_limits
-
-if TYPE_CHECKING:
-    from .walkers import Walker
+from .walkers import Walker, seconds_of, within_limits
 
 
 def size_of_best(instance: Coverage) -> tuple[int, int]:
@@ -33,7 +30,7 @@ def size_of_best(instance: Coverage) -> tuple[int, int]:
     They are as many of the densest as would if none held what others do. That is one sort; a greedy selection looks at
     every unit for each one that it takes.
     """
-    top, bottom = _gains(instance, 0), _gains(instance, 1)
+    top, bottom = gains_alone(instance, 0), gains_alone(instance, 1)
     order = np.argsort(-top / np.maximum(bottom, 1), kind="stable")
     full = instance.level[instance.level_start[1:] - 1][instance.slot == 0]
     most = int(instance.mass[0].sum() + full.sum())  # that the first numerator can gain
@@ -41,17 +38,6 @@ def size_of_best(instance: Coverage) -> tuple[int, int]:
     bottoms = np.cumsum(bottom[order]) + instance.constants[1]
     fitting = int((np.cumsum(instance.lengths[order]) <= instance.max_length).sum())
     return int(np.argmax(tops / np.maximum(bottoms, 1))) + 1, fitting
-
-
-def _gains(instance: Coverage, total: int) -> IntArray:
-    """Return the gain of each unit in a total if nothing else is chosen, without gains that need other units."""
-    starts = instance.level_start[:-1]
-    levels = starts[instance.unit_feature] + instance.unit_count
-    gain = instance.level[np.minimum(levels, instance.level_start[1:][instance.unit_feature] - 1)]
-    gain = np.where(instance.slot[instance.unit_feature] == total, gain, 0)
-    summed = np.append(0, np.cumsum(gain))
-    found: IntArray = instance.mass[total] + summed[instance.unit_start[1:]] - summed[instance.unit_start[:-1]]
-    return found
 
 
 _ONE_RATIO_S: Final = 5e-4

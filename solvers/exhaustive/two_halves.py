@@ -157,9 +157,9 @@ def halves_of(instance: Coverage) -> Halves | None:
     fitting = int(np.searchsorted(lengths, instance.max_length, side="right"))
     units, lengths = units[:fitting], lengths[:fitting]
     cut, sets = cut_of(lengths, int(instance.max_length))
-    entries = map(kernel_array, (instance.unit_start, instance.unit_feature, instance.unit_count))
+    entries = tuple(map(kernel_array, (instance.unit_start, instance.unit_feature, instance.unit_count)))
     gains = tuple(map(kernel_array, (instance.level_start, instance.level, instance.slot)))
-    words, long, short, fields = _encode(units, cut, *entries, *gains, kernel_array(instance.mass))
+    words, long, short, fields = _encode(units, cut, entries, gains, kernel_array(instance.mass))
     word_total, word_shift, shared_words = words
     if len(word_total) > _MOST_WORDS:
         return None
@@ -248,23 +248,11 @@ def _own_bits(level_start: Any, level: Any, slot: Any, copies: Any, holders: Any
 
 
 @njit(cache=True)
-def _half(
-    side: int,
-    chosen: Any,
-    unit_start: Any,
-    unit_feature: Any,
-    unit_count: Any,
-    level_start: Any,
-    level: Any,
-    slot: Any,
-    mass: Any,
-    holders: Any,
-    own: Any,
-    field_start: Any,
-    field: Any,
-    shift: Any,
-) -> Any:
-    """Return the last arrays of a half: see `Half`."""
+def _half(side: int, chosen: Any, entries: Any, gains: Any, mass: Any, holders: Any, own: Any, fields: Any,
+          shift: Any) -> Any:  # fmt: skip
+    unit_start, unit_feature, unit_count = entries
+    level_start, level, slot = gains
+    field_start, field = fields
     n, totals = len(chosen), len(mass)
     mask = np.zeros((n, len(shift)), np.int64)
     adds = np.zeros((n, totals), np.int64)
@@ -302,20 +290,11 @@ def _half(
 
 
 @njit(cache=True)
-def _encode(
-    units: Any,
-    cut: int,
-    unit_start: Any,
-    unit_feature: Any,
-    unit_count: Any,
-    level_start: Any,
-    level: Any,
-    slot: Any,
-    mass: Any,
-) -> Any:
+def _encode(units: Any, cut: int, entries: Any, gains: Any, mass: Any) -> Any:
     """Give bits to the features, and encode the units, of which the first `cut` are the short half."""
     short, long = units[:cut], units[cut:]
-
+    unit_start, unit_feature, unit_count = entries
+    level_start, level, slot = gains
     copies = np.zeros((2, len(slot)), np.int64)
     holders = np.zeros((2, len(slot)), np.int64)
     for side in range(2):
@@ -334,12 +313,9 @@ def _encode(
     number = words[_USED, _NUMBER]
     shift = words[1, : min(number, _MOST_WORDS + 1)].copy()
     made = [
-        _half(
-            side, long if side else short, unit_start, unit_feature, unit_count, level_start, level, slot,
-            mass, holders, own, field_start, field, shift,
-        )
+        _half(side, long if side else short, entries, gains, mass, holders, own, (field_start, field), shift)
         for side in range(2)
-    ]  # fmt: skip
+    ]
     return (words[0, : len(shift)].copy(), shift, shared_words), made[1], made[0], (field_start, field)
 
 
@@ -565,7 +541,6 @@ def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: 
 
 @njit(cache=True)
 def _take(row: Any, path: Any, depth: int, mask: int) -> None:
-    """Write down a selection: number of long units, the units, the mask of the short ones."""
     row[0] = depth
     for place in range(depth):
         row[place + 1] = path[place]
@@ -610,7 +585,6 @@ def _subtract(sums: Any, word: int, others: Any, digit: int) -> None:
 @njit(cache=True)
 def _integers(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any, shift: Any, words: int, first: int,
               size: int) -> Any:  # fmt: skip
-    """Evaluate selections that one integer ranks; return the largest."""
     largest = np.int64(-1)
     if words == 1 and shift[0] == 0:
         word = mine[depth, 0]
@@ -644,7 +618,6 @@ def _integers_at_once(row: Any, base: int, own: Any, mine: Any, depth: int, othe
 @njit(cache=True)
 def _values(block: Any, values: Any, combination: int, weights: Any, base: Any, own: Any, mine: Any, depth: int,
             others: Any, total_of: Any, shift: Any, words: int, first: int, size: int) -> Any:  # fmt: skip
-    """Evaluate selections in floating point, their totals exactly; return the largest value."""
     for total in range(len(block)):
         below, there = base[depth, total], own[total, first : first + size]
         for place in range(size):
@@ -685,7 +658,6 @@ def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
 
 @njit(cache=True)
 def _first_at_least(lengths: Any, least: int) -> Any:
-    """Return the first place of ascending lengths that are at least so long."""
     low: Any = np.int64(0)
     high: Any = len(lengths)
     while low < high:

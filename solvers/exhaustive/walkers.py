@@ -10,21 +10,34 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage, IntArray, Key, Sense
+from optsum.coverage.state import (
+    INTEGER,
+    KINDS,
+    LENGTH,
+    MISSING,
+    Arrays,
+    State,
+    arrays_of,
+    empty_state,
+    fits,
+    flip,
+    value_pair,
+)
 from optsum.optima.counting import estimate_feasible, reachable
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.system.clock import clock
+from optsum.system.compiled import njit
+from optsum.system.compiling import compiles
 from optsum.whole import LARGEST
 
-if TYPE_CHECKING:
-    from optsum.coverage.state import Arrays
-
-    from .two_halves import Halves
+from . import two_halves
+from .two_halves import Halves, advance_pairs, halves_of, shorts_of, start_pairs
 
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
@@ -71,8 +84,6 @@ class Walker(ABC):
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
     """Return the quickest walk that serves a problem. `coverage`: the problem in the normal form, if it has one."""
     if coverage is not None:
-        from optsum.coverage.state import arrays_of
-
         if (halves := _halves(coverage)) is not None:
             return Pairs(coverage, halves, rows)
         if (arrays := arrays_of(coverage)) is not None:
@@ -80,16 +91,9 @@ def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Select
     return OneByOne(problem, coverage, see, rows)
 
 
+@compiles
 def prepare() -> None:
     """Compile the kernels, or load them."""
-    from optsum.system.compiled import compiles  # small jobs compile nothing
-
-    compiles(_run_kernels)()
-
-
-def _run_kernels() -> None:
-    from optsum.coverage.state import arrays_of
-
     instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=1)
     halves, arrays = _halves(instance), arrays_of(instance)
     assert halves is not None and arrays is not None  # noqa: S101, PT018 - both serve so small an instance
@@ -99,8 +103,6 @@ def _run_kernels() -> None:
 
 def _halves(coverage: Coverage) -> Halves | None:
     """Return the two halves of the quick walk, if every total fits into 64 bits, and every value into a float."""
-    from .two_halves import halves_of
-
     if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows or coverage.ceilings:
         return None
     full = coverage.level[coverage.level_start[1:] - 1].astype(np.float64)
@@ -128,10 +130,6 @@ class Pairs(Walker):
     stride = 1 << 18
 
     def __init__(self, coverage: Coverage, halves: Halves, rows: int) -> None:
-        from optsum.coverage.state import INTEGER, KINDS, fits
-
-        from .two_halves import shorts_of, start_pairs
-
         combination = INTEGER if coverage.constant_denominator else KINDS[coverage.combination]
         exact = coverage.constant_denominator or fits(coverage)
         self._coverage, self._halves, self._exact, self._rows = coverage, halves, exact, rows
@@ -146,26 +144,21 @@ class Pairs(Walker):
 
     def advance(self, visits: int) -> Selection | None:
         """Visit; see `Walker.advance`."""
-        from .two_halves import BEST_CHANGED, DONE, FEASIBLE, TIES, advance_pairs
-
         scalars = self._walk.scalars
         advance_pairs(self._halves, self._shorts, self._walk, visits, 1 + visits // 64)
-        self.done = bool(scalars[DONE])
-        self.visited = self.feasible = int(scalars[FEASIBLE])
+        self.done = bool(scalars[two_halves.DONE])
+        self.visited = self.feasible = int(scalars[two_halves.FEASIBLE])
         if not self._exact:
             return self._decide()
-        self.ties = int(scalars[TIES])
-        if not scalars[BEST_CHANGED]:
+        self.ties = int(scalars[two_halves.TIES])
+        if not scalars[two_halves.BEST_CHANGED]:
             return None
-        scalars[BEST_CHANGED] = 0
+        scalars[two_halves.BEST_CHANGED] = 0
         return tuple(self._units(self._walk.best))
 
     def _decide(self) -> Selection | None:
-        """Compare the candidates by exact fractions."""
-        from .two_halves import LISTED
-
         found: Selection | None = None
-        number = int(self._walk.scalars[LISTED])
+        number = int(self._walk.scalars[two_halves.LISTED])
         for row, totals in zip(self._walk.listed[:number], self._walk.found[:number].tolist(), strict=True):
             key = self._keys.get(tuple(totals))
             if key is None:
@@ -179,22 +172,110 @@ class Pairs(Walker):
                     self._ties.append(self._units(row))
         if len(self._keys) > 16 * _CANDIDATES:
             self._keys.clear()
-        self._walk.scalars[LISTED] = 0
+        self._walk.scalars[two_halves.LISTED] = 0
         return found
 
     def listed(self) -> list[list[int]]:
         """Return ties; see `Walker.listed`."""
-        from .two_halves import LISTED
-
         if not self._exact:
             return self._ties
-        return [self._units(row) for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
+        return [self._units(row) for row in self._walk.listed[: int(self._walk.scalars[two_halves.LISTED])]]
 
     def _units(self, row: IntArray) -> list[int]:
         depth = int(row[0])
         mask = int(row[depth + 1])
         long = self._halves.long.units[row[1 : depth + 1]].tolist()
         return sorted([*long, *(u for place, u in enumerate(self._halves.short.units.tolist()) if mask >> place & 1)])
+
+
+DONE, VISITED, FEASIBLE, TIES, BEST_CHANGED = 0, 1, 2, 3, 4
+_DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10
+
+
+class FlipWalk(NamedTuple):
+    """The position of a walk, the best selection so far, and its ties.
+
+    `listed` holds a row for each tie while there are rows left: its number of units, then the units.
+    """
+
+    state: State
+    path: IntArray
+    best: IntArray
+    scalars: IntArray
+    listed: IntArray
+
+
+def start(arrays: Arrays, rows: int = 0) -> FlipWalk:
+    """Return a walk at the empty selection, which is not counted as visited; if feasible, it is the best so far."""
+    n = len(arrays.lengths)
+    walk = FlipWalk(
+        empty_state(arrays),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(11, np.int64),
+        np.zeros((rows, n + 1), np.int64),
+    )
+    if arrays.min_length == 0 and walk.state.scalars[MISSING] == 0:
+        top, bottom = value_pair(arrays, walk.state)
+        walk.scalars[[_HELD, _TOP, _BOTTOM]] = 1, top, bottom
+    return walk
+
+
+@njit(cache=True)
+def advance(arrays: Any, walk: Any, visits: int) -> None:
+    """Visit up to `visits` more selections; no branch is entered that ends below the minimum length."""
+    state, path, scalars = walk.state, walk.path, walk.scalars
+    n = len(arrays.lengths)
+    depth, unit = scalars[_DEPTH], scalars[_UNIT]
+    left = visits
+    rest, least = np.zeros(n + 1, np.int64), np.empty(n + 1, np.int64)
+    least[n] = arrays.max_length + 1
+    for each in range(n - 1, -1, -1):
+        rest[each] = rest[each + 1] + arrays.lengths[each]
+        least[each] = min(least[each + 1], arrays.lengths[each])
+    while left > 0:
+        length = state.scalars[LENGTH]
+        if unit < n and length + rest[unit] >= arrays.min_length and length + least[unit] <= arrays.max_length:
+            if length + arrays.lengths[unit] > arrays.max_length:
+                unit += 1
+                continue
+            parent = arrays.parents[unit]
+            if parent >= 0 and state.chosen[parent] == 0:
+                unit += 1
+                continue
+            flip(arrays, state, unit)
+            path[depth] = unit
+            depth += 1
+            unit += 1
+            left -= 1
+            scalars[VISITED] += 1
+            if state.scalars[LENGTH] >= arrays.min_length and state.scalars[MISSING] == 0:
+                scalars[FEASIBLE] += 1
+                top, bottom = value_pair(arrays, state)
+                ahead = top * scalars[_BOTTOM] - scalars[_TOP] * bottom
+                if scalars[_HELD] == 0 or ahead > 0:
+                    scalars[_HELD], scalars[_TOP], scalars[_BOTTOM] = 1, top, bottom
+                    scalars[TIES], scalars[BEST_CHANGED], scalars[LISTED] = 0, 1, 0
+                    for each in range(n):
+                        walk.best[each] = state.chosen[each]
+                    ahead = 0
+                if ahead == 0:
+                    scalars[TIES] += 1
+                    row = scalars[LISTED]
+                    if row < len(walk.listed):
+                        walk.listed[row, 0] = depth
+                        for each in range(depth):
+                            walk.listed[row, each + 1] = path[each]
+                        scalars[LISTED] += 1
+            continue
+        if depth == 0:
+            scalars[DONE] = 1
+            break
+        depth -= 1
+        unit = path[depth]
+        flip(arrays, state, unit)
+        unit += 1
+    scalars[_DEPTH], scalars[_UNIT] = depth, unit
 
 
 class Flips(Walker):
@@ -204,16 +285,12 @@ class Flips(Walker):
     stride = 1 << 13
 
     def __init__(self, coverage: Coverage, arrays: Arrays, rows: int) -> None:
-        from .flips import start
-
         self._arrays = arrays
         self._walk = start(arrays, rows)
         self.expected = visits_of(coverage)
 
     def advance(self, visits: int) -> Selection | None:
         """Visit; see `Walker.advance`."""
-        from .flips import BEST_CHANGED, DONE, FEASIBLE, TIES, VISITED, advance
-
         scalars = self._walk.scalars
         advance(self._arrays, self._walk, visits)
         self.done = bool(scalars[DONE])
@@ -225,8 +302,6 @@ class Flips(Walker):
 
     def listed(self) -> list[list[int]]:
         """Return ties; see `Walker.listed`."""
-        from .flips import LISTED
-
         return [row[1 : row[0] + 1].tolist() for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
 
 
@@ -290,9 +365,6 @@ _FEW_RATIOS: Final = 8  # Number of ratios beyond which a visit takes longer in 
 
 
 def _kind_of(coverage: Coverage | None) -> type[Walker]:
-    """Return which walk `walker_of` makes."""
-    from optsum.coverage.state import arrays_of
-
     if coverage is None:
         return OneByOne
     return Pairs if _halves(coverage) is not None else Flips if arrays_of(coverage) is not None else OneByOne
@@ -338,7 +410,6 @@ def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selec
 
 
 def _closed(coverage: Coverage) -> float:
-    """Return how many selections hold the parent of each of their units."""
     parents = coverage.parents.tolist() or [-1] * coverage.size
     ways = [1.0] * (coverage.size + 1)  # the last: of the units without a parent
     for unit in range(coverage.size - 1, -1, -1):

@@ -31,9 +31,8 @@ from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
 
 from ..engine.bound import total_of
-from ..engine.core import Core
+from ..engine.core import Core, core_of
 from ..engine.monitor import Monitor
-from ..engine.root import core_of
 from .recall import recall_program
 
 _SLICE: Final = 20_000
@@ -43,8 +42,6 @@ _FULL: Final = 2
 
 
 class _Way(NamedTuple):
-    """The state of Algorithm 3."""
-
     order: NDArray[np.int64]  # (n,) units by what they gain alone
     # have, chosen: copies of each feature and units of the set at hand
     have: NDArray[np.int64]

@@ -7,25 +7,29 @@ every selection with ``q T - p D >= 0`` is then an optimum: all of them, as one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Coverage
-from optsum.errors import BackendError
+from optsum.coverage.instance import Combination, Coverage, IntArray
+from optsum.coverage.row import Row
+from optsum.errors import BackendError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
+from optsum.program.ratio_bound import one_varies
 from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline
 
-from ..engine.driver import Driver
-from ..engine.program import Program, program_of, spread
-from .guards import guarded
-from .meter import Meter, all_of, least
+from ..engine.driver import Meter
+from ..engine.program import LONGEST, Program, first_gains, program_of, sides_of, spread, with_feature
 
 _LARGEST = 2**54  # Programs may reach this.
 
@@ -62,7 +66,7 @@ class Best:
             return
         program = program_of(self._instance, [0] * len(self._instance.constants))
         with meter.engine(program) as engine:
-            found = engine.one_of(least(program, engine, 0)) if engine.feasible else None
+            found = engine.one_of(engine.aim(0)) if engine.feasible else None
         if found is not None:
             self.see(found)
 
@@ -116,27 +120,94 @@ def solve_ratio(
         best.see_any(meter)
         while not proven:
             ratio = max(best.key, Fraction(0))
-            program = ratio_program(instance, ratio)
-            with meter.engine(program) as engine:
+            with meter.engine(ratio_program(instance, ratio)) as engine:
                 if engine.feasible and best.selection is None:
                     best.see(engine.guess()[0])
-                if best.key <= ratio and not _improved(program, engine, best):
-                    proven = True
-                    if every and best.key > 0:
-                        tied, reason = all_of(program, engine, 0)
+                if best.key > ratio:
+                    continue
+                wanted = engine.aim(1)
+                found = engine.one_of(wanted) if engine.feasible and engine.upper >= wanted else None
+                if found is not None and not best.see(found):
+                    raise BackendError("branch-and-bound found no better ratio where its program has one.")
+                proven = found is None
+                if proven and every and best.key > 0:
+                    tied, reason = engine.reaching(0)
         if every and best.selection is not None and best.key <= 0:  # whatever is feasible is worth nothing
-            program = program_of(instance, (0, 0))
-            with meter.engine(program) as engine:
-                tied, reason = all_of(program, engine, 0)
+            tied, reason = meter.reaching(program_of(instance, (0, 0)))
     except Stopped as stopped:
         reason = stopped.termination
     return best.optima(tied, reason, meter.as_dict(), proven=proven)
 
 
-def _improved(program: Program, engine: Driver, best: Best) -> bool:
-    """Look for a selection with a better ratio than the program's."""
-    wanted = least(program, engine, 1)
-    found = engine.one_of(wanted) if engine.feasible and engine.upper >= wanted else None
-    if found is not None and not best.see(found):
-        raise BackendError("branch-and-bound found no better ratio where its program has one.")
-    return found is not None
+_CELLS: Final = 1_000_000
+"""Units times lengths up to which tables have every length: beyond, rows are quicker, and the engines hold few more."""
+
+
+def with_minimum_row(instance: Coverage) -> Coverage:
+    """Return an instance of the same selections and values whose minimum length is a row, if it has to be one.
+
+    The engine's tables have a cell for each unit and length, and keep a minimum only if no length is rounded.
+    """
+    longest = min(instance.max_length, int(instance.lengths.sum()))
+    if instance.min_length <= 0 or (instance.size + 1) * (longest + 1) <= _CELLS:
+        return instance
+    units = np.flatnonzero(instance.lengths)
+    row = Row(
+        tuple(units.tolist()), tuple(instance.lengths[units].tolist()), instance.min_length, None, "minimum length"
+    )
+    if any(limit >= LONGEST for _, _, limit, _ in sides_of([row])):
+        return instance
+    return replace(instance, min_length=0, rows=(*instance.rows, row))
+
+
+def servable(instance: Coverage) -> str:
+    """Return why an instance cannot be searched by programs, as the end of a sentence; empty if it can."""
+    for total in range(1, len(instance.constants), 2):
+        if int(instance.constants[total]) < 0 and (instance.slot == total).any():
+            return "a denominator that begins below 0 counts features, too"
+    if instance.combination is Combination.HARMONIC and not one_varies(instance):
+        return "several denominators of a harmonic mean vary"
+    return ""
+
+
+def _feeds(instance: Coverage, total: int) -> NDArray[np.bool_]:
+    fed: NDArray[np.bool_] = (instance.slot == total) & (first_gains(instance.level_start, instance.level) > 0)
+    return fed
+
+
+def _adds(instance: Coverage, total: int) -> IntArray:
+    """Return the certain gain of each unit in an empty total: its mass, or 1 for its features."""
+    feeds = _feeds(instance, total)
+    found: IntArray = instance.mass[total].copy()
+    unit = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
+    fed: IntArray = np.bincount(unit[feeds[instance.unit_feature]], minlength=instance.size).astype(np.int64)
+    found += fed
+    return found
+
+
+def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty: int) -> Program:
+    """Return a program in which selections with a total below 1 lose `penalty` at least.
+
+    A ratio over nothing is 0, whatever its numerator, which a program for a value of the ratio would not know. A guard
+    is a feature that every unit feeds which adds to a total, with the gains M, M, ... for the first copies it wants,
+    and as much taken off the base.
+    """
+    for total in totals:
+        wanted = 1 - int(instance.constants[total])
+        if wanted <= 0:
+            continue
+        if wanted > 1 and (instance.slot == total).any():
+            raise UnsupportedError(f"The engine cannot keep this instance positive: {servable(instance)}.")
+        copies = np.minimum(_adds(instance, total), wanted)
+        number = len(program.table_start) - 1
+        holders = np.flatnonzero(copies)
+        feeds = _feeds(instance, total)
+        joints = tuple(replace(joint, feature=number, count=1) for joint in instance.joints if feeds[joint.feature])
+        program = with_feature(program, holders, copies[holders], penalty * np.arange(wanted + 1))
+        program = replace(program, base=program.base - penalty * wanted, joints=(*program.joints, *joints))
+    return program
+
+
+def positive_program(instance: Coverage, totals: Iterable[int]) -> Program:
+    """Return a program that is worth 0 exactly for selections whose `totals` are all positive, and less for others."""
+    return guarded(program_of(instance, [0] * len(instance.constants)), instance, totals, 1)

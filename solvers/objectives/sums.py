@@ -12,8 +12,8 @@ program gains ``y (A - l) + z (u - A)``, which is negative outside the box alone
 rounded to integers; good ones are the multipliers of these rows in the linear relaxation.
 
 Harmonic means of ratios (F1 of two sums) are searched by windows of the denominator that varies
-(`optsum.program.tangent`). Each window has programs of its own, tangents at ratios such as selections have there. What
-they hold is listed and evaluated where that takes few nodes; otherwise the window is halved, until it is narrow.
+(`optsum.program.ratio_bound`). Each window has programs of its own, tangents at ratios such as selections have there.
+What they hold is listed and evaluated where that takes few nodes; otherwise the window is halved, until it is narrow.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
 from math import ceil, inf, log
 from operator import mul
 from typing import Final, TypeAlias
@@ -34,6 +33,7 @@ import numpy as np
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.box import DenominatorBox
+from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Combination, Coverage
 from optsum.coverage.state import arrays_of
@@ -44,17 +44,18 @@ from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, rough_values, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
 from optsum.program.highs import relax
-from optsum.program.surrogate import Weighted, box_of, excess, programs, reaches, within
-from optsum.program.tangent import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
+from optsum.program.model import affordable, coverage_model
+from optsum.program.ratio_bound import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
+from optsum.program.rows import CeilingColumns
+from optsum.program.surrogate import Weighted, box_of, collapsed, excess, programs, reaches, wish_of, within
 from optsum.system.clock import Deadline
 
-from ..engine.driver import Driver
+from ..engine.driver import Driver, Meter
 from ..engine.monitor import stop_at
 from ..engine.program import Program, program_of, spread
-from ..ratio_rows import RatioRows, sides_of
-from .guards import guarded, positive_program
-from .meter import Meter, all_of, least
-from .ratio import Best
+from ..ratio_rows import RatioRows, cases_of, sides_of
+from .ratio import Best, guarded, positive_program
+from .whole_text import is_whole_text
 
 _LARGEST: Final = 2.0**52  # Largest amount that prices may add to a program's values.
 
@@ -171,23 +172,28 @@ class SumSearch:
                 return
             if self.best.selection is None:
                 self.best.see(engine.guess()[0])
-            if self._all_evaluated(program, engine):
+            if self._all_evaluated(engine):
                 return
             proven = self._threshold is not None  # the best is known then
             if not proven and self.best.key <= 0 and not self._positive():  # whatever is feasible is worth nothing
                 if self.every:
-                    found, reason = all_of(program, engine, 0)
+                    found, reason = engine.reaching(0)
                     self.families = [found]
                     if reason is not None:
                         raise Stopped(reason)
                 return
         if not proven:
             self._climb()
-        for ratios in self._cases():
-            self._cover(ratios)
+        self._cover_all()
 
-    def _all_evaluated(self, program: Program, engine: Driver) -> bool:
-        """Evaluate all feasible selections, if they are few."""
+    def _cover_all(self) -> None:
+        """Look at every selection that is at least as good as the incumbent, by the denominators that it has."""
+        for ratios, _, _ in cases_of(self.instance):
+            self._cover(ratios)
+            if self._all_needed:  # one ratio over nothing makes it 0
+                return
+
+    def _all_evaluated(self, engine: Driver) -> bool:
         instance = self.instance
         if instance.size > 3 * self._few.bit_length():
             return False
@@ -196,7 +202,7 @@ class SumSearch:
             above = instance.parents.tolist() if len(instance.parents) else [-1] * instance.size
             if count_feasible_forest(instance.lengths.tolist(), above, instance.min_length, most) > self._few:
                 return False
-        found, reason = all_of(program, engine, 0)
+        found, reason = engine.reaching(0)
         if reason is not None:
             raise Stopped(reason)
         if not 0 < found.count <= self._few:
@@ -212,29 +218,15 @@ class SumSearch:
         return True
 
     def _positive(self) -> bool:
-        """Find a selection that is worth something, if there is one."""
         ratios = range(self.instance.ratios)
         for group in [ratios] if self._all_needed else [[h] for h in ratios]:
             totals = [total for h in group for total in (2 * h, 2 * h + 1)]
             program = positive_program(self.instance, totals)
             with self.meter.engine(program) as engine:
-                found = engine.one_of(least(program, engine, 0))
+                found = engine.one_of(engine.aim(0))
             if found is not None and self._see(found):
                 return True
         return False
-
-    def _cases(self) -> Iterator[tuple[int, ...]]:
-        """Yield the ratios that may have a denominator at once: those that always have one, and any of the others."""
-        instance = self.instance
-        certain = [h for h in range(instance.ratios) if int(instance.constants[2 * h + 1]) > 0]
-        most = reaches(instance)
-        others = [h for h in range(instance.ratios) if h not in certain and most[2 * h + 1] > 0]
-        for size in range(len(others), -1, -1):
-            for chosen in combinations(others, size):
-                if certain or chosen:
-                    yield tuple(sorted((*certain, *chosen)))
-            if self._all_needed:  # one ratio over nothing makes it 0
-                return
 
     @property
     def _wanted(self) -> Fraction:
@@ -248,12 +240,7 @@ class SumSearch:
                 self._anchor = relaxed_anchor(instance) if instance.combination is Combination.PRODUCT else []
             anchor = self._anchor or [totals[2 * h] / totals[2 * h + 1] for h in range(instance.ratios)]
             return anchored(instance, self._wanted, anchor)
-        return Weighted(
-            tuple(ratios),
-            tuple(Fraction(instance.weights[h]) for h in ratios),
-            self._wanted * sum(instance.weights),
-            tuple(max(float(totals[2 * h]), 0.5) for h in ratios),
-        )
+        return wish_of(instance, ratios, self._wanted, totals)
 
     def _programs(self, box: DenominatorBox, cut: Weighted, instance: Coverage | None = None) -> Iterator[Program]:
         instance = instance or self.instance
@@ -285,7 +272,7 @@ class SumSearch:
             )
             program = next(self._programs(here, cut))
             with self.meter.engine(program) as engine:
-                better = self._see(engine.guess(_EXCHANGES)[0]) or self._raised(engine, least(program, engine, 1))
+                better = self._see(engine.guess(_EXCHANGES)[0]) or self._raised(engine, engine.aim(1))
             if not better:
                 return
 
@@ -307,7 +294,6 @@ class SumSearch:
         return better
 
     def _cover(self, ratios: Sequence[int]) -> None:
-        """Look at every selection with these denominators that is at least as good as the incumbent."""
         boxes = [box_of(self.instance, self._cut(ratios))]
         while boxes:
             box = boxes.pop()
@@ -366,7 +352,7 @@ class SumSearch:
     def _reached(self, program: Program) -> Iterator[tuple[Driver, int] | None]:
         """Give an engine for a program and its target; None if it shows at once that nothing reaches it."""
         with self.meter.engine(program) as engine:
-            target = least(program, engine, 0 if self.every else 1) if engine.feasible else 0
+            target = engine.aim(0 if self.every else 1) if engine.feasible else 0
             yield (engine, target) if engine.feasible and engine.upper >= target else None
 
     def _one(self, engine: Driver, target: int, frames: int | None) -> bool | None:
@@ -433,21 +419,8 @@ class _Open(Exception):  # noqa: N818 - a signal of `Closing`
 class Closing(SumSearch):
     """A run that shows by bounds alone that no selection is worth a threshold."""
 
-    def _left(
-        self,
-        box: DenominatorBox,
-        cut: Weighted,
-        inside: Coverage,
-        corner: _Weights,
-        halves: Sequence[DenominatorBox] | None,
-    ) -> Sequence[DenominatorBox]:
-        del box
-        with self._reached(self._program(inside, cut, corner)) as reached:
-            if reached is None:
-                return ()
-            if halves is None:
-                raise _Open
-            return halves
+    def _listed(self, *_: object, **__: object) -> bool | None:
+        raise _Open
 
 
 def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
@@ -460,8 +433,7 @@ def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
             threshold = Fraction(ceil(best.key * Fraction(1 + share) * _GRID), _GRID)
             closing = Closing(search.instance, Meter(Limits(), deadline), every=True, threshold=threshold)
             closing.best.see(best.selection)
-            for ratios in closing._cases():  # noqa: SLF001 - of this module
-                closing._cover(ratios)  # noqa: SLF001
+            closing._cover_all()  # noqa: SLF001 - of this module
             bound = threshold
     return bound
 
@@ -493,7 +465,6 @@ class WindowedSearch(SumSearch):
     """A run for a harmonic mean."""
 
     def _cover(self, ratios: Sequence[int]) -> None:
-        """Look at every selection that is at least as good as the incumbent."""
         which = varying(self.instance)
         if which is None:
             super()._cover(ratios)
@@ -517,7 +488,7 @@ class WindowedSearch(SumSearch):
             with self.meter.engine(program) as engine:
                 if not engine.feasible:
                     return
-                target = least(program, engine, 0 if self.every else 1)
+                target = engine.aim(0 if self.every else 1)
                 if engine.upper < target:
                     continue
                 guess = tuple(sorted(engine.guess()[0]))
@@ -618,3 +589,72 @@ def reaching_sum(
 
 def _search_of(instance: Coverage) -> type[SumSearch]:
     return WindowedSearch if instance.combination is Combination.HARMONIC else SumSearch
+
+
+_WHOLE: Final = 64  # Weights are multiples of its reciprocal.
+
+_COLLAPSED: Final = 2.0**32  # About what the program of one ratio comes to.
+
+
+def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
+    """Return an instance of the same selections and values, whose features are worth less if the relaxation says so.
+
+    Covered positions bound the hits of a token, and so do its copies, and any mean of both. The best weights of these
+    means are the multipliers of the relaxation's two rows at a good selection; any others are valid.
+
+    All totals are `_WHOLE` times as large. An instance without ceilings is returned as it is, and so is one that has a
+    table of its own (`whole_text`).
+    """
+    if not any(ceiling.parts for ceiling in instance.ceilings) or is_whole_text(instance):
+        return instance
+    shares = _shares(instance, deadline)
+    times = np.full(instance.features, _WHOLE, np.int64)
+    mass = _WHOLE * instance.plain.mass
+    ceilings = []
+    for ceiling in instance.ceilings:
+        own, shares = shares[: ceiling.parts], shares[ceiling.parts :]
+        made, bounds = ceiling.bounded_by(own, _WHOLE)
+        times[ceiling.first : ceiling.last] = bounds.times
+        mass[ceiling.slot] += bounds.mass
+        ceilings.append(made)
+    return instance.changed(
+        level=instance.level * np.repeat(times, np.diff(instance.level_start)),
+        constants=_WHOLE * instance.constants,
+        mass=mass,
+        ceilings=tuple(ceilings),
+    )
+
+
+def _shares(instance: Coverage, deadline: Deadline) -> list[int]:
+    """Return the weight of what is covered for each group of each ceiling."""
+    if not affordable(instance, deadline):
+        return [_WHOLE] * sum(ceiling.parts for ceiling in instance.ceilings)
+    columns = CeilingColumns(instance, relaxed=True)
+    one = _at_greedy(instance, deadline)
+    model = coverage_model(one, None if one.constant_denominator else Fraction(1), relaxed=True)
+    relaxation = relax(model, deadline)
+    if relaxation is None:
+        return [_WHOLE] * len(columns.capped)
+    duals = np.maximum(0.0, relaxation.duals)
+    first = model.rows - columns.rows
+    found = []
+    for row in columns.capped:
+        above, beside = float(duals[first + row]), float(duals[first + row + 1])
+        found.append(round(_WHOLE * above / (above + beside)) if above + beside > 0 else _WHOLE)
+    return found
+
+
+def _at_greedy(instance: Coverage, deadline: Deadline) -> Coverage:
+    """Return one ratio that is worth more than 1 where the value is more than that of the greedy selection, nearly."""
+    climbed = climb(instance, deadline)
+    totals = score(instance, () if climbed is None else climbed.units)[0]
+    most = reaches(instance)
+    tops, bottoms = [], []
+    for h, weight in enumerate(instance.weights):
+        top, bottom = totals[2 * h], max(1, totals[2 * h + 1])
+        tops.append(weight / bottom)
+        bottoms.append(weight * top / bottom**2)
+    size = sum(a * max(1, top) for a, top in zip(tops, most[0::2], strict=True))
+    size += sum(b * max(1, bottom) for b, bottom in zip(bottoms, most[1::2], strict=True))
+    scale = _COLLAPSED / max(size, 1e-9)
+    return collapsed(instance, [max(1, round(scale * a)) for a in tops], [max(1, round(scale * b)) for b in bottoms])

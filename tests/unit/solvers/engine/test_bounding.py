@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from optsum.solvers.engine.bound import upper_bound
-from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core
+from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of
 from optsum.solvers.engine.driver import Driver, Effort, Subtree, branching_order, halving_unit
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.relaxation import Session, columns_and_rows, linear_program, priced
-from optsum.solvers.engine.root import core_of
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage

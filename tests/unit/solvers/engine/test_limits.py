@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from optsum.solvers.engine import root
+from optsum.solvers.engine import core
 from optsum.solvers.engine.bound import upper_bound
+from optsum.solvers.engine.core import core_of
 from optsum.solvers.engine.driver import Effort, good_set
 from optsum.solvers.engine.monitor import Monitor, Statistics
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.relaxation import Session, linear_program, priced
-from optsum.solvers.engine.root import core_of
 from optsum.solvers.engine.search import Search
 from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.recall import solve_recall
@@ -136,7 +136,7 @@ def test_a_root_that_cannot_be_made_in_time_is_not_begun(monkeypatch: pytest.Mon
     program = program_of(seams(250), (1, 0))
     wide = replace(program.joints[0], vetoes=range(10_000_000))
     large = replace(program, joints=(*program.joints, wide))
-    monkeypatch.setattr(root, "_preorder", lambda _: pytest.fail("begun"))
+    monkeypatch.setattr(core, "_preorder", lambda _: pytest.fail("begun"))
     with pytest.raises(Stopped) as stopped:
         core_of(large, Deadline(0.5))
     assert stopped.value.termination is Termination.TIME_LIMIT

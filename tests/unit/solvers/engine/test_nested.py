@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from optsum.solvers.engine import relaxation
 from optsum.solvers.engine.bound import upper_bound
-from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, reduced
+from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, reduced
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.relaxation import LinearProgram, Session, linear_program, priced
-from optsum.solvers.engine.root import core_of
 
 from optsum.coverage.facility import Facility
 from optsum.system.clock import NEVER

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from optsum.solvers.engine.core import above, below, effective
+from optsum.solvers.engine.core import above, below, core_of, effective
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.root import core_of
 
 from optsum.coverage.instance import Coverage, Joint
 

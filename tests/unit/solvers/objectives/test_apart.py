@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optsum.solvers.objectives import apart
+from optsum.solvers.objectives import recall
 
 import optsum
 from optsum.contracts.run import Limits
@@ -48,8 +48,8 @@ def test_optima_are_those_of_brute_force(seed: int, parts: int, units: int, leas
     best = max(worth.values(), default=None)
     optima = sorted(each for each, key in worth.items() if key == best)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(apart, "_LEAST", least)
-        found, one = (apart.solve_by_parts(made, Limits(), Deadline(), every=every) for every in (True, False))
+        patch.setattr(recall, "_LEAST", least)
+        found, one = (recall.solve_by_parts(made, Limits(), Deadline(), every=every) for every in (True, False))
     assert found.complete
     assert sorted(found) == optima
     assert found.count == len(optima)
@@ -65,11 +65,11 @@ def test_optima_of_parts_are_counted_as_products() -> None:
         optsum.Row((8 * path + place, 8 * path + place + 1), (1, 1), high=1) for path in range(10) for place in range(7)
     )
     made = optsum.Coverage.of([1] * 80, [{unit: 1} for unit in range(80)], [[1]] * 80, rows=rows)
-    assert len(apart.parts_of(made)) == 10
+    assert len(recall.parts_of(made)) == 10
     optima = optsum.enumerate_optima(optsum.CoverageProblem.of(made), strategy="branch-and-bound")
     assert (optima.value, optima.count, optima.complete) == (40, 5**10, True)
-    assert apart.parts_of(made.at_most(79)) == []
-    assert len(apart.parts_of(made.with_rows((*rows, optsum.Row(tuple(range(80)), (1,) * 80, high=20))))) == 1
+    assert recall.parts_of(made.at_most(79)) == []
+    assert len(recall.parts_of(made.with_rows((*rows, optsum.Row(tuple(range(80)), (1,) * 80, high=20))))) == 1
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05])

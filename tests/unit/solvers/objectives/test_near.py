@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optsum.solvers.branch_and_bound import BranchAndBound
-from optsum.solvers.objectives.near import smallest_fraction
+from optsum.solvers.branch_and_bound import BranchAndBound, smallest_fraction
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense

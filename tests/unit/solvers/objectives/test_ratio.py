@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.objectives.guards import guarded, positive_program
-from optsum.solvers.objectives.ratio import solve_ratio
+from optsum.solvers.objectives.ratio import guarded, positive_program, solve_ratio
 
 import optsum
 from optsum.cli import main

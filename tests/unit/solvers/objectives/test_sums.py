@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optsum.solvers.engine.driver import Meter
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.objectives.meter import Meter
 from optsum.solvers.objectives.sums import BoxPrices, solve_sum
 
 from optsum.contracts.run import Limits

@@ -4,7 +4,7 @@
 module                 answers
 =====================  =============================================================================================
 `auto`                 which search a topic gets if none is named
-`branch_and_bound`     the strategy of that name; it asks `few_units` first, then `covers`, `levels` or `objectives`,
+`branch_and_bound`     the strategy of that name; it asks `few_units` first, then `levels` or `objectives`,
                        which make programs for the `engine`
 `exhaustive`           the strategy that looks at every selection
 `milp`                 the strategy that asks a MILP solver of `backends`, for ratios and their sums too,

@@ -26,7 +26,6 @@ from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline
 from optsum.system.compiled import compiles
 
-from .covers import enumerate_covers, solve_cover
 from .engine.driver import Driver, Meter
 from .engine.monitor import rehearsal, stop_at
 from .engine.program import program_of, spread
@@ -35,6 +34,7 @@ from .exhaustive.strategy import Exhaustive, evaluated_near, worth
 from .exhaustive.walkers import seconds_of
 from .few_units import prove_extracts, search_few_units
 from .levels import Refining, all_by_levels, limits_left, search_by_levels
+from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.paper_knapsack import solve_knapsack
 from .objectives.ratio import fits, ratio_program, servable, solve_ratio, with_minimum_row
 from .objectives.recall import ByLength, optimum_of, recall_program, solve_by_parts, solve_recall

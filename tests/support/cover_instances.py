@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from optsum.solvers.covers import solve_cover
+from optsum.solvers.objectives.covers import solve_cover
 from plain_oracle import least_cover
 
 from optsum.contracts.run import Run

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cover_topics import MINIMUM, TABLE_1, TEXT
 from optsum.formulations.cover import Cover
-from optsum.solvers.covers import enumerate_covers
+from optsum.solvers.objectives.covers import enumerate_covers
 
 import optsum
 from optsum.contracts.result import Result, Status

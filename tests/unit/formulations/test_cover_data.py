@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 from cover_instances import CoverStrategy
 from optsum.formulations.cover import Cover
-from optsum.solvers.covers import enumerate_covers
+from optsum.solvers.objectives.covers import enumerate_covers
 
 from optsum.contracts.result import Status
 from optsum.corpus.alignment import align

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 from cover_instances import random_clauses
-from optsum.solvers.covers import parts, reduced, take
+from optsum.solvers.objectives.covers import parts, reduced, take
 
 from optsum.coverage.clauses import Bits, Clauses, canonical
 
@@ -66,7 +66,7 @@ def test_chosen_units_meet_what_they_meet() -> None:
 def test_clauses_are_compared_up_to_a_number_of_alternatives(monkeypatch: pytest.MonkeyPatch) -> None:
     clauses = ((0b001, 0b010), (0b001, 0b010, 0b100))  # the first implies the second
     for most, left in ((5, 1), (4, 2)):
-        monkeypatch.setattr("optsum.solvers.covers._QUADRATIC", most)
+        monkeypatch.setattr("optsum.solvers.objectives.covers._QUADRATIC", most)
         assert reduced(clauses) == (0, clauses[:left])
 
 

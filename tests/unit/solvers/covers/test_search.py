@@ -10,7 +10,7 @@ from time import process_time
 import numpy as np
 import pytest
 from cover_instances import CoverStrategy, brute_force, cover_of, random_clauses, random_lengths
-from optsum.solvers.covers import Relaxer, enumerate_covers, minimum_covers, quick_cover, solve_cover
+from optsum.solvers.objectives.covers import Relaxer, enumerate_covers, minimum_covers, quick_cover, solve_cover
 
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits, Run, Stopped
@@ -189,7 +189,7 @@ def test_an_interruption_keeps_a_cover(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("optsum.solvers.covers.minimum_covers", interrupt)
+    monkeypatch.setattr("optsum.solvers.objectives.covers.minimum_covers", interrupt)
     stopped = enumerate_covers(cover_of([[(0,), (1,)]], [1, 1]))
     assert (stopped.termination, stopped.count, stopped.complete) == ("interrupted", 1, False)
 

@@ -32,8 +32,7 @@ from optsum.coverage.state import (
 from optsum.optima.counting import estimate_feasible, reachable
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.system.clock import clock
-from optsum.system.compiled import njit
-from optsum.system.compiling import compiles
+from optsum.system.compiled import compiles, njit
 from optsum.whole import LARGEST
 
 from . import two_halves

@@ -396,8 +396,8 @@ class PyomoProblem(LinearProblem):
     Parameters
     ----------
     model : pyomo.environ.ConcreteModel
-        One active objective; linear constraints; every variable bounded, and integral, or whole in an optimum anyway
-        (copies of what is covered). It is read once and not changed.
+        One active objective; linear constraints; every variable bounded, by itself or by constraints, and integral, or
+        whole in an optimum anyway (copies of what is covered). It is read once and not changed.
         A float is taken for the fraction with a denominator of up to 10^6 next to it, 0.1 for a tenth; else for the
         decimal number that Python prints for it.
     units : Pyomo variable or sequence of them
@@ -454,8 +454,8 @@ class _Column(NamedTuple):
     """A variable as its owner has it, with sides of any kind."""
 
     name: str
-    low: float | None
-    high: float | None
+    low: float | Fraction | None
+    high: float | Fraction | None
     integral: bool
 
     @property
@@ -500,6 +500,7 @@ def _program(
     whole = _whole_anyway(columns, rows, objective, sense)
     columns = [column._replace(integral=column.integral or at in whole) for at, column in enumerate(columns)]
     order = [*units, *sorted(set(range(len(columns))).difference(units))]
+    columns = _closed(columns, rows)
     low, upper = _bounds([columns[column] for column in order])
     place = {column: number for number, column in enumerate(order)}
     written = LinearRows()
@@ -578,14 +579,33 @@ def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _
     return full | rest
 
 
+def _closed(columns: Sequence[_Column], rows: Sequence[_Row]) -> list[_Column]:
+    """Return columns whose open sides are closed where a row and the sides of its other columns do so."""
+    sides = [[_side(side, column.name) for side in (column.low, column.high)] for column in columns]
+    before = -1
+    while before != (before := sum(side is None for pair in sides for side in pair)) and before:
+        for row in rows:
+            for sign, side in ((1, row.high), (-1, row.low)):
+                if side is None:
+                    continue
+                least = {at: sides[at][sign * value < 0] for at, value in row.terms.items()}
+                open_ = [at for at, held in least.items() if held is None]
+                room = sign * side - sum(sign * row.terms[at] * held for at, held in least.items() if held is not None)
+                for at in open_ if len(open_) == 1 else least if not open_ else ():
+                    value, end = sign * row.terms[at], sign * row.terms[at] > 0
+                    if sides[at][end] is None:
+                        sides[at][end] = room / value + (least[at] or 0)
+    return [column._replace(low=low, high=high) for column, (low, high) in zip(columns, sides, strict=True)]
+
+
 def _bounds(columns: Sequence[_Column]) -> tuple[list[int], list[int]]:
     """Return where columns begin, and how far they go from there."""
     low, upper = [], []
     for column in columns:
         if not column.integral:
             raise InputError(f"The variable {column.name} may be a fraction: {_FRACTIONS}")
-        if column.low is None or column.high is None or isinf(column.low) or isinf(column.high):
-            side = "lower" if column.low is None or isinf(column.low) else "upper"
+        if column.low is None or column.high is None:
+            side = "lower" if column.low is None else "upper"
             raise InputError(f"The variable {column.name} has no {side} bound: give it one that no optimum passes.")
         first, last = ceil(column.low), floor(column.high)
         if first > last:

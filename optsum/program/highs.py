@@ -52,6 +52,13 @@ def _quiet() -> Any:
             self.setOptionValue("output_flag", False)
             super().enableCallbacks()
 
+        def run(self) -> Any:
+            ended = super().run()
+            if ended == highspy.HighsStatus.kError and self.getModelStatus() == highspy.HighsModelStatus.kNotset:
+                self.resetGlobalScheduler(True)  # somebody's HiGHS ran with more threads in this process
+                ended = super().run()
+            return ended
+
     return Quiet
 
 

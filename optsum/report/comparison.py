@@ -188,8 +188,8 @@ class ComparisonRow:
     std_over_seeds : float or None
         Standard deviation, over the seeds, of the mean objective of a seed; None for fewer than two seeds.
     mean_ratio, min_ratio : float or None
-        Approximation ratio: objective / optimum when maximizing, optimum / objective when minimizing; 1 where both
-        are 0.
+        Approximation ratio: objective / optimum when maximizing, optimum / objective when minimizing, the other way
+        round below 0; 1 where both are equal, 0 where 0 lies between them.
     ratios, guaranteed : int
         How many ratios there are, and how many of them are against the best bound, because the optimum is not known:
         those are guaranteed lower limits.

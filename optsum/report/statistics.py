@@ -134,10 +134,10 @@ def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple
 
 
 def _ratio(key: Key, best: Key) -> float:
-    small, large = min(key, best), max(key, best)
-    if large == 0:
+    if key == best:
         return 1.0
-    return float(Fraction(small) / Fraction(large)) if small > 0 else 0.0
+    small, large = sorted((abs(Fraction(key)), abs(Fraction(best))))  # below 0 the better one is the smaller in size
+    return float(small / large) if (key > 0) == (best > 0) else 0.0
 
 
 Interval: TypeAlias = Literal["student", "z"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
@@ -101,7 +101,7 @@ class Highs(Backend):
         passed = clock()
         # Options of the user's may make it go on forever, deaf to its limit.
         apart = bool(self.options) or model.columns > _SMALL
-        with scheduler(self.settings(limits, seed)["threads"]):
+        with scheduler() if self.settings(limits, seed)["threads"] != 1 else nullcontext():
             ended = run(highs, deadline, apart=apart, keeps=True)
             trusting = bool(self.options) or limits.gap is not None
             if ended and _contradicts_itself(highs, model, trusting=trusting) and "presolve" not in self.options:
@@ -134,13 +134,10 @@ def set_options(highs: Any, options: Mapping[str, Any], name: str) -> None:
 
 
 @contextmanager
-def scheduler(threads: int) -> Iterator[None]:
+def scheduler() -> Iterator[None]:
     """Let HiGHS use another number of threads than the solves around this one, which it refuses otherwise."""
     import highspy
 
-    if threads == 1:
-        yield
-        return
     highspy.Highs.resetGlobalScheduler(True)
     try:
         yield

@@ -96,8 +96,8 @@ class PyomoHighs(PyomoBackend):
         set_options(new_highs(), self.options, self.name)
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
-        """Solve, with as many threads as asked for."""
-        with scheduler(self.settings(limits, seed)["threads"]):
+        """Solve, with as many threads as asked for, whatever ran with others before."""
+        with scheduler():
             return super().solve(problem, limits, seed, start)
 
 

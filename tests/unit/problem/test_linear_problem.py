@@ -322,6 +322,24 @@ def test_what_is_not_served_is_refused_in_a_sentence(part: str, said: str) -> No
         optsum.PyomoProblem(model, units=model.x)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_constraints_bound_variables_that_are_open(sign: int) -> None:
+    """Each of the first is closed by a row of its own or of those before it; the last by none."""
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(3), domain=pyo.Binary)
+    model.y = pyo.Var(range(4), domain=pyo.Integers)
+    model.least = pyo.Constraint(range(3), rule=lambda m, i: sign * m.y[i] >= -i)
+    model.most = pyo.Constraint(expr=sign * 2 * model.y[0] <= 7)
+    model.made = pyo.Constraint(expr=sign * model.y[1] <= 5 * model.x[0] + 4 * model.x[1])
+    model.sums = pyo.Constraint(expr=sign * (model.y[1] + model.y[2]) == 2 * model.x[2] + sign * model.y[0])
+    model.aim = pyo.Objective(expr=sign * model.y[2] - 2 * model.x[2] - model.x[0], sense=pyo.maximize)
+    for strategy in ("auto", "exhaustive", "branch-and-bound"):
+        assert optsum.solve(optsum.PyomoProblem(model, units=model.x), strategy=strategy).objective == 4
+    model.more = pyo.Constraint(expr=model.y[3] * sign >= model.x[0])
+    with pytest.raises(optsum.InputError, match=r"y\[3\] has no (upper|lower) bound"):
+        optsum.PyomoProblem(model, units=model.x)
+
+
 def test_a_baseline_stops_at_what_breaks_a_row_for_good() -> None:
     model = _with("")
     model.most = pyo.Constraint(expr=model.x[0] + model.x[1] <= 1)

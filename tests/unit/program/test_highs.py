@@ -10,8 +10,10 @@ from time import perf_counter
 
 import highspy
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
+import optsum
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.dual_bound import model_bound
@@ -115,3 +117,24 @@ def test_output_is_off_before_callbacks_begin(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(highspy.Highs, "enableCallbacks", begin)
     new_highs()
     assert said == [False]
+
+
+@pytest.mark.parametrize("strategy", ["milp", "exhaustive", "branch-and-bound"])
+def test_whoever_ran_highs_with_more_threads_in_this_process_disturbs_nothing(strategy: str) -> None:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(3), domain=pyo.Binary)
+    model.y = pyo.Var(range(2), domain=pyo.Integers, bounds=(0, 4))
+    model.room = pyo.Constraint(expr=2 * model.y[0] + 3 * model.y[1] <= 1 + 2 * pyo.quicksum(model.x.values()))
+    model.worth = pyo.Objective(expr=2 * model.y[0] + 3 * model.y[1] - model.x[0], sense=pyo.maximize)
+    for backend in ("highs", "pyomo:highs")[: 2 if strategy == "milp" else 1]:
+        theirs = highspy.Highs()
+        theirs.setOptionValue("output_flag", False)
+        theirs.setOptionValue("threads", 2)
+        theirs.addVar(0, 1)
+        try:
+            theirs.run()
+            given = backend if strategy == "milp" else None
+            result = optsum.solve(optsum.PyomoProblem(model, units=model.x), strategy=strategy, backend=given)
+            assert (result.status, result.objective) == (optsum.Status.OPTIMAL, 6)
+        finally:
+            highspy.Highs.resetGlobalScheduler(True)

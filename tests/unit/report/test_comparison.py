@@ -158,6 +158,11 @@ def test_ratios_are_exact_and_one_where_both_are_zero() -> None:
     assert (row.min_ratio, row.reached, row.optima, row.ratios, row.guaranteed) == (0.0, 1, 3, 3, 0)
 
 
+@pytest.mark.parametrize(("best", "value", "ratio"), [(-6, -8, 0.75), (-6, -6, 1), (6, -8, 0), (0, -8, 0)])
+def test_ratios_below_zero(best: int, value: int, ratio: float) -> None:
+    assert table_of([result("milp", best, best), result("greedy", value, 9)]).rows[1].mean_ratio == ratio
+
+
 def test_values_that_only_floats_take_for_equal_are_not() -> None:
     best, close = Fraction(10**17, 10**17 + 1), Fraction(10**17 - 1, 10**17)
     assert float(best) == float(close)

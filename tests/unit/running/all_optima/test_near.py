@@ -220,7 +220,7 @@ def test_without_a_proven_optimum_there_is_no_threshold() -> None:
     ("given", "message"),
     [
         ({"within": "2"}, "from 0 to 1"),
-        ({"within": "-1%"}, "such as 1%"),
+        ({"within": "-1%"}, "from 0 to 1"),
         ({"within": "many"}, "such as 1%"),
         ({"within": 0.1, "best": 2}, "one threshold"),
         ({"at_least": "1/0"}, "such as 0.475"),

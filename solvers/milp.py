@@ -49,6 +49,9 @@ RELATIVE: Final = 1e-9
 _TRIED: Final = 64  # Selections next to an optimum that are tried; each costs as much as one evaluation.
 
 
+_ANY: Final = 1e9  # A relative gap from which on a solver may call an answer of 0 optimal.
+
+
 _COUNTS: Final = 1e-4  # A solver's gap below 1, and as much as this, may be rounded to 1.
 
 
@@ -133,7 +136,7 @@ def _judged(
     slack = 2 * court.slack(max(abs(float(worth)), abs(outcome.bound or 0.0)))
     if gap is not None:
         agrees = bound is not None and abs(bound - worth) <= slack
-        if gap < inf:
+        if gap < _ANY:
             court.check_known(worth, known, slack + 1 + gap * abs(float(worth)))
         return Verdict(bound, proven=agrees, within_gap=not agrees)
     if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):

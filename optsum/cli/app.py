@@ -112,6 +112,12 @@ class _Group(TyperGroup):
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # before the command is there to answer; typer makes a bare exit status of it
+            return tell("interrupted", INTERRUPTED)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
         return name, None if name is None else self.load(name), rest

@@ -170,7 +170,7 @@ TOPIC = {"documents": [["a b", "b c", "a c d", "d"]], "references": [["a b c"], 
 def _statement(text: str) -> Damage:
     def damage(file: Path) -> None:
         with closing(sqlite3.connect(file)) as database, database:
-            database.execute(text)
+            database.executescript(text)
 
     return damage
 
@@ -191,6 +191,14 @@ def _beside(ending: str, content: bytes) -> Damage:
     return lambda file: file.with_name(file.name + ending).write_bytes(content)
 
 
+def _in_place_of_log(change: Damage) -> Damage:
+    def damage(file: Path) -> None:
+        (log := file.with_name(f"{file.name}-wal")).touch()
+        change(log)
+
+    return damage
+
+
 STORES: dict[str, Damage] = {
     **{name: FILES[name] for name in FILES if name not in {"gone", "pipe", "folder", "another's"}},
     **{f"page {number} zeros": _page(number, lambda page: bytes(len(page))) for number in range(-7, 8, 2)},
@@ -207,6 +215,11 @@ STORES: dict[str, Damage] = {
     "facts no JSON": _statement("UPDATE facts SET value = '['"),
     "facts changed": _statement("UPDATE facts SET value = replace(value, 'lead', 'leaf')"),
     "facts lost": _statement("UPDATE facts SET sum = 'x'"),
+    "log is a pipe": _in_place_of_log(_pipe),
+    "log is a folder": _in_place_of_log(_folder),
+    "rows a view": _statement("ALTER TABLE rows RENAME TO kept; CREATE VIEW rows AS SELECT * FROM kept"),
+    "trigger": _statement("CREATE TRIGGER ours AFTER INSERT ON rows BEGIN DELETE FROM rows; END"),
+    "another table's view": _statement("CREATE VIEW other AS SELECT * FROM rows"),
     "no table of rows": _statement("DROP TABLE rows"),
     "no table of facts": _statement("DROP TABLE facts"),
     "log of another": _beside("-wal", bytes(range(256)) * 40),

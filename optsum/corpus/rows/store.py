@@ -71,6 +71,9 @@ class RowStore(AbstractContextManager["RowStore"]):
         if self._path.with_name(f"{self._path.name}-journal").exists():
             # SQLite would take it for its own, and perhaps undo everything; there is a write-ahead log instead.
             raise _DamagedError("a journal that is not its own is beside it")
+        files = [self._path.with_name(self._path.name + ending) for ending in ("", "-wal", "-shm")]
+        if any(each.exists() and not each.is_file() for each in files):
+            raise _DamagedError("a pipe, a folder or a device is in the place of a file of its own")
         if not write:
             self._database = self._reader()
             return
@@ -257,15 +260,13 @@ class _DamagedError(InputError):
     """A store that cannot be read as it should be."""
 
 
-_DAMAGE: Final = {"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH"}
+_DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH")
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
     name = getattr(error, "sqlite_errorname", "") or ""
     text = str(error)
-    return (
-        any(name.startswith(each) for each in _DAMAGE) or "no such" in text or "decode" in text or "malformed" in text
-    )
+    return name.startswith(_DAMAGE) or any(said in text for said in ("no such", "decode", "malformed", "views"))
 
 
 def _columns(database: sqlite3.Connection, table: str) -> list[str]:
@@ -281,6 +282,8 @@ def _check_all(database: sqlite3.Connection) -> None:
         ((said,),) = database.execute("PRAGMA integrity_check(1)").fetchall()
         if said != "ok":
             raise _DamagedError(" ".join(said.split()))
+        if database.execute("SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone():
+            raise _DamagedError("it holds more than rows")
         for table, known in (("rows", _is_row), ("facts", _is_fact)):
             columns = _columns(database, table)
             wanted = _ROW if table == "rows" else _FACT
@@ -355,20 +358,15 @@ def rescued(path: Path) -> Rescued:
 
 def _images(path: Path) -> Iterator[_Pages]:
     """Yield the pages of the file, and then the pages with the changes of its log."""
-    try:
-        held = path.read_bytes()
-    except OSError:
-        held = b""
+    held = path.read_bytes() if path.is_file() else b""
     size = int.from_bytes(held[16:18], "big") or 4096
     size = 65536 if size == 1 else size
     if size < 512 or size & (size - 1):
         size = 4096
     pages = {number: held[at : at + size] for number, at in enumerate(range(0, len(held), size), start=1)}
     yield _Pages(pages, size)
-    try:
-        log = path.with_name(f"{path.name}-wal").read_bytes()
-    except OSError:
-        return
+    log_file = path.with_name(f"{path.name}-wal")
+    log = log_file.read_bytes() if log_file.is_file() else b""
     salt = log[16:24]
     for at in range(32, len(log) - size - 23, size + 24):
         if log[at + 8 : at + 16] == salt:

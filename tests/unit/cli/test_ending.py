@@ -175,16 +175,17 @@ def test_ctrl_c_at_the_very_end_leaves_no_traceback(tmp_path: Path, workers: int
     assert len(rows_of(out)) == 3
 
 
-def test_ctrl_c_is_heard_while_the_commands_are_imported() -> None:
+@pytest.mark.parametrize("module", ["optsum.cli.flags", "optsum.cli.commands", "optsum.cli.each_topic"])
+def test_ctrl_c_is_heard_while_the_commands_are_imported(module: str) -> None:
     code = (
         "import sys\n"
         "class Stops:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'optsum.cli.flags':\n"
+        f"        if name == {module!r}:\n"
         "            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Stops())\n"
         "from optsum.cli import main\n"
-        "sys.exit(main())\n"
+        "sys.exit(main(['solve', 'none.jsonl']))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "optsum: interrupted\n")

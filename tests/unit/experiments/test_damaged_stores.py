@@ -19,6 +19,7 @@ from optsum.corpus.rows.writer import read_rows
 SOME = (
     *("empty", "garbage", "cut at 0.60", "bit at 0.80", "page 1 zeros", "page -2 ones", "page 5 cut", "row no JSON"),
     *("row no JSON, without checksum", "row with another digit", "facts changed", "log of another", "old journal"),
+    *("log is a pipe", "rows a view"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 
@@ -19,5 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from optsum.cli.app import main as run
     except KeyboardInterrupt:
         sys.stderr.write("optsum: interrupted\n")
+        if arguments is None:  # Python would end itself by the signal where it came amid a text that was executed
+            sys.stderr.flush()
+            os._exit(130)
         return 130
     return run(arguments)

@@ -182,10 +182,10 @@ def test_ctrl_c_is_heard_while_the_commands_are_imported(module: str) -> None:
         "class Stops:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         f"        if name == {module!r}:\n"
-        "            raise KeyboardInterrupt\n"
+        "            exec('raise KeyboardInterrupt')\n"
         "sys.meta_path.insert(0, Stops())\n"
         "from optsum.cli import main\n"
-        "sys.exit(main(['solve', 'none.jsonl']))\n"
+        "sys.exit(main())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code, "solve", "none"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "optsum: interrupted\n")

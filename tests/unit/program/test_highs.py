@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from fractions import Fraction
-from time import perf_counter
+from time import perf_counter, sleep
 
 import highspy
 import numpy as np
@@ -21,6 +22,7 @@ from optsum.program.highs import new_highs, pass_model, relax, run
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.ratio_bound import value_bound
 from optsum.system.clock import Deadline
+from optsum.system.processes.signal_guard import postponing
 from optsum.testing.enumeration import brute_force
 from optsum.testing.instances import KINDS, random_coverage
 
@@ -47,6 +49,35 @@ def test_the_deadline_ends_it(model: LinearModel) -> None:
         assert relaxation is None or not relaxation.optimal or perf_counter() - began < 1.0
         assert model_bound(model, Deadline(seconds)) <= full
     assert perf_counter() - began < 5.0
+
+
+class Pressed(Deadline):
+    """Ctrl-C comes while HiGHS calls back."""
+
+    pressed = False
+
+    @property
+    def left_s(self) -> float:
+        if not self.pressed and sys._getframe(1).f_code.co_name == "hear":
+            self.pressed = True
+            signal.raise_signal(signal.SIGINT)
+        return super().left_s
+
+
+def test_ctrl_c_while_highs_calls_back_is_no_error_of_its_own() -> None:
+    highs, deadline = new_highs(), Pressed(60.0)
+    highs.setOptionValue("presolve", "off")
+    pass_model(highs, coverage_model(large(30, 60)))
+
+    @postponing()
+    def work() -> None:
+        run(highs, deadline, apart=False)
+        sleep(60)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert deadline.pressed
+    assert highs.getModelStatus().name == "kOptimal"
 
 
 def test_the_clock_of_a_solver_that_ran_before_does_not_count(model: LinearModel) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isinf
@@ -22,7 +23,7 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.program.cover import wcnf_text
 from optsum.program.model import LinearModel
-from optsum.running.each_topic import Warned, problems
+from optsum.running.each_topic import problems, say_warned
 from optsum.running.one_problem import Setup, build, setup_of
 from optsum.running.posed import posed
 from optsum.system.files import describe_os_error, replacing
@@ -314,7 +315,7 @@ def _folder(folder: str | Path) -> Path:
 def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task | str]]:
     """Yield the id of each problem, and its task or why there is none."""
     seen: set[str] = set()
-    warned = Warned()
+    warned: Counter[str | None] = Counter()
     for given in topics_of(topics, setup.options.reading):
         if isinstance(given, BadTopic):
             yield given.id, f"{given.source}: {given.error}"
@@ -331,11 +332,11 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
         if setup.best_of_references and len(topic.references) > 1:
             yield topic.id, "the best of several references is several problems: write them with --references each"
             continue
-        warned.add(setup.warning_of(topic))
+        warned[setup.warning_of(topic)] += 1
         for part in problems(topic, setup):
             try:
                 built: Task | str = build(part, setup)
             except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
                 built = describe(error)
             yield part.id, built
-    warned.say()
+    say_warned(warned)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from functools import partial
 from itertools import islice, repeat
@@ -22,7 +23,7 @@ from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, environment, experiment_of, files_beside, fingerprint
 from optsum.experiments.folder import RunFolder, RunStatus, differing_inputs, sessions_of, status
 from optsum.report.messages import Advance, bar, count_lines
-from optsum.running.each_topic import Warned, lost_topic, search_topic
+from optsum.running.each_topic import lost_topic, say_warned, search_topic
 from optsum.running.executors import AnyExecutor, crew_of
 from optsum.running.one_problem import Setup, setup_of, warm_up
 from optsum.running.oracles import detailed
@@ -97,29 +98,45 @@ def run(
     own = None if executor is None or isinstance(executor, str) else executor
     if isinstance(executor, str):
         workers["executor"] = executor
-    work = RunWork(
-        experiment_of(experiment, workers),
-        folder,
-        resume=resume,
-        shard=Shard.parse(shard),
-        limit=limit,
-        details=details,
+
+    def pull(work: RunWork) -> Iterator[int]:
+        missing = work.total - work.kept if progress and work.total is not None else None
+        return tracked(_one_by_one(work.rounds(own)), missing, work.unit)
+
+    carry_out(
+        experiment, folder, pull, workers, progress=progress, resume=resume, shard=shard, limit=limit, details=details
     )
+    return status(folder)
+
+
+def _one_by_one(rounds: Generator[int, None, None]) -> Generator[int, None, None]:
+    for done in rounds:
+        yield from repeat(1, done)
+
+
+def carry_out(
+    experiment: PathLike | Mapping[str, Any],
+    folder: PathLike,
+    pull: Callable[[RunWork], Iterable[int]],
+    workers: Mapping[str, Any],
+    *,
+    progress: bool = True,
+    shard: str | None = None,
+    **how: Any,
+) -> None:
+    """Do what is missing of a run, as `run` says it.
+
+    `pull`: goes through the rounds of the work (`RunWork.rounds`), and yields how many topics have become durable.
+    `how`: as `RunWork` takes it.
+    """
+    work = RunWork(experiment_of(experiment, workers), folder, shard=Shard.parse(shard), **how)
     with work, ExitStack() as stack:
         advance: Advance = (
             stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True)) if progress else lambda _: None
         )
         advance(work.kept)
-        missing = None if work.total is None else work.total - work.kept
-        for _ in tracked(_one_by_one(work.rounds(own), advance), missing if progress else None, work.unit):
-            pass
-    return status(folder)
-
-
-def _one_by_one(rounds: Generator[int, None, None], advance: Callable[[int], None]) -> Generator[None, None, None]:
-    for done in rounds:
-        advance(done)
-        yield from repeat(None, done)
+        for done in pull(work):
+            advance(done)
 
 
 class Item(NamedTuple):
@@ -237,13 +254,14 @@ class RunWork(AbstractContextManager["RunWork"]):
             partial(_lost, ways=ways),
             partial(_answer, ways=ways),
         )
-        interrupted, warned = False, Warned(self.unit)
+        interrupted = False
+        warned: Counter[str | None] = Counter()
         with closing(rounds):
             while True:
                 try:
                     answers = rounds.throw(KeyboardInterrupt()) if interrupted else next(rounds)
                 except StopIteration:
-                    warned.say()
+                    say_warned(warned, self.unit)
                     self._say_what_changed()
                     return
                 interrupted = False
@@ -251,7 +269,7 @@ class RunWork(AbstractContextManager["RunWork"]):
                 self.store.add(finished)
                 for answer in finished:
                     rows = [json.loads(text) for _, text in answer.rows if '"warning"' in text]
-                    warned.add(next((row["statistics"].get("warning") for row in rows), None))
+                    warned[next((row["statistics"].get("warning") for row in rows), None)] += 1
                 try:
                     yield len(finished)
                 except KeyboardInterrupt:  # what is done elsewhere is gathered first

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
@@ -376,36 +375,31 @@ _MOST_LENGTHS: Final = 100_000
 LONGEST: Final = 10**12  # Lengths beyond it would leave the range of the kernels' integers.
 
 
-@dataclass(frozen=True, slots=True)
-class Lengths:
-    """Maximum lengths, ascending."""
+def lengths_of(text: str | Sequence[int] | None, max_length: int | None = None) -> tuple[int, ...]:
+    """Return maximum lengths, ascending: ``25:300:25`` (both ends included), ``50,100,200``, or numbers."""
+    if text is None:
+        if max_length is None:
+            raise OptionError("A frontier needs lengths: give --lengths 25:300:25, or --max-length N for all to N.")
+        text = range(min(1, max_length), max_length + 1)
+    try:
+        given: Iterable[object] = text if not isinstance(text, str) else map(int, text.split(","))
+        if isinstance(text, str) and ":" in text:
+            first, last, *step = map(int, text.split(":"))
+            given = range(first, last + 1, *step)
+        found = whole_numbers(tuple(islice(given, _MOST_LENGTHS + 1)), "Length {}")
+    except (TypeError, ValueError):
+        found = ()
+    if not found or not 0 <= min(found) <= max(found) <= LONGEST or len(found) > _MOST_LENGTHS:
+        raise OptionError(
+            f"Lengths are numbers from 0 to {LONGEST}, such as 25:300:25 (from, to, step) or 50,100,200, at most "
+            f"{_MOST_LENGTHS}, not {text!s:.80}."
+        )
+    return tuple(sorted(set(found)))
 
-    of: tuple[int, ...]
 
-    @classmethod
-    def given(cls, text: str | Sequence[int] | None, max_length: int | None) -> Lengths:
-        """Return lengths as options say them: ``25:300:25`` (both ends included), ``50,100,200``, or numbers."""
-        if text is None:
-            if max_length is None:
-                raise OptionError("A frontier needs lengths: give --lengths 25:300:25, or --max-length N for all to N.")
-            text = range(min(1, max_length), max_length + 1)
-        try:
-            given: Iterable[object] = text if not isinstance(text, str) else map(int, text.split(","))
-            if isinstance(text, str) and ":" in text:
-                first, last, *step = map(int, text.split(":"))
-                given = range(first, last + 1, *step)
-            found = whole_numbers(tuple(islice(given, _MOST_LENGTHS + 1)), "Length {}")
-        except (TypeError, ValueError):
-            found = ()
-        if not found or not 0 <= min(found) <= max(found) <= LONGEST or len(found) > _MOST_LENGTHS:
-            raise OptionError(
-                f"Lengths are numbers from 0 to {LONGEST}, such as 25:300:25 (from, to, step) or 50,100,200, at most "
-                f"{_MOST_LENGTHS}, not {text!s:.80}."
-            )
-        return cls(tuple(sorted(set(found))))
-
-    def __str__(self) -> str:
-        steps = {b - a for a, b in zip(self.of, self.of[1:], strict=False)}
-        if len(self.of) > 2 and len(steps) == 1:
-            return f"{self.of[0]}:{self.of[-1]}:{steps.pop()}"
-        return ",".join(map(str, self.of))
+def text_of_lengths(lengths: Sequence[int]) -> str:
+    """Return lengths as `lengths_of` reads them."""
+    steps = {b - a for a, b in pairwise(lengths)}
+    if len(lengths) > 2 and len(steps) == 1:
+        return f"{lengths[0]}:{lengths[-1]}:{steps.pop()}"
+    return ",".join(map(str, lengths))

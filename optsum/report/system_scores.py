@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
@@ -29,7 +29,7 @@ from optsum.report.statistics import pearson, spearman
 from optsum.report.tables.results import longest_said
 from optsum.report.tables.table import Table, Tabular, counted, number, share
 from optsum.running.context import resolve_context
-from optsum.running.each_topic import Warned, single_problem
+from optsum.running.each_topic import say_warned, single_problem
 from optsum.running.one_problem import Setup, answer, build, refused, setup_of, warm_up
 from optsum.running.oracles import oracles_of
 from optsum.system.clock import clock
@@ -479,7 +479,7 @@ def score_rows(
         else:
             of_topic.setdefault(system.topic_id if system.place is None else system.place, []).append(system)
     lines = 1 + max((place for place in of_topic if isinstance(place, int)), default=-1)
-    warned = Warned()
+    warned: Counter[str | None] = Counter()
     place, without = -1, []
     for place, topic in enumerate(checked_texts(topics, "score", options.reading)):
         own = of_topic.pop(place, [])
@@ -489,11 +489,11 @@ def score_rows(
             # Its id may be that of a topic that can be used, so systems that name it wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
         elif found := own + of_topic.pop(topic.id, []):
-            warned.add(_warning_of(topic, options) if scores.packed is None else None)
+            warned[_warning_of(topic, options) if scores.packed is None else None] += 1
             yield _rows(topic, found, scores)
         else:
             without.append(topic.id)
-    warned.say()
+    say_warned(warned)
     if 0 < lines <= place and limit is None:
         getLogger("optsum").warning(
             "there are %d topics and %s of summaries: line by line they go with the first topics",

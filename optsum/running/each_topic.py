@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -59,24 +60,14 @@ _LONG = 15_000  # Letters of a topic whose own search takes most of its time: it
 _IS_PLAIN: Callable[[Any], bool] = str.isascii
 
 
-class Warned:
-    """Says once of a run how many of its topics something is to be said of, and what of the first of them."""
+def say_warned(warned: Counter[str | None], unit: str = "topics") -> None:
+    """Say once of a run how many of its topics something is to be said of, and what of the first of them.
 
-    def __init__(self, unit: str = "topics") -> None:
-        self._unit = unit
-        self._topics = self._warned = 0
-        self._first = ""
-
-    def add(self, warning: str | None) -> None:
-        """Count a topic, and the messages about it."""
-        self._topics += 1
-        self._warned += warning is not None
-        self._first = self._first or warning or ""
-
-    def say(self) -> None:
-        """Say it."""
-        if self._warned:
-            _LOG.warning("%d of %d %s: %s", self._warned, self._topics, self._unit, self._first)
+    `warned`: how many topics each message is about; None is the message of those that nothing is to be said of.
+    """
+    if messages := [message for message in warned if message is not None]:
+        count = warned.total()
+        _LOG.warning("%d of %d %s: %s", count - warned[None], count, unit, messages[0])
 
 
 def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
@@ -177,13 +168,13 @@ def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[l
 
 
 def _with_warning(batches: Iterable[list[Result]]) -> Generator[list[Result], None, None]:
-    warned = Warned()
+    warned: Counter[str | None] = Counter()
     try:
         for results in batches:
-            warned.add(next(filter(None, (result.warning for result in results)), None))
+            warned[next(filter(None, (result.warning for result in results)), None)] += 1
             yield results
     finally:
-        warned.say()
+        say_warned(warned)
 
 
 def lost_topic(topic: Unread | AnyTopic, setups: Sequence[Setup]) -> list[Result]:

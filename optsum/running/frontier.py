@@ -26,7 +26,7 @@ from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
-from optsum.options.values import Lengths
+from optsum.options.values import lengths_of, text_of_lengths
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.dual_bound import dual_bound
@@ -327,14 +327,14 @@ def spread(lengths: Sequence[int]) -> list[int]:
 
 def resolve_frontier(
     given: Mapping[str, Any], lengths: str | Sequence[int] | None, *, config: str | Path | None = None
-) -> tuple[Options, Lengths | None]:
+) -> tuple[Options, Sequence[int] | None]:
     """Return the options of a frontier and its lengths: branch and bound unless another exact strategy is asked for.
 
     The lengths of problems that are given are None where nothing says them: all up to the maximum of each.
     """
     most = None
     if lengths is not None:
-        most = Lengths.given(lengths, None).of[-1]
+        most = lengths_of(lengths)[-1]
         given = {**given, "max_length": most}
     options = resolve(given, config=config, strategy=prover_of(given))
     formulation = options.formulated()
@@ -349,7 +349,7 @@ def resolve_frontier(
         raise OptionError("A frontier has the same lengths for all topics: give --lengths 25:300:25 or --max-length N.")
     if lengths is None and options.max_length is None and not formulation.reads_topics:
         return options, None
-    return options, Lengths.given(lengths, options.max_length)
+    return options, lengths_of(lengths, options.max_length)
 
 
 def frontier(
@@ -408,7 +408,7 @@ def frontier(
 def frontier_topics(
     topics: AnyTopics,
     options: Options,
-    lengths: Lengths | None,
+    lengths: Sequence[int] | None,
     *,
     optima: bool = False,
     greedy: bool = True,
@@ -420,14 +420,14 @@ def frontier_topics(
     return each_topic(topics, [setup], partial(with_text, setup=setup, work=work) if details else work)
 
 
-def _part(part: Topic, setup: Setup, lengths: Lengths | None, *, optima: bool, greedy: bool) -> list[Result]:
+def _part(part: Topic, setup: Setup, lengths: Sequence[int] | None, *, optima: bool, greedy: bool) -> list[Result]:
     began = clock()
     return [attempt(part, setup, lambda: _frontier(part, setup, lengths, began, optima=optima, greedy=greedy))]
 
 
 @postponing()
 def _frontier(
-    topic: Topic, setup: Setup, lengths: Lengths | None, began: float, *, optima: bool, greedy: bool
+    topic: Topic, setup: Setup, lengths: Sequence[int] | None, began: float, *, optima: bool, greedy: bool
 ) -> Result:
     deadline = Deadline(setup.limits.time_s)
     try:
@@ -436,8 +436,8 @@ def _frontier(
         return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
     built = clock()
     if lengths is None:
-        lengths = Lengths.given(None, min(task.problem.max_length, sum(task.problem.lengths)))
-    walk = Walk(task.problem, setup, lengths.of, deadline)
+        lengths = lengths_of(None, min(task.problem.max_length, sum(task.problem.lengths)))
+    walk = Walk(task.problem, setup, lengths, deadline)
     curve = walk.greedy() if greedy else None
     result = walk.run()
     if result.termination is Termination.INTERRUPTED:
@@ -451,7 +451,7 @@ def _frontier(
     if optima:
         steps = [replace(step, **walk.optima_of(piece)) for step, piece in zip(steps, walk.pieces(), strict=True)]
     about = Frontier(
-        lengths=str(lengths),
+        lengths=text_of_lengths(lengths),
         complete=walk.stopped is None,
         termination=(walk.stopped or Termination.COMPLETED).value,
         solves=walk.solves,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ import typer
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import CsvSafe, Flags, Limit, Overwrite, existing
 from optsum.options.options import OF_WORKERS, Options
-from optsum.report.messages import bar, duration
+from optsum.report.messages import duration
 
 if TYPE_CHECKING:
     from optsum.experiments.folder import RunStatus
@@ -40,29 +40,20 @@ def run_run(
     reboot --resume does what is missing. Rows: optsum merge DIR -o rows.parquet.
     """
     from optsum.cli.signals import Interrupts
-    from optsum.experiments.experiment import Shard, experiment_of
     from optsum.experiments.folder import status
-    from optsum.experiments.run import RunWork
+    from optsum.experiments.run import carry_out
 
-    work = RunWork(
-        experiment_of(experiment, options),
-        folder,
-        resume=resume,
-        shard=Shard.parse(shard),
-        limit=limit,
-        details=details,
-    )
     interrupted = False
-    with ExitStack() as stack:
-        stack.enter_context(work)
-        interrupts = stack.enter_context(Interrupts())
-        advance = stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True))
-        advance(work.kept)
-        try:
-            for done in interrupts.pull(work.rounds(), parallel=True):
-                advance(done)
-        except KeyboardInterrupt:
-            interrupted = True
+
+    def pull(work: Any) -> Iterator[int]:
+        nonlocal interrupted
+        with Interrupts() as interrupts:
+            try:
+                yield from interrupts.pull(work.rounds(), parallel=True)
+            except KeyboardInterrupt:
+                interrupted = True
+
+    carry_out(experiment, folder, pull, options, resume=resume, shard=shard, limit=limit, details=details)
     now = status(folder)
     put(in_words(now))
     if interrupted:

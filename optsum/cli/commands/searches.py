@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -30,7 +30,7 @@ from optsum.cli.flags import (
 from optsum.contracts.result import Frontier
 from optsum.errors import OptionError
 from optsum.options.options import OF_SEARCHES, Options, resolve
-from optsum.options.values import Lengths
+from optsum.options.values import text_of_lengths
 
 
 def run_solve(
@@ -230,12 +230,12 @@ def run_frontier(
     return work.status()
 
 
-def _other_frontier(row: Mapping[str, Any], lengths: Lengths | None, optima: bool, greedy: bool) -> str | None:
+def _other_frontier(row: Mapping[str, Any], lengths: Sequence[int] | None, optima: bool, greedy: bool) -> str | None:
     """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
     one = Frontier.from_row(row.get("frontier"))
     if one is None:
         return None if row.get("status") == "error" else "frontier"
-    if lengths is not None and one.lengths != str(lengths):
+    if lengths is not None and one.lengths != text_of_lengths(lengths):
         return "--lengths"
     if optima != any(step.complete is not None for step in one.steps):
         return "--optima"

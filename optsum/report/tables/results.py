@@ -12,7 +12,7 @@ from optsum.contracts.result import Frontier, OptimaFields, Reached, Result, Sta
 from optsum.corpus.rows.writer import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
-from optsum.options.values import Lengths
+from optsum.options.values import lengths_of
 from optsum.registry import FORMULATIONS, QUICK
 from optsum.report.tables.table import Cell, Column, Table, Tabular, data_frame, number, seconds, share
 from optsum.system.files import PathLike
@@ -250,7 +250,7 @@ _COLUMNS: Final = 6  # Lengths that a table of several topics shows: the largest
 def frontier_table(results: Sequence[Result]) -> Table:
     """Return one line a topic: the best value at some lengths, and what greedy search loses on average."""
     found = [result.frontier for result in results]
-    every = sorted({length for one in found if one is not None for length in Lengths.given(one.lengths, None).of})
+    every = sorted({length for one in found if one is not None for length in lengths_of(one.lengths)})
     lengths = sorted({every[place * len(every) // _COLUMNS - 1] for place in range(1, _COLUMNS + 1)} if every else ())
     table = Table.of(["id"], [*(f"<= {length}" for length in lengths), "steps", "greedy loses", "time"])
     for result, one in zip(results, found, strict=True):

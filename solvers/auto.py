@@ -24,7 +24,7 @@ from optsum.system.compiled import patience
 
 from .branch_and_bound import BranchAndBound, visit
 from .exhaustive.strategy import Exhaustive, duration, evaluated_near, is_few, size_of_best
-from .exhaustive.walkers import seconds_of
+from .exhaustive.walkers import seconds_of, visits_of
 from .milp import Milp
 from .objectives.whole_text import is_whole_text
 
@@ -107,6 +107,7 @@ class Auto(Strategy):
         for chosen in self.choices(run.problem, run.limits, refusals):
             if isinstance(chosen, Exhaustive):
                 _climb(run)
+                run.check()
             run.ran, run.backend = chosen.name, chosen.backend_name
             if isinstance(chosen, Milp):
                 run.detail = None
@@ -216,7 +217,7 @@ def _climb(run: Run) -> None:
     not end.
     """
     problem, whole, began = run.problem, run.deadline, run.elapsed
-    if problem.can(Capability.COVERAGE) or is_few(problem):
+    if problem.can(Capability.COVERAGE) or (is_few(problem) and _all_end(run)):
         return
     limited = run.limits.evaluations is not None
     if limited or _greedy_seconds(run) < max(run.remaining_s, run.limits.grace_s):
@@ -230,6 +231,13 @@ def _climb(run: Run) -> None:
     while run.limits.time_s is not None and seconds > run.remaining_s:
         run.check()
         climber.search(run)
+
+
+def _all_end(run: Run) -> bool:
+    """Whether all selections would be evaluated within the limit, if each took as long as the empty one."""
+    began = clock()
+    run.see(())
+    return (clock() - began) * visits_of(run.problem) < run.remaining_s
 
 
 def _greedy_seconds(run: Run) -> float:

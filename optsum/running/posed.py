@@ -128,7 +128,14 @@ def _named(topic: Topic, name: str) -> Topic:
 def _first_of_file(path: str | os.PathLike[str]) -> Any:
     """Return the first problem of a file, or of a function; None where that is a topic, or the standard input."""
     if makes_problems(path):
-        return next(iter(read_topics(path, bad="keep")), None)
+        wrong = None
+        for each in read_topics(path, bad="keep"):
+            if isinstance(each, Topic):
+                return each
+            wrong = wrong or each
+        if wrong is not None:
+            raise InputError(f"{path} makes no problems: {wrong.error}")
+        return None
     if str(path) == "-" or not Path(path).is_file():
         return None
     begin = begin_of(path, _BEGIN) or b""

@@ -18,7 +18,7 @@ from optsum.optima.counting import count_feasible, estimate_feasible
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.running.search import search
-from optsum.testing import brute_force, random_coverage, random_topic
+from optsum.testing import OwnMetric, brute_force, random_coverage, random_topic
 from optsum.testing.instances import KINDS
 
 OBJECTIVES: list[dict[str, Any]] = [
@@ -183,6 +183,34 @@ def test_more_than_enough_is_never_too_few(most: int) -> None:
         low = int(rng.integers(0, high + 1)) * int(rng.integers(2))
         true, found = count_feasible(lengths, low, high), estimate_feasible(lengths, low, high, most)
         assert found == true or (found == float("inf") and true > most)
+
+
+def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few selections would be visited at once; not where their evaluations would take longer than the limit."""
+    from optsum.solvers import auto
+
+    now = 0.0
+
+    class Slow(OwnMetric):
+        def evaluate(self, selection: Selection) -> Evaluation:
+            nonlocal now
+            now += 0.1
+            return super().evaluate(selection)
+
+    monkeypatch.setattr(auto, "clock", lambda: now)
+    climbed = 0
+
+    def climbs(_: object) -> float:
+        nonlocal climbed
+        climbed += 1
+        return 0.0
+
+    monkeypatch.setattr(auto, "_greedy_seconds", climbs)
+    problem = Slow(words=("ab", "bc", "cd", "ad", "e"), lengths=(1,) * 5)
+    assert auto.is_few(problem)
+    for seconds, expected in ((600.0, 0), (2.5, 1), (None, 1)):
+        assert search(problem, "auto", limits=Limits(time_s=seconds)).status is Status.OPTIMAL
+        assert climbed == expected
 
 
 @pytest.mark.parametrize("refuses", [False, True])

@@ -121,10 +121,6 @@ def _number(columns: list[str], at: int) -> Any:
     return int(text) if _PLAIN.fullmatch(text) else parse_id_value(text)
 
 
-def _head(columns: list[str], at: int) -> int | None:
-    return int(columns[at]) if _PLAIN.fullmatch(columns[at]) or columns[at] == "0" else None
-
-
 def _pairs(columns: list[str], at: int) -> dict[str, str]:
     if columns[at] in {"_", ""}:
         return {}
@@ -136,7 +132,7 @@ _PLAIN: Final = re.compile("[1-9][0-9]*")
 _COLUMNS: Final[dict[str, Any]] = {
     "id": _number,
     "feats": _pairs,
-    "head": _head,
+    "head": lambda columns, at: int(columns[at]) if re.fullmatch("0|[1-9][0-9]*", columns[at]) else None,
     "deps": lambda *_: None,
     "misc": _pairs,
 }

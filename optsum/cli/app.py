@@ -15,9 +15,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from optsum._version import __version__
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, Signals, tell
 from optsum.cli.flags import MORE, Debug, command
-from optsum.cli.signals import Signals
 from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.values import our_name
 from optsum.system.processes.children import ONE_THREAD, environment, leave

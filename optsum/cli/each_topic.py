@@ -11,16 +11,14 @@ from contextlib import ExitStack, contextmanager
 from enum import Enum
 from hashlib import blake2b
 from numbers import Number
-from pathlib import Path
 from time import perf_counter
 from types import CodeType, FunctionType
 from typing import Any, Final, TypeAlias
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
 from optsum.cli.flags import ResumedFiles, count_topics, open_topics
-from optsum.cli.signals import Interrupts
 from optsum.contracts.result import Result, Status, Termination, check_row
-from optsum.corpus.given import ReadAhead
+from optsum.corpus.given import read_ahead
 from optsum.corpus.rows.writer import RowFormat, RowWriter
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.coverage.normal_form_json import json_of_coverage
@@ -29,7 +27,7 @@ from optsum.options.options import Options
 from optsum.problem.problem import Capability, Problem
 from optsum.report.messages import bar
 from optsum.report.tables.results import headline
-from optsum.report.tables.table import Table, counted, number, seconds
+from optsum.report.tables.table import Table, TableFormat, counted, number, put_tables, seconds
 from optsum.running.each_topic import charged
 from optsum.running.one_problem import setup_of, warm_up
 from optsum.running.plan import by_problem
@@ -278,8 +276,7 @@ class EachTopic:
             interrupts = stack.enter_context(Interrupts())
             # Before there is a bar, because that has a thread (`optsum.running.executors`).
             pending = self._finished.pending(self._read, lambda: advance())  # noqa: PLW0108 - made below
-            topics = self._files.topics
-            source = start(ReadAhead(pending, topics) if Path(topics).is_file() else pending)
+            source = start(read_ahead(pending, self._files.topics))
             advance = stack.enter_context(bar("topics", lambda: count_topics(self._files.topics, self._files.limit)))
             began = perf_counter()
             parallel = self._ways[0].elsewhere  # then each process has its own time to report
@@ -293,6 +290,25 @@ class EachTopic:
                 self._elapsed = perf_counter() - began
                 advance()
                 yield results
+
+    def all(self, start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]) -> list[Result]:
+        """Return the results of all topics, or of those before Ctrl-C."""
+        found: list[Result] = []
+        with self.until_interrupted():
+            for results in self.run(start):
+                found += results
+        return found
+
+    def tabulate(
+        self, results: list[Result], table_of: Callable[[list[Result]], Table], form: TableFormat = "text"
+    ) -> None:
+        """Print a table of results with the summary below, unless the rows are printed."""
+        if self._output != "-" and results:
+            table = table_of(results)
+            table.title = headline(self._ways[0])
+            table.caption.append(self.summary())
+            put_tables([table], form)
+        sys.stdout.flush()
 
     @contextmanager
     def until_interrupted(self) -> Iterator[None]:

@@ -1,16 +1,23 @@
-"""Exit statuses, and the one line on the standard error output that goes with those that are not 0."""
+"""How commands end: exit statuses, the one line on the standard error output that goes with them, and signals.
+
+Ctrl-C and SIGTERM both say: end, with what there is, and never in the middle of writing a row.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from types import FrameType
+from typing import Any, Final, Self, TypeVar
 
 from optsum.errors import OptsumError, describe, visible
 from optsum.report.messages import is_quiet, note
+from optsum.system.processes.signal_guard import is_postponed
 
 DONE: Final = 0
 FAILED: Final = 1  # A topic became an error row, or something unexpected happened.
@@ -62,3 +69,87 @@ def _discard_output() -> None:
     # It may be no real file.
     with suppress(OSError, ValueError, AttributeError), Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+_HEARD: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class Signals:
+    """While this is entered, both signals go to `hear`; inside another one, that gets to know of them too.
+
+    `last`: whether nothing is left to do afterwards but to end the process: then signals that come late are ignored,
+    which Python would answer with a traceback from wherever it is in ending itself.
+    """
+
+    number: int | None  # Of the last signal that came.
+
+    def __init__(self, *, last: bool = False) -> None:
+        self._last = last
+        self.number = None
+        self._before: dict[int, Any] = {}
+
+    def hear(self) -> None:
+        """Do what a signal asks for."""
+        raise KeyboardInterrupt
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._handle) for number in _HEARD}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        before, self._before = self._before, {}
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if self._last else handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if is_postponed(number, frame):
+            return
+        outer = getattr(self._before.get(number), "__self__", None)
+        if isinstance(outer, Signals):
+            outer.number = number
+        self.number = number
+        if self._before:  # otherwise it is on its way out
+            self.hear()
+
+    def status(self, status: int) -> int:
+        """Return an exit status, told apart by the signal: 130 after Ctrl-C, 143 after SIGTERM."""
+        return status if status != INTERRUPTED or self.number is None else 128 + self.number
+
+
+T = TypeVar("T")
+
+
+class Interrupts(Signals):
+    """While this is entered, Ctrl-C ends the work that `pull` waits for; what is done with it is finished first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen = self._raised = self._pulling = False
+
+    def hear(self) -> None:
+        """Interrupt `pull`, and nothing else."""
+        self._seen = True
+        if self._pulling:
+            self._raised = True
+            raise KeyboardInterrupt
+
+    def pull(self, source: Generator[T, None, None], *, parallel: bool) -> Iterator[T]:
+        """Yield from a generator, and let KeyboardInterrupt out of it after Ctrl-C.
+
+        `parallel`: whether it gathers what is done elsewhere after Ctrl-C. One that works here may not even notice: a
+        solver that is just ending can swallow it.
+        """
+        while True:
+            try:
+                self._pulling = True
+                if self._seen and not (parallel and self._raised):
+                    self._raised = True
+                    item = source.throw(KeyboardInterrupt())
+                else:
+                    item = next(source)
+            except StopIteration:
+                return
+            finally:
+                self._pulling = False
+            yield item

@@ -113,6 +113,8 @@ def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[st
 
 MORE: Final = "More"  # Panel of the flags that the short help leaves out.
 
+_more: Final = partial(typer.Option, rich_help_panel=MORE)
+
 NAMES: Final = {
     "strategies": "optsum.registry:STRATEGIES",
     "formulations": "optsum.registry:FORMULATIONS",
@@ -143,6 +145,11 @@ def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
     return complete
 
 
+def named(kind: str, about: str, metavar: str = "NAME") -> Any:
+    """Return the flag for a name of a list of `NAMES`, or for several of them."""
+    return typer.Option(metavar=metavar, autocompletion=offered(kind), help=about)
+
+
 _FORMS: Final = {"rouge-N": ["rouge-1", "rouge-2"], "rouge-suK": ["rouge-su4"], "ngram-I-J": ["ngram-1-4"]}
 """What completes a name that stands for many."""
 
@@ -154,10 +161,7 @@ def _debug(asked: bool) -> None:
         show_tracebacks()
 
 
-Debug: TypeAlias = Annotated[
-    bool,
-    typer.Option("--debug", callback=_debug, is_eager=True, rich_help_panel=MORE, help="show tracebacks"),
-]
+Debug: TypeAlias = Annotated[bool, _more("--debug", callback=_debug, is_eager=True, help="show tracebacks")]
 
 
 def _help_all(ctx: typer.Context, asked: bool) -> None:
@@ -171,15 +175,9 @@ def _help_all(ctx: typer.Context, asked: bool) -> None:
 class Saying:
     """Flags that every command has: how much is said beside results, and where."""
 
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", rich_help_panel=MORE, help="say what is going on, in a pipe too")
-    ] = False
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", rich_help_panel=MORE, help="say nothing but results and errors")
-    ] = False
-    log_file: Annotated[
-        str | None, typer.Option(metavar="FILE", rich_help_panel=MORE, help="keep what is said in a file, with times")
-    ] = None
+    verbose: Annotated[bool, _more("--verbose", "-v", help="say what is going on, in a pipe too")] = False
+    quiet: Annotated[bool, _more("--quiet", "-q", help="say nothing but results and errors")] = False
+    log_file: Annotated[str | None, _more(metavar="FILE", help="keep what is said in a file, with times")] = None
     debug: Debug = False
     help_all: Annotated[
         bool, typer.Option("--help-all", callback=_help_all, is_eager=True, help="show every option, and exit")
@@ -188,12 +186,7 @@ class Saying:
 
 Config: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--config",
-        rich_help_panel=MORE,
-        metavar="FILE.toml",
-        help="options by name, as here without the dashes; what is given here wins",
-    ),
+    _more(metavar="FILE.toml", help="options by name, as here without the dashes; what is given here wins"),
 ]
 
 Output: TypeAlias = Annotated[
@@ -204,31 +197,17 @@ Output: TypeAlias = Annotated[
 ]
 
 Resume: TypeAlias = Annotated[
-    bool,
-    typer.Option("--resume", rich_help_panel=MORE, help="keep the finished rows of the output, and do what is missing"),
+    bool, _more("--resume", help="keep the finished rows of the output, and do what is missing")
 ]
 
-Overwrite: TypeAlias = Annotated[
-    bool, typer.Option("--overwrite", rich_help_panel=MORE, help="replace an output that exists")
-]
+Overwrite: TypeAlias = Annotated[bool, _more("--overwrite", help="replace an output that exists")]
 
 CsvSafe: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--csv-safe",
-        rich_help_panel=MORE,
-        help="in .csv, an apostrophe before cells that a spreadsheet would run as formulas",
-    ),
+    bool, _more("--csv-safe", help="in .csv, an apostrophe before cells that a spreadsheet would run as formulas")
 ]
 
 Start: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        rich_help_panel=MORE,
-        metavar="FILE",
-        help="rows of a former run, with whose selections searches begin",
-    ),
+    str | None, _more(metavar="FILE", help="rows of a former run, with whose selections searches begin")
 ]
 
 Details: TypeAlias = Annotated[
@@ -298,8 +277,7 @@ def _hint(name: str, field: FieldInfo) -> FlagHint:
 def _annotation(name: str, field: FieldInfo) -> Any:
     if field.annotation == OwnOptions:
         flag = f"--{name.replace('_', '-').removesuffix('s')}"
-        told = typer.Option(flag, help=field.description or "", metavar="NAME=VALUE", rich_help_panel=MORE)
-        return Annotated[list[str] | None, told]
+        return Annotated[list[str] | None, _more(flag, help=field.description or "", metavar="NAME=VALUE")]
     about_flag = _hint(name, field)
     choices = get_origin(field.annotation) is Literal
     inner = () if choices else get_args(field.annotation)
@@ -383,10 +361,7 @@ class NearFlags:
         str | None, typer.Option("--at-least", metavar="VALUE", help="all selections of at least this objective")
     ] = None
     within_steps: Annotated[
-        int | None,
-        typer.Option(
-            "--within-steps", metavar="K", min=0, help="all selections at most K integer steps below the best"
-        ),
+        int | None, typer.Option(metavar="K", min=0, help="all selections at most K integer steps below the best")
     ] = None
     best: Annotated[
         int | None, typer.Option(metavar="K", min=1, help="all selections with one of the K best values")

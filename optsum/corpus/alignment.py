@@ -54,21 +54,13 @@ def align(
     stopwords: Annotated[
         str | frozenset[str], Field(description="keep, drop (SMART list), or a file with one word a line")
     ] = "drop",
-    language: Annotated[str, Field(description="of raw text, by whose rules it is split, such as en, de or zh")] = "en",
-    splitter: Annotated[
-        str | Callable[..., Any],
-        Field(description="splitter of raw text into sentences: sentencex, or module:function"),
-    ] = "sentencex",
-    flat: Annotated[
-        Flat | None,
-        Field(description="a flat list of strings as documents or references: one text's sentences, texts, or tokens"),
-    ] = None,
+    language: str = "en",
+    splitter: str | Callable[..., Any] = "sentencex",
+    flat: Flat | None = None,
     lines: Annotated[
         bool | None, Field(description="each line of raw text is a sentence [of dialogues and references]")
     ] = None,
-    source_words: Annotated[
-        int | None, Field(ge=1, description="read only the sentences within the first N words of the documents")
-    ] = None,
+    source_words: int | None = None,
     alignments: Annotated[
         str | Sequence[Mapping[str, Any]] | None,
         Field(description="a file of what people marked for each part of a reference, instead of n-grams"),

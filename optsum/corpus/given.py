@@ -49,6 +49,11 @@ class ReadAhead(Iterator[T]):
         return next(self._topics)
 
 
+def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
+    """Return topics as those of a file, if that is what their path leads to."""
+    return ReadAhead(topics, path) if os.path.isfile(path) else topics  # noqa: PTH113 - text
+
+
 _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)
 """A text that can only be a path."""
 

@@ -182,29 +182,21 @@ def read_systems(
 
 def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSystem]:
     """Do what `read_systems` does, by what was resolved before."""
-    lines = _of_folder(Path(path)) if _is_folder_of_systems(path) else open_records(path, what="system summary")
-    read = (_system(line, reading) for line in map(decoded, lines))
-    return unique(read, lambda each: "\n".join(_name_of(each)) or None, _again)
-
-
-def _is_folder_of_systems(path: PathLike) -> bool:
     folder = Path(path)
-    return path != "-" and folder.is_dir() and any(_summaries_in(folder))
+    files = [] if path == "-" or not folder.is_dir() else sorted(folder.glob("*/*.txt"))
+    summaries = [file for file in files if is_meant(file.name) and is_meant(file.parent.name)]
+    lines = map(_of_file, summaries) if summaries else map(decoded, open_records(path, what="system summary"))
+    return unique((_system(line, reading) for line in lines), _name_of, _again)
 
 
-def _summaries_in(folder: Path) -> Iterator[Path]:
-    return (file for file in sorted(folder.glob("*/*.txt")) if is_meant(file.name) and is_meant(file.parent.name))
-
-
-def _of_folder(folder: Path) -> Iterator[Line]:
-    for file in _summaries_in(folder):
-        source = well_formed(str(file))
-        try:
-            text = read_text(file, "")
-        except InputError as error:
-            yield Line(source, None, str(error))
-        else:
-            yield Line(source, {"topic_id": file.stem, "system": file.parent.name, "summary": text})
+def _of_file(file: Path) -> Line:
+    """Return the summary that ``SYSTEM/TOPIC.txt`` holds."""
+    source = well_formed(str(file))
+    try:
+        text = read_text(file, "")
+    except InputError as error:
+        return Line(source, None, str(error))
+    return Line(source, {"topic_id": file.stem, "system": file.parent.name, "summary": text})
 
 
 def _system(line: Line, reading: Reading) -> System | BadSystem:
@@ -216,12 +208,12 @@ def _system(line: Line, reading: Reading) -> System | BadSystem:
         return BadSystem(line.source, str(error))
 
 
-def _name_of(read: System | BadSystem) -> tuple[str, ...]:
-    return (read.topic_id, read.system) if isinstance(read, System) else ()
+def _name_of(read: System | BadSystem) -> str | None:
+    return f"{read.topic_id}\n{read.system}" if isinstance(read, System) else None
 
 
 def _again(read: System | BadSystem) -> System | BadSystem:
-    topic_id, system = _name_of(read)
+    topic_id, system = (_name_of(read) or "").split("\n")
     return BadSystem(read.source, f"a second summary of system {system!r} for topic {topic_id!r}; give one")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import unicodedata
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 from optsum.corpus.formats.lines import Cells, unpacked
@@ -515,51 +517,18 @@ _KEYS: Final = ("id", *_TEXTS, "cover", "supports", "weights", "lengths", "parse
 
 OWN: Final = frozenset({"documents", "cover", "supports"})  # Keys by which a topic of optsum's own is known.
 
-WELL_KNOWN: Final[tuple[tuple[str, str], ...]] = (
-    ("article", "highlights"),  # CNN / Daily Mail
-    ("document", "summary"),  # XSum, Multi-News, Gigaword
-    ("dialogue", "summary"),  # SAMSum, DialogSum
-    ("text", "summary"),  # BillSum, MatchSum
-    ("article_text", "abstract_text"),  # arXiv and PubMed
-    ("article", "abstract"),  # the same, as scientific_papers
-    ("report", "summary"),  # GovReport
-    ("src_txt", "tgt_txt"),  # PreSumm
-    ("src", "tgt"),  # BertSum, and files made of two
-    ("source", "target"),  # SciTLDR, and files made of two
-)
-"""Columns of documents and references in public data sets."""
-
-IDS: Final = ("id", "article_id", "guid", "docid", "paper_id", "gem_id", "fname")
-"""Columns of ids in public data sets; the first that is there is taken."""
-
-SENTENCES: Final = frozenset({"article_text", "abstract_text", "src_txt", "tgt_txt", "source"})
-"""Columns whose list of strings is one text, sentence by sentence, whatever the splitter finds in a string."""
-
-SEVERAL: Final = frozenset({"target", "targets", "references", "summaries", "tldrs", "human_summaries"})
-"""Columns whose list of strings is several summaries (SciTLDR, Opinosis, SummEval)."""
-
-LINES: Final = frozenset({"dialogue", "dialog", "conversation", "highlights"})
-"""Columns whose lines, where there are several, are the sentences (SAMSum, DialogSum, CNN / Daily Mail)."""
-
-TOKENS: Final = frozenset({"src", "tgt"})
-"""Columns whose lists of strings are sentences of tokens (BertSum), beside those that say so by their name."""
-
-_MAY_BE: Final = {
-    "documents": (
-        *("documents", "document", "article", "text", "dialogue", "source", "report", "transcript", "content", "body"),
-        *("maintext", "articles", "review_sents", "meeting", "meeting_transcripts", "story", "paper", "src", "input"),
-        *("email_body", "chapter", "utt", "turns", "news", "ctext", "full_text", "inputs", "reviews", "selftext"),
-        *("description", "abstract"),
-    ),
-    "references": (
-        *("references", "reference", "summary", "highlights", "tldr", "target", "summaries", "abstract", "headline"),
-        *("tgt", "short_summary", "description", "output", "title", "headlines", "subject_line", "targets", "summs"),
-    ),
+_COLUMNS: Final[dict[str, list[Any]]] = {
+    kind: held["columns"]
+    for kind, held in json.loads(Path(__file__).with_name("data_sets.json").read_text(encoding="utf-8")).items()
 }
-"""Columns that look like documents or references, in lower case, the likeliest first; a column is not both."""
+"""Columns of public data sets by what they hold; the file says it of each."""
 
-_TEXTS_OF_OBJECTS: Final = ("text", "content", "document", "sentence", "sentences", "utterance", "utt", "body", "value")
-"""Fields of objects in a list that look like their text, in the same way."""
+WELL_KNOWN: Final = tuple((documents, references) for documents, references, _ in _COLUMNS["data_sets"])
+IDS: Final = tuple(_COLUMNS["ids"])
+SENTENCES: Final = frozenset(_COLUMNS["sentences"])
+SEVERAL: Final = frozenset(_COLUMNS["several"])
+LINES: Final = frozenset(_COLUMNS["lines"])
+TOKENS: Final = frozenset(_COLUMNS["tokens"])
 
 
 def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
@@ -583,11 +552,11 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
             if (
                 isinstance(name, str)
                 and isinstance(inner, Mapping)
-                and len(of_items := likely_columns(inner)) == len(_MAY_BE)
+                and len(of_items := likely_columns(inner)) == len(_TEXTS)
             ):
                 found, record = {key: f"{name}[].{path}" for key, path in of_items.items()}, {}
                 break
-    pairs = {key: found.get(key, "COLUMN") for key in _MAY_BE}
+    pairs = {key: found.get(key, "COLUMN") for key in _TEXTS}
     said = ",".join(f"{key}={_text_of(record, name)}" for key, name in pairs.items())
     return f"; --map {said} says which is what" if lacking is None or pairs[lacking] != "COLUMN" else ""
 
@@ -597,8 +566,8 @@ def likely_columns(names: Collection[Any]) -> dict[str, str]:
     plain = {name.lower(): name for name in reversed(list(names)) if isinstance(name, str)}
     summaries = [name for name in reversed(plain) if "summary" in name]
     found: dict[str, str] = {}
-    for key, likely in _MAY_BE.items():
-        names = (*likely, *summaries) if key == "references" else likely
+    for key in _TEXTS:
+        names = (*_COLUMNS[key], *(summaries if key == "references" else ()))
         name = next((name for name in names if name in plain and plain[name] not in found.values()), None)
         found |= {} if name is None else {key: plain[name]}
     return found
@@ -611,7 +580,7 @@ def _text_of(record: Mapping[Any, Any], name: str) -> str:
     if not isinstance(item, Mapping):
         return name
     plain = {each.lower(): each for each in item if isinstance(each, str)}
-    field = next((plain[each] for each in _TEXTS_OF_OBJECTS if each in plain), None)
+    field = next((plain[each] for each in _COLUMNS["texts_of_objects"] if each in plain), None)
     return name if field is None else f"{name}.{field}" if isinstance(value, Mapping) else f"{name}[*].{field}"
 
 
@@ -821,17 +790,13 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
             '[["...", "..."]] for the sentences of one text, [["..."], ["..."]] for texts of their own, or say '
             "which by --flat=sentences or --flat=texts"
         )
-    if several or (key == "references" and len(value) > 1 and name not in _ONE_SUMMARY):
+    if several or (key == "references" and len(value) > 1 and name not in _COLUMNS["one_summary"]):
         reading.notes(
             f"flat {key}",
             f"the strings of {where} are taken for the sentences of one {key[:-1]}; --flat=texts makes each a text of "
             "its own, --flat=sentences says that this is right",
         )
     return (_listed_sentences(value, path, where, reading),)
-
-
-_ONE_SUMMARY: Final = frozenset({"summary", "abstract", "highlights", "abstract_text", "tgt_txt", "tgt"})
-"""Columns whose list of strings is one summary."""
 
 
 def _name_of(path: Sequence[str]) -> str:

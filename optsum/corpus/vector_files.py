@@ -7,7 +7,6 @@ import os
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from optsum.corpus.topic import Topic
@@ -21,6 +20,8 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     `path`: a folder that holds ``ID.npz`` for each topic, or one npz file in which the arrays of a topic are called
     ``ID/sentences`` and so on.
     """
+    from numpy.lib.format import read_array
+
     from optsum.corpus.vectors import NAMES, vectors_of  # loads numpy
 
     place = Path(path)
@@ -40,10 +41,11 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     if not there:
         raise InputError(f"there are no vectors of topic {topic.id!r}: {file} does not exist")
     try:
-        held = _opened(str(file), file.stat().st_mtime_ns)
-        found = {
-            name: _array(held, f"{prefix}{name}.npy") for name in NAMES if f"{prefix}{name}.npy" in held.NameToInfo
-        }
+        held, found = _opened(str(file), file.stat().st_mtime_ns), {}
+        for name in NAMES:
+            if (array := f"{prefix}{name}.npy") in held.NameToInfo:
+                with held.open(array) as stream:
+                    found[name] = read_array(stream, allow_pickle=False)
     except NPZ_ERRORS as error:
         raise InputError(f"{file} cannot be read as numpy.savez writes it: {error}") from None
     if not found:
@@ -64,13 +66,6 @@ def _names_in(folder: str, _: int) -> frozenset[str]:
 @lru_cache(maxsize=2)
 def _opened(path: str, _: int) -> ZipFile:
     return ZipFile(path)
-
-
-def _array(held: ZipFile, name: str) -> Any:
-    from numpy.lib.format import read_array
-
-    with held.open(name) as stream:
-        return read_array(stream, allow_pickle=False)
 
 
 def digest_of_vectors(path: str) -> str:

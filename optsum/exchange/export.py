@@ -187,12 +187,6 @@ def unit_labels(task: Task) -> list[str]:
     return labels if len(set(labels)) == len(labels) else [f"u{unit}" for unit in range(task.problem.size)]
 
 
-def _comments(task: Task) -> list[str]:
-    strange = [(unit, label) for unit, label in enumerate(unit_labels(task)) if label.startswith("u")]
-    named = (f"{label} is {' '.join(map(str, task.name_units((unit,))))}" for unit, label in strange)
-    return [f"problem {task.id}", *named]
-
-
 def _program(task: Task, write: Callable[..., str]) -> str:
     problem = task.problem
     if not problem.can(Capability.LINEAR):
@@ -203,8 +197,11 @@ def _program(task: Task, write: Callable[..., str]) -> str:
     if not problem.size:
         raise InputError(f"The problem {task.id} has no units, so there is nothing to write: its optimum is empty.")
     model = problem.linear_model
+    labels = unit_labels(task)
+    strange = [(unit, label) for unit, label in enumerate(labels) if label.startswith("u")]
+    named = [f"{label} is {' '.join(map(str, task.name_units((unit,))))}" for unit, label in strange]
     value = f"the value for people is (objective + {model.offset}) / {model.denominator}"
-    return write(model, unit_labels(task), [*_comments(task), value])
+    return write(model, labels, [f"problem {task.id}", *named, value])
 
 
 def _normal_form(task: Task, kind: str) -> str:

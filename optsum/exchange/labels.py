@@ -101,7 +101,9 @@ def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Pa
     return options
 
 
-class _Labelled(TypedDict):
+class LabelRow(TypedDict):
+    """Row of `labels`; the fields after `error` are there where they are asked for."""
+
     id: str
     sentences: list[str] | None
     labels: list[int] | None
@@ -114,11 +116,6 @@ class _Labelled(TypedDict):
     signature: str | None
     ran: str | None
     error: str | None
-
-
-class LabelRow(_Labelled):
-    """Row of `labels`; the last fields are there where they are asked for."""
-
     near: str
     at_least: str | list[int] | float | None
     weighted: bool

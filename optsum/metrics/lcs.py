@@ -18,10 +18,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from optsum.errors import UnsupportedError
 from optsum.metrics.metric import LONGEST, Gram, Metric, Tally, Texts, Totals
+
+Token = TypeVar("Token", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,7 @@ def lcs_length(reference: Sequence[Hashable], summary: Sequence[Hashable]) -> in
     >>> lcs_length("the cat sat".split(), "on the mat sat a cat".split())
     2
     """
-    places: dict[Hashable, int] = {}
-    for position, token in enumerate(reference):
-        places[token] = places.get(token, 0) | 1 << position
+    places = _positions(reference)
     full = (1 << len(reference)) - 1
     flat = full
     for token in summary:
@@ -119,8 +119,8 @@ def lcs_length(reference: Sequence[Hashable], summary: Sequence[Hashable]) -> in
     return len(reference) - flat.bit_count()
 
 
-def _positions(tokens: Sequence[str]) -> dict[str, int]:
-    places: dict[str, int] = {}
+def _positions(tokens: Sequence[Token]) -> dict[Token, int]:
+    places: dict[Token, int] = {}
     for position, token in enumerate(tokens):
         places[token] = places.get(token, 0) | 1 << position
     return places

@@ -132,27 +132,11 @@ def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
     `group`: where each text begins, as a number of a sentence.
     """
     references = len(group) - 2
-    first, last = group[references], group[references + 1]
-    widest, longest = 1, 1
-    for sentence in range(first, last):
-        widest = max(widest, start[sentence + 1] - start[sentence])
-    for sentence in range(first):
-        longest = max(longest, start[sentence + 1] - start[sentence])
-    words = (widest + 63) >> 6
-    places = np.zeros((different, words), np.uint64)
-    flat = np.empty((longest + 1, words), np.uint64)
-    rows = np.empty(longest, np.int64)
-    covered = np.zeros(start[first], np.uint8)
+    first = group[references]
+    covered = covered_positions(ids, start, first, different)
     counts = np.zeros(different, np.int64)
-    for sentence in range(first, last):
-        begin, end = start[sentence], start[sentence + 1]
-        for place in range(begin, end):
-            counts[ids[place]] += 1
-            places[ids[place], (place - begin) >> 6] |= _ONE << (np.uint64(place - begin) & _LAST)
-        for other in range(first):
-            trace(ids, start[other], start[other + 1], places, end - begin, flat, rows, covered)
-        for place in range(begin, end):
-            places[ids[place], (place - begin) >> 6] = 0
+    for place in range(start[first], start[-1]):
+        counts[ids[place]] += 1
     hits = np.zeros(references, np.int64)
     left = np.empty(different, np.int64)
     for reference in range(references):
@@ -160,7 +144,10 @@ def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
         for token in range(different):
             left[token] = counts[token]
         for place in range(start[group[reference]], start[group[reference + 1]]):
-            if covered[place] and left[ids[place]] > 0:
+            sentence = 0
+            while sentence < len(covered) and not covered[sentence, place]:
+                sentence += 1
+            if sentence < len(covered) and left[ids[place]] > 0:
                 left[ids[place]] -= 1
                 hits[reference] += 1
     return hits

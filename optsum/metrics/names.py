@@ -38,6 +38,9 @@ _OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.A
 """How papers and other programs write them."""
 _WHOLE_TEXT = "rougeL"
 
+SUM: Final = "A+B"
+"""The form of several metrics that are added up, which is in no list: it is made of all others."""
+
 _MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
 
 
@@ -54,7 +57,7 @@ class MetricSum(_Several):
     """Several metrics, each a ratio of its own, added up."""
 
     of: tuple[Metric, ...]
-    form: ClassVar[str] = "A+B"
+    form: ClassVar[str] = SUM
     about: ClassVar[str] = "the mean of several, each a ratio of its own: rouge-1+rouge-2"
 
     @property

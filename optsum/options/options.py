@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_origin, get_type_hints
 
 from pydantic import Field, ValidationError, WithJsonSchema, create_model, field_validator
 
@@ -444,10 +444,11 @@ def options_of(made_by: Callable[..., Any]) -> type[Model]:
     """Return the options that a function declares: its keyword-only parameters; or a dataclass: such fields.
 
     Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, so that keywords, flags, their help and
-    what values they take stand in one place.
+    what values they take stand in one place; one that is not is the option of a search of that name.
     """
     # A field may be inherited, and its annotation is of the module that it stands in.
-    types = get_type_hints(made_by, include_extras=True)
+    types, shared = get_type_hints(made_by, include_extras=True), get_type_hints(Options, include_extras=True)
+    types = {name: kind if get_origin(kind) is Annotated else shared.get(name, kind) for name, kind in types.items()}
     own = signature(made_by).parameters.values()
     fields: dict[str, Any] = {
         each.name: (types[each.name], each.default) for each in own if each.kind is Parameter.KEYWORD_ONLY

@@ -17,7 +17,7 @@ from optsum.coverage.instance import IntArray, Sense
 from optsum.coverage.row import Row
 from optsum.errors import InputError, UnsupportedError, visible
 from optsum.metrics.metric import Metric
-from optsum.metrics.names import METRICS, MetricSum, parse_metric
+from optsum.metrics.names import METRICS, SUM, parse_metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.metrics.similarity import GreedyMatching
 from optsum.problem.coverage_problem import CoverageProblem
@@ -107,7 +107,7 @@ class Serves:
                 Rule(
                     f"The formulation {{formulation}} serves the {_called(aspect)} {_or(values)}, not {{{aspect}}}: "
                     f"change --{_called(aspect).replace(' ', '-')}, or --formulation.",
-                    only={aspect: values} | ({"metric": (*values, MetricSum.form)} if aspect == "part" else {}),
+                    only={aspect: values} | ({"metric": (*values, SUM)} if aspect == "part" else {}),
                 )
                 for aspect, values in lists.items()
                 if values is not None
@@ -141,7 +141,7 @@ class Serves:
     def metric_forms(self) -> list[str]:
         """Return the forms of metrics that are served alone, under any other options."""
         examples = {"rouge-N": "rouge-1", "rouge-su0": "rouge-su0", "rouge-suK": "rouge-su4", "rouge-l": "rouge-l",
-                    "rougeL": "rougeL", MetricSum.form: "rouge-1+rouge-2", "ngram-I-J": "ngram-1-4"}  # fmt: skip
+                    "rougeL": "rougeL", SUM: "rouge-1+rouge-2", "ngram-I-J": "ngram-1-4"}  # fmt: skip
         kinds = {form: _of_metric(parse_metric(name)) for form, name in examples.items()}
         for form in METRICS:
             if form not in METRICS.builtin:

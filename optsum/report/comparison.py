@@ -272,15 +272,7 @@ class Comparison(Tabular):
     def add(self, results: Sequence[Result]) -> None:
         """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted.
 
-        Parameters
-        ----------
-        results : sequence of Result
-            One of each of the plan's strategies, in its order; fewer if the work was interrupted.
-
-        Raises
-        ------
-        InputError
-            If they are of other strategies, so that each would be taken for another's.
+        There is one of each of the plan's strategies, in its order; fewer if the work was interrupted.
         """
         others = (result.strategy not in names for result, names in zip(results, self._names, strict=False))
         if len(results) > len(self._names) or any(others):
@@ -357,13 +349,7 @@ class Comparison(Tabular):
         return [_table(self), *([_ratios_at_limits(self)] if self.plan.time_limits else [])]
 
     def to_pandas(self) -> Any:
-        """Return the rows as a `pandas.DataFrame` with all fields.
-
-        Raises
-        ------
-        OptsumError
-            If pandas is not installed.
-        """
+        """Return the rows as a `pandas.DataFrame` with all fields."""
         return data_frame(list(map(asdict, self.rows)))
 
 

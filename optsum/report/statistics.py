@@ -95,18 +95,12 @@ def wilcoxon(differences: Sequence[float]) -> float | None:
     above = sum(rank for one, rank in zip(apart, twice, strict=True) if one > 0)
     extreme = min(above, sum(twice) - above)
     if len(apart) <= _EXACT:
-        return min(1.0, 2 * sum(_arrangements(twice)[: extreme + 1]) / (1 << len(apart)))
+        arrangements = np.array([1] + [0] * sum(twice), object)  # sets of ranks, by their sum
+        for rank in twice:
+            arrangements[rank:] += arrangements[:-rank].copy()
+        return float(min(1.0, 2 * arrangements[: extreme + 1].sum() / (1 << len(apart))))
     spread = sqrt(sum(rank * rank for rank in twice)) / 2
     return erfc((sum(twice) / 2 - extreme) / spread / sqrt(2))
-
-
-def _arrangements(weights: Sequence[int]) -> list[int]:
-    """Return of how many sets of the weights each number is the sum, from 0."""
-    counts = [1] + [0] * sum(weights)
-    for weight in weights:
-        for total in range(len(counts) - 1, weight - 1, -1):
-            counts[total] += counts[total - weight]
-    return counts
 
 
 def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:

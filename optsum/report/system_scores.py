@@ -13,7 +13,7 @@ from typing import Any, Final, Unpack
 from optsum.contracts.result import Status, Termination
 from optsum.corpus.alternatives import alternatives_of, check_extract, text_of, texts_of
 from optsum.corpus.given import AnyColumns, AnyTopics, checked_systems, checked_texts, with_columns
-from optsum.corpus.systems import BadSystem, System, extract_of
+from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, describe, spoken
 from optsum.metrics.names import parse_metric
@@ -474,10 +474,10 @@ def score_rows(
     of_topic: dict[str | int, list[System]] = {}  # by its id, or by its place
     unread = []
     for system in checked_systems(systems, options.reading):
-        if isinstance(system, BadSystem):
-            unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
-        else:
+        if isinstance(system, System):
             of_topic.setdefault(system.topic_id if system.place is None else system.place, []).append(system)
+        else:
+            unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
     lines = 1 + max((place for place in of_topic if isinstance(place, int)), default=-1)
     warned: Counter[str | None] = Counter()
     place, without = -1, []

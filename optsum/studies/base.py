@@ -35,7 +35,7 @@ from dataclasses import asdict
 
 from optsum.corpus.alternatives import text_of
 from optsum.corpus.given import checked_systems
-from optsum.corpus.systems import BadSystem, System
+from optsum.corpus.systems import System
 from optsum.corpus.topic import Text
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.text.lengths import cut_sentences, joined, word_count
@@ -88,7 +88,7 @@ class Submissions:
         """Return the summaries that can be used; the others are a sentence each in `failures`."""
         topics: defaultdict[str, dict[str, System]] = defaultdict(dict)
         for system in checked_systems(systems, reading):
-            if isinstance(system, BadSystem):
+            if not isinstance(system, System):
                 failures.append(f"{system.source}: {system.error}")
             elif system.system in topics[system.topic_id]:
                 failures.append(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -55,10 +55,7 @@ def tiktoken(name: str) -> Callable[[str], Any]:
             "folder that TIKTOKEN_CACHE_DIR names."
         ) from error
 
-    def encoded(text: str) -> Any:
-        return encoding.encode(text, disallowed_special=())
-
-    return encoded
+    return partial(encoding.encode, disallowed_special=())
 
 
 def hugging_face(name: str) -> Callable[[str], Any]:
@@ -72,10 +69,7 @@ def hugging_face(name: str) -> Callable[[str], Any]:
             "downloaded once, or a file tokenizer.json."
         ) from error
 
-    def encoded(text: str) -> Any:
-        return made.encode(text, add_special_tokens=False)
-
-    return encoded
+    return partial(made.encode, add_special_tokens=False)
 
 
 def _imported(package: str) -> Any:

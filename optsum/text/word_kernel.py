@@ -178,21 +178,10 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
 def number_apart(ids: Any, start: Any, sentences: Any, becomes: Any) -> Any:
     """Give the tokens of each of several texts numbers of its own, in the order in which different ones first occur.
 
-    Parameters
-    ----------
-    ids, start
-        As `number_words` returns them, of all texts, one after another.
-    sentences : (texts,)
-        How many sentences each text has.
-    becomes : (different words,)
-        The number of the token that a word is, among those of all texts; -1 if it is dropped.
-
-    Returns
-    -------
-    ids : one number a token
-    start : (all sentences + 1,) where the tokens of each sentence begin
-    different : (texts,)
-        How many different tokens each text has.
+    `ids`, `start`: as `number_words` returns them, of all texts, one after another. `sentences`: (texts,) how many
+    each text has. `becomes`: (different words,) the number of the token that a word is, among those of all texts; -1
+    if it is dropped. The result: a number for each token, where the tokens of each sentence begin, and how many
+    different ones each text has.
     """
     made = np.empty(len(ids), np.int64)
     begin = np.zeros(len(start), np.int64)

@@ -16,28 +16,13 @@ from optsum.chunks.rules.rules import STEPS, Action, ChunkRule, NamePattern, Pat
 from optsum.errors import InputError, OptsumError, UnknownNameError, unknown_name
 from optsum.system.files import PathLike, parse_toml, read_text
 
-_UD: Final = """
-acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed flat
-goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp
-acl:relcl advcl:relcl aux:pass cc:preconj compound:prt csubj:outer csubj:pass det:predet expl:pass flat:foreign
-flat:name nmod:npmod nmod:poss nmod:tmod nmod:unmarked nsubj:outer nsubj:pass obl:agent obl:npmod obl:tmod obl:unmarked
-auxpass csubjpass dobj foreign mwe name neg nsubjpass remnant
-"""
-"""Version 2, the subtypes of English, and what version 1 had besides."""
 
-_CLEARNLP: Final = """
-acl acomp advcl advmod agent amod appos attr aux auxpass case cc ccomp compound conj cop csubj csubjpass dative dep det
-dobj expl intj iobj mark meta neg nmod npadvmod nsubj nsubjpass num number nummod oprd parataxis pcomp pobj poss
-possessive preconj predet prep prt punct quantmod relcl root ROOT xcomp
-abbrev complm discourse fixed flat goeswith infmod mwe nn partmod purpcl rcmod tmod
-"""
-"""As spaCy's English models have them, and older ones."""
-
-RELATIONS: Final[Mapping[str, frozenset[str]]] = {
-    "ud": frozenset(_UD.split()),
-    "clearnlp": frozenset(_CLEARNLP.split()),
-}
-"""By scheme. Other subtypes are allowed, but not of a relation that does not exist."""
+@cache
+def relations() -> dict[str, frozenset[str]]:
+    """Return the relations that each label scheme has."""
+    return {
+        scheme: frozenset(names.split()) for scheme, names in parse_toml(_shipped("relations"), "relations").items()
+    }
 
 
 def mistyped(name: str, scheme: str) -> UnknownNameError | None:
@@ -45,7 +30,7 @@ def mistyped(name: str, scheme: str) -> UnknownNameError | None:
 
     `name`: as it stands in a file of rules: with "!" before it and ":*" behind it, perhaps.
     """
-    plain, known = name.removeprefix("!").removesuffix(":*"), RELATIONS[scheme]
+    plain, known = name.removeprefix("!").removesuffix(":*"), relations()[scheme]
     if plain in known or plain == "*":
         return None
     if plain.partition(":")[0] not in known:
@@ -86,18 +71,7 @@ def rules_for(parse: Parse) -> Rules:
 
 
 def parse_rules(text: str, name: str = "rules") -> Rules:
-    """Return rules from the TOML text of a file.
-
-    Parameters
-    ----------
-    text : str
-    name : str
-        For messages.
-
-    Raises
-    ------
-    InputError
-        If the text is no TOML or holds what is no rule.
+    """Return rules from the TOML text of a file, which messages call `name`.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
 from optsum.cli.flags import Files, Flags, Format, Overwrite, count_topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
 from optsum.report.messages import advancing, bar, count_lines
@@ -37,7 +37,6 @@ def run_score(
     """
     resolved, form = resolve_score(options, config=files.config), table_format(format_)
 
-    from optsum.cli.signals import Interrupts
     from optsum.corpus.systems import systems_read
     from optsum.report.system_scores import SystemScores, score_rows
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
 from optsum.cli.flags import CsvSafe, Flags, Limit, Overwrite, existing
 from optsum.options.options import OF_WORKERS, Options
 from optsum.report.messages import duration
@@ -39,7 +39,6 @@ def run_run(
     DIR keeps the configuration, versions and every row as soon as it is there. After a crash, Ctrl-C, a full disk or a
     reboot --resume does what is missing. Rows: optsum merge DIR -o rows.parquet.
     """
-    from optsum.cli.signals import Interrupts
     from optsum.experiments.folder import status
     from optsum.experiments.run import carry_out
 

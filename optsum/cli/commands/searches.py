@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +22,7 @@ from optsum.cli.flags import (
     ResumedFiles,
     Start,
     Topics,
-    offered,
+    named,
     open_topics,
     output_or_pipe,
 )
@@ -75,23 +74,15 @@ def run_context(
     tokens of --length-tokenizer, the topics' own "lengths", or words.
     """
     from optsum.cli.each_topic import EachTopic
-    from optsum.report.tables.results import context_table, headline
-    from optsum.report.tables.table import put_tables, table_format
+    from optsum.report.tables.results import context_table
+    from optsum.report.tables.table import table_format
     from optsum.running.context import context_topics, gives_lengths, resolve_context
 
     form = table_format(format_)
     resolved = resolve_context(options, lengths_given=gives_lengths(files.topics), config=files.config)
     work = EachTopic(files, files.output, [resolved])
-    results = []
-    with work.until_interrupted():
-        for each in work.run(lambda source: context_topics(source, resolved, details=details)):
-            results += each
-    if files.output != "-" and results:
-        table = context_table(results, resolved)
-        table.title = headline(resolved)
-        table.caption.append(work.summary())
-        put_tables([table], form)
-    sys.stdout.flush()
+    results = work.all(lambda source: context_topics(source, resolved, details=details))
+    work.tabulate(results, partial(context_table, options=resolved), form)
     return work.status()
 
 
@@ -99,14 +90,7 @@ def run_enumerate(
     files: ResumedFiles,
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
     near: NearFlags,
-    strategy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=offered("strategies"),
-            help="branch-and-bound or exhaustive [branch-and-bound]",
-        ),
-    ] = None,
+    strategy: Annotated[str | None, named("strategies", "branch-and-bound or exhaustive [branch-and-bound]")] = None,
     max_solutions: Annotated[
         int, typer.Option(metavar="N", min=0, help="sets listed in a row; the count does not depend on it")
     ] = 100,
@@ -178,10 +162,7 @@ def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[st
 def run_frontier(
     files: ResumedFiles,
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
-    strategy: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", autocompletion=offered("strategies"), help="an exact one [branch-and-bound]"),
-    ] = None,
+    strategy: Annotated[str | None, named("strategies", "an exact one [branch-and-bound]")] = None,
     lengths: Annotated[
         str | None,
         typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [all to --max-length, or a problem's]"),
@@ -202,8 +183,8 @@ def run_frontier(
     """
     from optsum.cli.each_topic import EachTopic
     from optsum.report.figures.plots import checked_plot, plot_frontier
-    from optsum.report.tables.results import frontier_table, headline, steps_table
-    from optsum.report.tables.table import put_tables, table_format
+    from optsum.report.tables.results import frontier_table, steps_table
+    from optsum.report.tables.table import table_format
     from optsum.running.frontier import frontier_topics, resolve_frontier
     from optsum.running.posed import posed
 
@@ -212,21 +193,13 @@ def run_frontier(
     _, options = posed(files.topics, options, files.config)
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
     work = EachTopic(files, files.output, [resolved], other=lambda row: _other_frontier(row, found, optima, greedy))
-    results = []
-    with work.until_interrupted():
-        for each in work.run(
-            lambda source: frontier_topics(source, resolved, found, optima=optima, greedy=greedy, details=details)
-        ):
-            results += each
-    if files.output != "-" and results:
-        single = len(results) == 1 and results[0].frontier is not None
-        table = steps_table(results[0]) if single else frontier_table(results)
-        table.title = headline(resolved)
-        table.caption.append(work.summary())
-        put_tables([table], form)
+    results = work.all(
+        lambda source: frontier_topics(source, resolved, found, optima=optima, greedy=greedy, details=details)
+    )
+    single = len(results) == 1 and results[0].frontier is not None
+    work.tabulate(results, (lambda _: steps_table(results[0])) if single else frontier_table, form)
     if plot_path is not None and results:
         plot_frontier(results, plot_path, resolved.length_unit)
-    sys.stdout.flush()
     return work.status()
 
 
@@ -259,12 +232,7 @@ def run_labels(
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
     near: NearFlags,
     strategy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=offered("strategies"),
-            help="how to search [auto; branch-and-bound with --soft or --all]",
-        ),
+        str | None, named("strategies", "how to search [auto; branch-and-bound with --soft or --all]")
     ] = None,
     soft: Annotated[
         bool, typer.Option("--soft", help="add the share of all optima that hold each sentence, and how many there are")
@@ -332,19 +300,10 @@ def run_compare(
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy", "time_limit"})],
     strategies: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME,NAME",
-            autocompletion=offered("strategies"),
-            help="strategies to compare (optsum list strategies) [greedy,lead,random]",
-        ),
+        named("strategies", "strategies to compare (optsum list strategies) [greedy,lead,random]", "NAME,NAME"),
     ] = None,
     exact: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=offered("strategies"),
-            help="strategy that computes the optima, or none [one of --strategies, or auto]",
-        ),
+        str | None, named("strategies", "strategy that computes the optima, or none [one of --strategies, or auto]")
     ] = None,
     details: Annotated[
         bool,
@@ -354,11 +313,7 @@ def run_compare(
     ] = False,
     backends: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME,NAME",
-            autocompletion=offered("backends"),
-            help="solvers to compare (optsum list backends), or usable; milp is run on each",
-        ),
+        named("backends", "solvers to compare (optsum list backends), or usable; milp is run on each", "NAME,NAME"),
     ] = None,
     time_limit: Annotated[
         str | None, typer.Option(metavar="X[,X]", help="seconds of search per problem, or several to compare")

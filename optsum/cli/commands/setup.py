@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from optsum.cli.exits import DONE, put
-from optsum.cli.flags import LISTED, Config, Flags, command, offered
+from optsum.cli.flags import LISTED, Config, Flags, command, named, offered
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import Options, described, resolve, schema
 from optsum.options.toml import toml_of
@@ -71,15 +71,7 @@ def run_list(
 
 
 def run_warm_up(
-    strategy: Annotated[
-        str | None,
-        typer.Option(
-            "--strategy",
-            metavar="NAME,NAME",
-            autocompletion=offered("strategies"),
-            help="strategies that will be used [auto]",
-        ),
-    ] = None,
+    strategy: Annotated[str | None, named("strategies", "strategies that will be used [auto]", "NAME,NAME")] = None,
     all_: Annotated[bool, typer.Option("--all", help="all strategies")] = False,
 ) -> int:
     """Compile kernels.

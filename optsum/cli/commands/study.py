@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 import typer
 from pydantic import BaseModel, create_model
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, tell
 from optsum.cli.flags import READING, Flags, Format, Plot, ResumedFiles, command, count_topics, open_topics, reading_by
 from optsum.corpus.rows.writer import Row
 from optsum.corpus.topic import Reading, Topic
@@ -24,7 +24,7 @@ from optsum.options.options import options_of
 from optsum.report.figures.figure import figure_folder
 from optsum.report.figures.plots import checked_plot
 from optsum.report.messages import advancing, bar
-from optsum.report.tables.table import TableFormat, counted, put_tables, table_format
+from optsum.report.tables.table import TableFormat, counted, put_tables, table_format, written
 from optsum.studies import STUDIES, Study, load_study, prepared
 from optsum.studies.base import done_topics, papers
 from optsum.system.files import describe_os_error, replacing
@@ -122,11 +122,12 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
         drawn = str(own) if find_spec("matplotlib") is not None else None
         own_files = replace(files, output=str(own / "rows.jsonl"), figures=drawn)
         statuses.append(_run(study, own_files, reading, form, shown=False))
-        suffix, written = _WRITTEN[form]
-        with replacing(own / f"tables.{suffix}") as new:
-            new.write_text(written(study), encoding="utf-8")
+        with replacing(own / f"tables.{_SUFFIXES[form]}") as new:
+            new.write_text(written(study, form), encoding="utf-8")
         page += [f"<h2>{name}</h2>", study._repr_html_()]
-        page += [_picture(own / f"{figure.name}.svg") for figure in (study.figures() if drawn else ())]
+        for picture in [own / f"{figure.name}.svg" for figure in (study.figures() if drawn else ())]:
+            data = b64encode(picture.read_bytes()).decode()
+            page.append(f'<img alt="{picture.stem}" src="data:image/svg+xml;base64,{data}">')
         if statuses[-1] == INTERRUPTED:
             break
     if len(statuses) == 1:
@@ -136,12 +137,7 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
     return max(statuses)
 
 
-_WRITTEN: Final[dict[TableFormat, tuple[str, Callable[[Study], str]]]] = {
-    "text": ("txt", Study.text),
-    "markdown": ("md", Study.to_markdown),
-    "csv": ("csv", Study.to_csv),
-    "latex": ("tex", Study.to_latex),
-}
+_SUFFIXES: Final[dict[TableFormat, str]] = {"text": "txt", "markdown": "md", "csv": "csv", "latex": "tex"}
 _PAGE: Final = (
     '<!DOCTYPE html><meta charset="utf-8"><title>Studies</title><style>body{font-family:sans-serif;margin:2em}'
     "table{border-collapse:collapse;margin-top:2em}td,th{padding:.1em .6em}caption{text-align:left;font-weight:bold}"
@@ -149,13 +145,8 @@ _PAGE: Final = (
 )
 
 
-def _picture(path: Path) -> str:
-    return f'<img alt="{path.stem}" src="data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}">'
-
-
 def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *, shown: bool = True) -> int:
     plot = None if files.plot is None else checked_plot(files.plot)
-    from optsum.cli.signals import Interrupts
 
     topics, systems, output, figures = files.topics, files.systems, files.output, files.figures
     if topics == systems == "-":

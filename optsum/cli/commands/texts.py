@@ -14,7 +14,7 @@ from optsum.chunks.display import bracketed, explained, indented, word_sequences
 from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import load_rules
 from optsum.chunks.tree import PROFILES, chunk_tree
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
 from optsum.cli.flags import READING, Files, Flags, count_topics, open_topics, output_or_pipe, reading_by
 from optsum.corpus.alignment import UNREAD, align
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
@@ -42,7 +42,6 @@ class TopicsMade:
         self, reading: Reading, make: Callable[[Iterator[Topic | BadTopic]], Iterator[Topic | BadTopic]]
     ) -> Iterator[Topic]:
         """Yield what `make` makes of the topics, when it is written; paths in it are seen from the output's folder."""
-        from optsum.cli.signals import Interrupts
         from optsum.corpus.parses import rebased
 
         files = self._files
@@ -164,7 +163,8 @@ def run_chunks(
 
 def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | str]:
     """Yield parses, what is wrong in their place, and lines to be printed as they are."""
-    if not _is_json(file):
+    begin = None if file == "-" else begin_of(file, 4096)
+    if begin is None or not begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         blocks = conllu_blocks(read_text(file, ""), name_of(file))
         if not blocks:
             raise InputError(
@@ -187,11 +187,6 @@ def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | 
             yield from parses_of(topic)
         except InputError as error:
             yield error
-
-
-def _is_json(file: str) -> bool:
-    begin = None if file == "-" else begin_of(file, 4096)
-    return begin is not None and begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
 _OPTIONS = options_of(align)

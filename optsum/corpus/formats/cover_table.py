@@ -53,17 +53,7 @@ def _begins_row(line: str) -> bool:
 
 
 def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Topic:
-    r"""Return the topic of a table's text.
-
-    Returns
-    -------
-    Topic
-        With a cover and no documents; ``meta["abstract_ids"]`` holds the ids of the abstract sentences.
-
-    Raises
-    ------
-    InputError
-        If a line is no line of such a table; the message names the line.
+    r"""Return the topic of a table's text: a cover, and ``meta["abstract_ids"]``, the ids of the abstract sentences.
 
     Examples
     --------

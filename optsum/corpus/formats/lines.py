@@ -212,14 +212,10 @@ def decode(raw: bytes, source: str) -> Line:
     """Return a line, or why it cannot be used."""
     try:
         value = DECODER.decode(text_of(raw.rstrip(b"\r\n")))
-    except InputError as error:
-        reason = str(error)
     except json.JSONDecodeError as error:
-        reason = f"not JSON: {error.msg.lower().removesuffix(' at')} at character {error.pos + 1}"
-    except RecursionError:
-        reason = "the JSON is nested too deeply"
-    except NotJSONError as error:
-        reason = str(error)
+        reason = f"{_not_json(error)} at character {error.pos + 1}"
+    except (InputError, RecursionError, NotJSONError) as error:
+        reason = _not_json(error)
     except ValueError:
         reason = f"a whole number has more than {sys.get_int_max_str_digits()} digits"
     else:
@@ -259,22 +255,26 @@ def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
             number += 1
             yield Line(f"{name}:{number}", pieces.value())
         pieces.skip("]")
-        if pieces.next_sign():
-            yield _bad(name, number + 1, "something follows the end of the JSON array")
+        if not pieces.next_sign():
+            return
+        number, reason = number + 1, "something follows the end of the JSON array"
     except json.JSONDecodeError as error:
-        yield _bad(name, max(number, 1), f"not JSON: {error.msg.lower().removesuffix(' at')}; the array ends here")
+        reason = f"{_not_json(error)}; the array ends here"
     except UnicodeDecodeError:
-        yield _bad(name, max(number, 1), "this is not UTF-8; save the file as UTF-8")
-    except RecursionError:
-        yield _bad(name, max(number, 1), "the JSON is nested too deeply")
-    except NotJSONError as error:
-        yield _bad(name, max(number, 1), str(error))
+        reason = "this is not UTF-8; save the file as UTF-8"
+    except (RecursionError, NotJSONError) as error:
+        reason = _not_json(error)
     except READ_ERRORS as error:
         yield broken_off(error, name, number + 1)
+        return
+    yield Line(f"{name}:{max(number, 1)}", None, reason)
 
 
-def _bad(name: str, number: int, reason: str) -> Line:
-    return Line(f"{name}:{number}", None, reason)
+def _not_json(error: Exception) -> str:
+    """Return why a text cannot be decoded."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: {error.msg.lower().removesuffix(' at')}"
+    return "the JSON is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 class _Pieces:

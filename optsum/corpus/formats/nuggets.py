@@ -39,11 +39,7 @@ def nugget_reader(
     """Return what reads the topics of a file of nuggets by its first line, and how it goes on; None if it is none.
 
     Judgments are told from a table of alternatives, which may be of numbers alone, because questions have several.
-
-    Raises
-    ------
-    InputError
-        If it is a file of nuggets, or of judgments, that says nothing of which passages support what.
+    A file of nuggets, or of judgments, that says nothing of which passages support what is refused.
     """
     if first.startswith(b"{"):
         if b'"nuggets"' not in first or b'"candidate_text"' not in first:
@@ -162,13 +158,7 @@ def _of_judgments(name: str, judgments: list[list[str]]) -> dict[str, Any]:
 
 
 def topic_of_nuggets(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the topic of a record whose nuggets name the passages that support them.
-
-    Raises
-    ------
-    InputError
-        If they do not.
-    """
+    """Return the topic of a record whose nuggets name the passages that support them; others are refused."""
     nuggets = record["nuggets"]
     lists = [each.get("relevant_corpus_ids") if isinstance(each, dict) else None for each in nuggets or ()]
     if not lists or not all(isinstance(each, list) for each in lists):

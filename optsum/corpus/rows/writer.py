@@ -204,20 +204,15 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
         records = folder_records(Path(path))
     else:
         records = map(decoded, raw_records(path, what="row", empty=True))
-    return (
-        row_of(record.value) if isinstance(record.value, Cells) else record.value
-        for record in records
-        if _check(record.value, record.error, record.ended, record.source)
-    )
 
+    def rows() -> Iterator[dict[str, Any]]:
+        for source, value, error, ended in records:
+            if error is None and isinstance(value, dict):
+                yield row_of(value) if isinstance(value, Cells) else value
+            elif ended:
+                raise InputError(f"{source}: {error or 'a row is an object'}; remove the line or run again")
 
-def _check(value: object, error: str | None, ended: bool, source: str) -> bool:
-    """Return whether there is a row; only what was not written to its end may be none."""
-    if error is None and isinstance(value, dict):
-        return True
-    if ended:
-        raise InputError(f"{source}: {error or 'a row is an object'}; remove the line or run again")
-    return False
+    return rows()
 
 
 # Other formats, made of JSON Lines.
@@ -323,7 +318,8 @@ def _to_parquet(rows: Path, output: Path) -> None:
     kinds: dict[str, Kind] = {}
     for row in _read(rows):
         for name, value in row.items():
-            kinds[name] = _common(kinds.get(name, "null"), _kind(value))
+            held, new = kinds.get(name, "null"), _kind(value)
+            kinds[name] = "float" if {held, new} == {"int", "float"} else _same_kind(held, new)
     names = {JSON_COLUMNS: json.dumps([name for name, kind in kinds.items() if kind == "json"])}
     schema = pa.schema([(name, _arrow(kind, pa)) for name, kind in kinds.items()], names)
     put: dict[str, Callable[[Any], Any]] = {name: _text if kind == "json" else _clean for name, kind in kinds.items()}
@@ -354,10 +350,6 @@ def _kind(value: Any) -> Kind:
                 inner = _same_kind(inner, _kind(item))
             return "json" if inner == "json" else ("list", inner)
     return "json"
-
-
-def _common(one: Kind, other: Kind) -> Kind:
-    return "float" if {one, other} == {"int", "float"} else _same_kind(one, other)
 
 
 def _same_kind(one: Kind, other: Kind) -> Kind:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from optsum.errors import OptionError
 from optsum.registry import QUICK
 from optsum.report.figures.figure import canvas, look_of, marker_of, plain
-from optsum.report.tables.table import seconds
+from optsum.report.tables.table import short_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
         times.set(xlabel="median time", ylabel="mean ratio, and the middle half", xscale="log")
         shares.xaxis.set_major_formatter("{x:g}")
         times.xaxis.set_major_locator(import_module("matplotlib.ticker").LogLocator(subs=(1, 2, 5)))
-        times.xaxis.set_major_formatter(lambda value, _: _time(value))
+        times.xaxis.set_major_formatter(lambda value, _: short_seconds(value))
         for one in axes:
             one.xaxis.set_minor_formatter("")
         for one in axes:
@@ -84,10 +84,6 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
         if shares.lines:
             shares.legend(loc="lower right", frameon=False)
         figure.suptitle(plain(comparison.tables()[0].title))
-
-
-def _time(value: float) -> str:
-    return f"{value * 1e6:.0f} µs" if value < 0.9995e-3 else seconds(value).replace(".0 ", " ")
 
 
 def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:

@@ -27,17 +27,15 @@ from optsum.corpus.alternatives import claim_names, in_order, texts_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError, OptsumError, visible
-from optsum.metrics.metric import Metric
+from optsum.metrics.metric import NGRAMS, SKIPS
 from optsum.metrics.names import parse_metric
-from optsum.metrics.ngrams import NGrams, SkipBigrams
 from optsum.options.options import OF_SEARCHES, Options
 from optsum.options.toml import sentence_of
 from optsum.problem.formulation import Formulation
-from optsum.problem.spec import Spec
 from optsum.registry import FORMULATIONS, QUICK, STRATEGIES
 from optsum.report.statistics import claims, ratio_to_best
 from optsum.report.tables.results import headline, longest_said
-from optsum.report.tables.table import counted, number, seconds
+from optsum.report.tables.table import counted, number, seconds, short_seconds
 from optsum.running.one_problem import Setup, setup_of
 from optsum.system.files import PathLike, describe_os_error, replacing
 from optsum.text.analyzer import Analyzer
@@ -168,7 +166,7 @@ class Setting:
     def to_json(self) -> dict[str, Any]:
         """Return the options that the page needs for counting."""
         options = self.options
-        components = [] if self.metric is None or options is None else list(map(_component, _components(self.metric)))
+        components = [] if self.metric is None or options is None else list(_components(self.metric))
         return {
             "label": visible(self.label),
             "minimizes": self.minimizes,
@@ -195,20 +193,18 @@ def _capitals(metric: str | None) -> str:
     return "" if metric is None else metric.replace("rouge-", "ROUGE-").replace("-su", "-SU").replace("E-l", "E-L")
 
 
-def _components(metric: str) -> tuple[Metric, ...]:
+def _components(metric: str) -> Iterator[dict[str, Any]]:
+    """Yield how the n-grams of each component are made; for other components only the name."""
     try:
-        return parse_metric(metric).components
+        components = parse_metric(metric).components
     except OptsumError:
-        return ()
-
-
-def _component(metric: Metric) -> dict[str, Any]:
-    """Return how n-grams are made; for other components only the name."""
-    if isinstance(metric, NGrams):
-        return {"name": metric.name, "size": metric.size}
-    if isinstance(metric, SkipBigrams):
-        return {"name": metric.name, "skip": metric.skip}
-    return {"name": metric.name}
+        return
+    for each in components:
+        kind, number = each.coded or (None, 0)
+        yield {
+            "name": each.name,
+            **{what: number for known, what in ((NGRAMS, "size"), (SKIPS, "skip")) if kind == known},
+        }
 
 
 _STRANGE = "its details are not those that optsum writes"
@@ -252,9 +248,9 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
         found = [length, pieces, ids]
         return found if starts is None else [*found, _owners(places, starts)]
 
+    length_of = word_count if spec is None or spec.length_unit == "given" else spec.length_of
     references = [
-        [shown(sentence, _length(sentence, spec), known=False) for sentence in reference]
-        for reference in topic.references
+        [shown(sentence, length_of(sentence), known=False) for sentence in reference] for reference in topic.references
     ]
     begins = _begins(parts, len(topic.sentences))
     sentences = [
@@ -282,10 +278,6 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     return found
 
 
-def _length(sentence: Sentence, spec: Spec | None) -> int:
-    return word_count(sentence) if spec is None or spec.length_unit == "given" else spec.length_of(sentence)
-
-
 def _cut(sentence: Sentence, analyzer: Analyzer | None) -> tuple[list[str], list[int], list[str]]:
     """Return the pieces of a sentence, where each begins, and the tokens that all but the first begin with."""
     text = raw_text(sentence)
@@ -295,17 +287,16 @@ def _cut(sentence: Sentence, analyzer: Analyzer | None) -> tuple[list[str], list
     return pieces, starts, [token for token, _ in spans]
 
 
-def _begins(parts: object, sentences: int) -> list[list[tuple[int, int]]] | None:
+def _begins(parts: Any, sentences: int) -> list[list[tuple[int, int]]] | None:
     if parts is None:
         return None
-    fits = isinstance(parts, list) and len(parts) == sentences
-    if not fits or not all(isinstance(each, list) and all(map(_is_begin, each)) for each in parts):  # type: ignore[attr-defined]
+    try:
+        found = [[(place, part) for place, part in each] for each in parts]
+    except (TypeError, ValueError):
+        found = []
+    if len(found) != sentences or any(type(number) is not int for each in found for pair in each for number in pair):
         raise InputError(f"{_STRANGE}: parts is no list of [place, part] for each sentence")
-    return [[(place, part) for place, part in each] for each in parts]  # type: ignore[attr-defined]
-
-
-def _is_begin(value: object) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 2 and all(type(each) is int for each in value)
+    return found
 
 
 def _owners(places: list[int], begins: list[tuple[int, int]]) -> list[int]:
@@ -481,7 +472,7 @@ def _read(row: Mapping[str, Any]) -> tuple[Result, Mapping[str, Any] | None]:
         )
     result, details = Result.from_row(row), row.get("details")
     if details is not None and not isinstance(details, Mapping):
-        raise InputError("its details are not those that optsum writes: no object")
+        raise InputError(f"{_STRANGE}: no object")
     return result, details
 
 
@@ -524,7 +515,7 @@ def _checked(optima: object) -> dict[str, Any] | None:
         and all(len(each) == 2 and isinstance(each[1], int | float) for each in shares or [])
     )
     if not fits:
-        raise InputError("its details are not those that optsum writes: optima")
+        raise InputError(f"{_STRANGE}: optima")
     return {"count": str(count), "complete": held.get("complete") is True, "listed": sets, "shares": shares}
 
 
@@ -634,11 +625,11 @@ def drawn(chart: Chart) -> dict[str, Any]:
             dots.append((style, points))
         else:
             lines.append((style, _path(points, steps=chart.kind == "steps")))
-    x_ticks = [(round(x(value), 1), _shown(value, chart.x)) for value in _ticks(chart.x, 4)]
+    x_ticks = [(round(x(value), 1), _shown(value, chart.x)) for value in _ticks(chart.x)]
     return {
         "chart": chart,
         "x_ticks": [(place, text, "end" if place > WIDTH - 2 * _RIGHT else "middle") for place, text in x_ticks],
-        "y_ticks": [(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y, 4)],
+        "y_ticks": [(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y)],
         "lines": lines,
         "dots": dots,
         "width": WIDTH,
@@ -667,7 +658,8 @@ def _path(points: list[tuple[float, float]], *, steps: bool) -> str:
     return "".join(parts)
 
 
-def _ticks(axis: Axis, wanted: int) -> list[float]:
+def _ticks(axis: Axis) -> list[float]:
+    wanted = 4
     if axis.log:
         low, high = log10(axis.low), log10(axis.high)
         if high - low < 1:  # not a power of ten inside
@@ -688,7 +680,7 @@ def _shown(value: float, axis: Axis) -> str:
     if axis.unit == "share":
         return f"{value:.0%}".replace("%", " %")
     if axis.unit == "seconds":
-        return seconds(value).replace(".0 ", " ") if value >= 1e-3 else f"{value * 1e6:.0f} µs"
+        return short_seconds(value)
     return f"{value:.4g}"
 
 
@@ -1295,13 +1287,9 @@ def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[s
     """Yield blocks of topics: JSON, compressed (raw deflate) and in base64, as a browser can unpack it by itself."""
     views = (_view(problem, gathered) for problem in problems)
     while block := list(islice(views, IN_BLOCK)):
-        yield _packed(block)
-
-
-def _packed(views: list[dict[str, Any]]) -> str:
-    text = json.dumps(views, separators=(",", ":"), ensure_ascii=True)  # ASCII: half surrogate pairs survive
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return b64encode(packer.compress(text.encode()) + packer.flush()).decode()
+        text = json.dumps(block, separators=(",", ":"), ensure_ascii=True)  # ASCII: half surrogate pairs survive
+        packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+        yield b64encode(packer.compress(text.encode()) + packer.flush()).decode()
 
 
 def _view(problem: PageProblem, gathered: Gathered) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class Tabular(ABC):
 
     def text(self) -> str:
         """Return lines of aligned text, each as long as it must be."""
-        return "\n\n".join(table.text() for table in self.shown_tables())
+        return written(self, "text")
 
     def __str__(self) -> str:
         return self.text()
@@ -78,15 +78,15 @@ class Tabular(ABC):
 
     def to_markdown(self) -> str:
         """Return tables of Markdown, as GitHub and most others read them."""
-        return "\n".join(as_markdown(table) for table in self.shown_tables())
+        return written(self, "markdown")
 
     def to_csv(self) -> str:
         """Return comma-separated values (RFC 4180): headings and numbers as they are; a blank line between tables."""
-        return "\n".join(as_csv(table) for table in self.shown_tables())
+        return written(self, "csv")
 
     def to_latex(self) -> str:
         r"""Return LaTeX ``table`` environments; they need ``\usepackage{booktabs}``."""
-        return "\n".join(as_latex(table) for table in self.shown_tables())
+        return written(self, "latex")
 
     def to_pandas(self) -> Any:
         """Return the first of the tables as a `pandas.DataFrame`: the values, not the texts that show them."""
@@ -199,7 +199,12 @@ def put_tables(shown: Tabular | Iterable[Table], form: TableFormat = "text") -> 
         if form == "text":
             table.show()
         else:
-            sys.stdout.write(in_format(table, form))
+            sys.stdout.write(visible(written(table, form), keep="\n"))
+
+
+def written(shown: Tabular, form: TableFormat) -> str:
+    """Return all tables in a format."""
+    return ("\n\n" if form == "text" else "\n").join(map(_FORMATS[form], shown.shown_tables()))
 
 
 def number(value: float | None, digits: int = 4) -> Cell:
@@ -219,6 +224,11 @@ def seconds(value: float | None) -> Cell:
     if value < 0.9995:
         return Cell(f"{value * 1e3:.1f} ms" if value < 0.09995 else f"{value * 1e3:.0f} ms", value)
     return Cell(f"{value:.1f} s" if value < 99.95 else f"{value:.0f} s", value)
+
+
+def short_seconds(value: float) -> str:
+    """Return a duration for an axis: without a decimal that is 0, in microseconds below a millisecond."""
+    return f"{value * 1e6:.0f} µs" if value < 0.9995e-3 else seconds(value).replace(".0 ", " ")
 
 
 def counted(number: int, noun: str) -> str:
@@ -371,9 +381,6 @@ def _read(text: str) -> Any:
     return None if text in {"", "-"} else str(text)
 
 
-_FORMATS: Final[dict[str, Callable[[Table], str]]] = {"markdown": as_markdown, "csv": as_csv, "latex": as_latex}
-
-
-def in_format(table: Table, form: TableFormat) -> str:
-    """Return a table in one of the formats that are not for the terminal, as a terminal may show it."""
-    return visible(_FORMATS[form](table), keep="\n")
+_FORMATS: Final[dict[TableFormat, Callable[[Table], str]]] = {
+    "text": Table.text, "markdown": as_markdown, "csv": as_csv, "latex": as_latex,
+}  # fmt: skip

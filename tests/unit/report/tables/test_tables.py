@@ -16,7 +16,6 @@ from optsum.report.tables.table import (
     as_html,
     as_latex,
     as_markdown,
-    in_format,
     number,
     put_tables,
     seconds,
@@ -115,7 +114,6 @@ def test_what_is_printed_cannot_drive_the_terminal(capsys: pytest.CaptureFixture
     for form in ("text", "markdown", "csv", "latex"):
         put_tables([table], table_format(form))
     assert "\x1b" not in capsys.readouterr().out
-    assert "\x1b" not in in_format(table, "csv")
 
 
 def test_several_tables_are_parted_by_a_blank_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ module              answers
 `akhmetov_literal`  the heuristics of Akhmetov et al. 2022 as printed
 `baselines`         `lead` and `random`
 `moves`             the moves and kernels that several of them share
-`plain`             local search for problems that only have `evaluate`, `moves` and `repair`
-`starting`          starts the others, limits how long a kernel runs, and stops at the bound
+`starting`          starts the others, limits how long a kernel runs, stops at the bound; local search for problems
+                    that only have `evaluate`, `moves` and `repair`
 ==================  ================================================================================================
 """

@@ -19,8 +19,7 @@ from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
 from .moves import EVALUATIONS, become, descend, overwrite, rank, restart, settle, start, tiny
-from .plain import Plain
-from .starting import FromGreedy, Slices, at_least, is_certified, on_arrays, raise_cheap_bound, random_start
+from .starting import FromGreedy, Plain, Slices, at_least, is_certified, on_arrays, raise_cheap_bound, random_start
 
 
 @compiles

@@ -10,8 +10,7 @@ from optsum.contracts.strategy import Strategy
 from optsum.problem.problem import Capability, Problem
 
 from .greedy import Greedy
-from .plain import Plain
-from .starting import Slices, at_least, decisions, greedy_start, on_arrays
+from .starting import Plain, Slices, at_least, decisions, greedy_start, on_arrays
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ from .moves import (
     start,
     tiny,
 )
-from .plain import Plain
 from .starting import (
     FromGreedy,
+    Plain,
     Slices,
     at_least,
     decisions,

@@ -90,7 +90,7 @@ BACKENDS: Registry[Backend] = Registry(
         "scip": "optsum.solvers.backends.through_pyomo:Scip",
         "gurobi": "optsum.solvers.backends.through_pyomo:Gurobi",
         "cplex": "optsum.solvers.backends.through_pyomo:Cplex",
-        "xpress": "optsum.solvers.backends.xpress:Xpress",
+        "xpress": "optsum.solvers.backends.through_pyomo:Xpress",
     },
     "optsum.backends",
     "optsum.contracts.backend:Backend",

@@ -26,8 +26,8 @@ from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline
 from optsum.system.compiled import compiles
 
+from .engine.core import rehearsal, stop_at
 from .engine.driver import Driver, Meter
-from .engine.monitor import rehearsal, stop_at
 from .engine.program import program_of, spread
 from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, evaluated_near, worth

@@ -37,9 +37,8 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.system.clock import Deadline
 
-from .engine.core import States
+from .engine.core import States, Statistics
 from .engine.driver import Driver
-from .engine.monitor import Statistics
 from .objectives.ratio import with_minimum_row
 from .objectives.recall import recall_program
 

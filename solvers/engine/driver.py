@@ -37,8 +37,7 @@ from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
 
 from .bound import decide, evaluated, grain_of, knapsack, total_of, upper_bound
-from .core import DROPPED, FREE, TAKEN, Core, States, above, below, core_of, lean, reduced
-from .monitor import Monitor
+from .core import DROPPED, FREE, TAKEN, Core, Monitor, States, above, below, core_of, lean, reduced
 from .program import Program, widths
 from .relaxation import POOL, Session, columns_and_rows, linear_program, priced
 from .search import DONE, FOUND, PAUSED, NodeStore, Search, tie_tables

@@ -64,7 +64,7 @@ from optsum.program.dual_bound import SCALE
 from optsum.program.highs import new_highs, pass_model, run
 from optsum.system.clock import NEVER, Deadline
 
-from ..engine.monitor import Monitor, stop_at
+from ..engine.core import Monitor, stop_at
 
 _QUADRATIC = 600  # Number of alternatives up to which clauses are compared pair by pair.
 

@@ -31,8 +31,7 @@ from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
 
 from ..engine.bound import total_of
-from ..engine.core import Core, core_of
-from ..engine.monitor import Monitor
+from ..engine.core import Core, Monitor, core_of
 from .recall import recall_program
 
 _SLICE: Final = 20_000

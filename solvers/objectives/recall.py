@@ -22,9 +22,8 @@ from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline
 
 from ..engine.bound import bounds_within, total_of
-from ..engine.core import DROPPED, FREE, Core, States, core_of, reduced
+from ..engine.core import DROPPED, FREE, Core, States, core_of, reduced, stop_at
 from ..engine.driver import DEFAULT, Driver, Effort
-from ..engine.monitor import stop_at
 from ..engine.program import Program, program_of
 from ..engine.relaxation import Session, linear_program, priced
 

@@ -50,8 +50,8 @@ from optsum.program.rows import CeilingColumns
 from optsum.program.surrogate import Weighted, box_of, collapsed, excess, programs, reaches, wish_of, within
 from optsum.system.clock import Deadline
 
+from ..engine.core import stop_at
 from ..engine.driver import Driver, Meter
-from ..engine.monitor import stop_at
 from ..engine.program import Program, program_of, spread
 from ..ratio_rows import RatioRows, cases_of, sides_of
 from .ratio import Best, guarded, positive_program

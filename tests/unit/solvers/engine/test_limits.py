@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from optsum.solvers.engine import core
 from optsum.solvers.engine.bound import upper_bound
-from optsum.solvers.engine.core import core_of
+from optsum.solvers.engine.core import Monitor, Statistics, core_of
 from optsum.solvers.engine.driver import Effort, good_set
-from optsum.solvers.engine.monitor import Monitor, Statistics
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.relaxation import Session, linear_program, priced
 from optsum.solvers.engine.search import Search

@@ -325,10 +325,20 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
             )
         return
     if not isinstance(value, Mapping):
+        for mark, (what, maker) in _MODELS.items():
+            if hasattr(value, mark):
+                raise InputError(f"this is {what}: optsum.{maker} makes a problem of it")
         raise InputError(f'a topic is an object with "documents" and "references", not {json_type(value)}')
     if "id" not in value and not OWN.isdisjoint(value):
         value = {"id": str(number or 0), **value}
     yield _topic(value, None, reading, source)
+
+
+_MODELS: Final = {
+    "component_data_objects": ("a Pyomo model", "PyomoProblem(model, units=model.x)"),
+    "facility": ("an instance of the normal form", "CoverageProblem.of(instance)"),
+}
+"""Objects that are no problems yet, by an attribute of theirs: what they are, and what makes a problem of them."""
 
 
 def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, source: str) -> Topic:
@@ -563,6 +573,8 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
 
 def likely_columns(names: Collection[Any]) -> dict[str, str]:
     """Return which names look like documents and references; the same name is not both."""
+    if isinstance(names, Mapping) and (long := [name for name, value in names.items() if not _is_word(value)]):
+        names = long
     plain = {name.lower(): name for name in reversed(list(names)) if isinstance(name, str)}
     summaries = [name for name in reversed(plain) if "summary" in name]
     found: dict[str, str] = {}
@@ -571,6 +583,11 @@ def likely_columns(names: Collection[Any]) -> dict[str, str]:
         name = next((name for name in names if name in plain and plain[name] not in found.values()), None)
         found |= {} if name is None else {key: plain[name]}
     return found
+
+
+def _is_word(value: object) -> bool:
+    """Whether a value is no text: a number, or a string of one word, such as where a text was published."""
+    return isinstance(value, int | float) or (isinstance(value, str) and len(value.split()) == 1)
 
 
 def _text_of(record: Mapping[Any, Any], name: str) -> str:

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from optsum.corpus.given import topics_of
 from optsum.corpus.rows.writer import read_rows
-from optsum.corpus.topic import BadTopic, Reading, Topic, topic_of
+from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, topic_of
 from optsum.corpus.topics import makes_problems, read_topics
-from optsum.coverage.instance import Sense
+from optsum.coverage.instance import Coverage, Sense
 from optsum.coverage.normal_form_json import FORMAT
 from optsum.errors import InputError
 from optsum.options.options import read_config
@@ -38,6 +38,8 @@ def posed(given: Any, options: Mapping[str, Any], config: str | Path | None = No
         topic = given.as_topic()
         given = topic if topic.id else _named(topic, "problem")
         first: Any = topic
+    elif hasattr(given, "component_data_objects") or isinstance(given, Coverage):  # no problem yet: it is said how
+        first = topic_of(given, AS_IS)
     elif isinstance(given, str | os.PathLike):
         first = _first_of_file(given) if not named else None
     elif isinstance(given, list | tuple | Iterator):

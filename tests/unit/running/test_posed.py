@@ -364,3 +364,20 @@ def test_what_does_not_go_together_is_said() -> None:
     with pytest.raises(optsum.UnsupportedError, match="linear model"):
         optsum.solve(PROBLEMS["evaluates"](), strategy="milp")
     assert optsum.solve(knapsack(1), max_length=5).length <= 5  # type: ignore[operator]
+
+
+def test_what_a_problem_is_made_of_is_told_how(tmp_path: Path) -> None:
+    pyomo = pytest.importorskip("pyomo.environ")
+    model = pyomo.ConcreteModel()
+    model.x = pyomo.Var([0], domain=pyomo.Binary)
+    instance = optsum.Coverage.facility([[1, 2]], 1)
+    for given, words in ((model, r"PyomoProblem\(model, units="), (instance, r"CoverageProblem\.of\(")):
+        with pytest.raises(optsum.InputError, match=words):
+            optsum.solve(given)
+        with pytest.raises(optsum.InputError, match=words):
+            list(optsum.solve_all([given], max_length=3))
+    place = tmp_path / "made.py"
+    text = "import optsum\n\ndef made():\n    return optsum.Coverage.facility([[1, 2]], 1)\n"
+    place.write_text(text, encoding="utf-8")
+    with pytest.raises(optsum.InputError, match=r"made\.py:made makes no problems: .*CoverageProblem\.of\("):
+        list(optsum.solve_all(f"{place}:made"))

@@ -8,11 +8,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from enum import Enum
-from hashlib import blake2b
-from numbers import Number
 from time import perf_counter
-from types import CodeType, FunctionType
 from typing import Any, Final, TypeAlias
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
@@ -21,20 +17,16 @@ from optsum.contracts.result import Result, Status, Termination, check_row
 from optsum.corpus.given import read_ahead
 from optsum.corpus.rows.writer import RowFormat, RowWriter
 from optsum.corpus.topic import BadTopic, Topic
-from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import OptionError
 from optsum.options.options import Options
-from optsum.problem.problem import Capability, Problem
 from optsum.report.messages import bar
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, TableFormat, counted, number, put_tables, seconds
-from optsum.running.each_topic import charged
+from optsum.running.each_topic import INPUT, charged, digest, digest_before
 from optsum.running.one_problem import setup_of, warm_up
 from optsum.running.plan import by_problem
 
 Row: TypeAlias = Mapping[str, Any]
-
-INPUT: Final = "input_hash"  # Field of a row: hexadecimal digits that differ when the topic's text does.
 
 
 class Finished:
@@ -98,7 +90,7 @@ class Finished:
                     now = None
                 if topic.id in self._topics:
                     held = self._topics[topic.id]
-                    if held not in {None, now} and held != _digest_before(topic):
+                    if held not in {None, now} and held != digest_before(topic):
                         what = "text: the topics, --map or --flat have changed" if topic.problem is None else "problem"
                         raise OptionError(
                             f"the rows of {topic.id!r} in {self._output} were made of another {what}; give "
@@ -109,10 +101,10 @@ class Finished:
                 self._read[topic.id] = now
             yield topic
 
-    def marked(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def marked(self, results: Sequence[Result], row_of: Callable[[Result], dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield the rows of a topic with the hash of its text."""
-        read = None
-        for row in rows:
+        read = results[0].extra.get(INPUT)  # of a line that was read elsewhere
+        for row in map(row_of, results):
             topic = self._topic_of(row)
             read = read if topic is None else self._read.pop(topic, read)
             yield row if read is None else {**row, INPUT: read}
@@ -149,59 +141,6 @@ class Finished:
         return "; ".join(parts) or "such as the length, the measure, or a limit"
 
 
-def digest(topic: Topic) -> str:
-    """Return what the text of a topic is recognised by: 20 hexadecimal digits for most topics."""
-    texts = (*topic.documents, *topic.references)
-    others = (topic.cover, topic.parses, topic.weights, topic.lengths, topic.problem)
-    try:
-        joined = "\0".join(["\0".join(text) for text in texts])  # type: ignore[arg-type]  # tokens are refused
-    except TypeError:
-        return _digest_before(topic)
-    if others.count(None) < len(others) or joined.count("\0") != sum(map(len, texts)) - 1 or not all(texts):
-        return _digest_before(topic)
-    sizes = repr((list(map(len, topic.documents)), list(map(len, topic.references))))
-    return blake2b(f"{sizes}\0{joined}".encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
-
-
-def _digest_before(topic: Topic) -> str:
-    """Return 16 hexadecimal digits: `digest` of topics that are more than sentences, and of all in earlier rows."""
-    held = repr((topic.documents, topic.references, topic.cover, topic.parses))
-    held += "".join(repr(given) for given in (topic.weights, topic.lengths) if given is not None)
-    if (problem := topic.problem) is not None:
-        known = isinstance(problem, Problem) and problem.can(Capability.COVERAGE)
-        held += json_of_coverage(problem.coverage) if known else _spelled(problem)
-    return blake2b(held.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _spelled(value: Any) -> str:
-    """Return a text that is the same in every process, and another for other values: arrays in full, sets in order.
-
-    Of a problem of one's own it holds the code of its class, but not what that takes from its module.
-    """
-    if isinstance(value, Mapping):
-        return f"{{{','.join(f'{_spelled(key)}:{_spelled(held)}' for key, held in value.items())}}}"
-    if isinstance(value, list | tuple):
-        return f"[{','.join(map(_spelled, value))}]"
-    if isinstance(value, set | frozenset):
-        return f"<{','.join(sorted(map(_spelled, value)))}>"
-    if isinstance(value, FunctionType):
-        held = [cell.cell_contents for cell in value.__closure__ or ()]
-        held = [each for each in held if not isinstance(each, type)]  # super() holds the class of the method itself
-        return _spelled((value.__code__, value.__defaults__, value.__kwdefaults__, held))
-    if isinstance(value, CodeType):
-        return _spelled((value.co_code, value.co_names, value.co_consts))
-    if hasattr(value, "tolist"):  # an array, or one of numpy's numbers
-        return f"{value.dtype}{_spelled(value.tolist())}"
-    if isinstance(value, type):
-        ours = value.__module__.partition(".")[0] == "optsum" or value.__module__ == "builtins"
-        own = [] if ours else [getattr(held, "__func__", getattr(held, "fget", held)) for held in vars(value).values()]
-        return value.__qualname__ + "".join(_spelled(held) for held in own if isinstance(held, FunctionType))
-    if value is None or isinstance(value, str | bytes | Number | Enum):
-        return repr(value)
-    classes = [kind for kind in type(value).__mro__ if kind is not object]
-    return f"{_spelled(classes)}{_spelled(value.__getstate__())}"
-
-
 def _is_finished(row: Row) -> bool:
     return row.get("status") != Status.ERROR and row.get("termination") != Termination.INTERRUPTED
 
@@ -225,7 +164,8 @@ class EachTopic:
 
     `output`: where rows are written, as the command understands its ``--output``. `ways`: all that a topic is searched
     with; they have the same stop words. `row_of`, `result_of`: what is written of a result, and what a row that is kept
-    says of it. `form`: of the output, where its name does not say it.
+    says of it. `form`: of the output, where its name does not say it. `sent`: whether other processes, if they work,
+    may read the topics too.
     """
 
     def __init__(
@@ -238,13 +178,15 @@ class EachTopic:
         row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
         result_of: Callable[[Mapping[str, Any]], Result] = Result.from_row,
         form: RowFormat | None = None,
+        sent: bool = False,
     ) -> None:
         if output is None and files.existing == "resume":
             raise OptionError("There is no output to be resumed: give its file, -o FILE.")
         self._files, self._output, self._ways = files, output, ways
         self._row_of, self._result_of, self._form = row_of, result_of, form
         self._finished = Finished(output or "", ways, other)
-        self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit)
+        here = not sent or not ways[0].elsewhere or files.existing == "resume"
+        self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit, read=here)
         self._statuses: Counter[str] = Counter()
         self._objective, self._chosen = 0.0, 0
         self._kept = 0
@@ -283,7 +225,7 @@ class EachTopic:
             unpaid = 0.0 if parallel else self._warm
             for results in interrupts.pull(source, parallel=parallel):
                 results[0], unpaid = charged(results[0], unpaid), 0.0
-                for row in self._finished.marked(map(self._row_of, results)):
+                for row in self._finished.marked(results, self._row_of):
                     rows.write(row)
                 for result in results:
                     self._note(result)

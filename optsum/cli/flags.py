@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import typer
 
 from optsum.cli.exits import DONE, guarded, tell
-from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, reading_of
+from optsum.corpus.topic import AS_IS, Reading, reading_of
 from optsum.errors import OptionError, show_tracebacks
 from optsum.options.model import FlagHint, FlatLists, Language, Lines, SourceWords, SplitterName
 from optsum.options.options import Options, options_of, read_config, resolve_as
@@ -78,18 +78,24 @@ Limit: TypeAlias = Annotated[
 
 
 def open_topics(
-    path: str, columns: str | Mapping[str, str] | None, reading: Reading = AS_IS, limit: int | None = None
-) -> Iterator[Topic | BadTopic]:
-    """Read topics, or the first of them.
+    path: str,
+    columns: str | Mapping[str, str] | None,
+    reading: Reading = AS_IS,
+    limit: int | None = None,
+    *,
+    read: bool = True,
+) -> Iterator[Any]:
+    """Read topics, or the first of them; without `read`, leave plain lines to other processes (`unread_topics`).
 
     Which columns were recognised, and what is uncertain, is said on the standard error output.
     """
-    from optsum.corpus.topics import topics_read
+    from optsum.corpus.topics import topics_read, unread_topics
 
     def told(sentence: str) -> None:
         tell(sentence, DONE)
 
-    return islice(topics_read(path, reading.of_input(name_of(path), columns, told)), limit)
+    reading = reading.of_input(name_of(path), columns, told)
+    return islice(topics_read(path, reading) if read else unread_topics(path, reading, doubts_here=True), limit)
 
 
 def count_topics(path: str, limit: int | None) -> int | None:

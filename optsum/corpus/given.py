@@ -24,7 +24,7 @@ from optsum.corpus.topic import (
     parse_columns,
     topic_of,
 )
-from optsum.corpus.topics import topics_of_value, topics_read
+from optsum.corpus.topics import Unread, topics_of_value, topics_read
 from optsum.corpus.vectors import Embed, embedded
 from optsum.errors import InputError, UnsupportedError, describe
 
@@ -165,8 +165,8 @@ def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic
 def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic]:
     """Yield topics as they are, and make topics of records; cells of data frames may hold JSON."""
     for number, item in enumerate(items):
-        if isinstance(item, Topic | BadTopic):
-            yield item
+        if isinstance(item, Topic | BadTopic | Unread):
+            yield item  # type: ignore[misc]  # a line, which whoever works on it reads
             continue
         for topic in topics_of_value(item, number, reading, ""):
             yield topic if isinstance(topic, Topic) else _Unusable(topic.id, f"row {number}", topic.error)
@@ -248,7 +248,7 @@ def _check_splits(given: object) -> None:
 
 def _each(item: Any) -> Iterable[Any]:
     """Return an item, or its rows: readers of Arrow and formatted datasets yield frames, and frames yield series."""
-    if isinstance(item, Topic | BadTopic | System | BadSystem | Mapping):
+    if isinstance(item, Topic | BadTopic | Unread | System | BadSystem | Mapping):
         return (item,)
     if (rows := _rows_of(item)) is not None:
         return map(_cells, rows)

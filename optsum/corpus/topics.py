@@ -373,12 +373,15 @@ class Unread(NamedTuple):
         return topic.id if isinstance(topic, Topic) else None
 
 
-def unread_topics(path: PathLike, reading: Reading = AS_IS) -> Iterator[Unread | Topic | BadTopic]:
+def unread_topics(
+    path: PathLike, reading: Reading = AS_IS, *, doubts_here: bool = False
+) -> Iterator[Unread | Topic | BadTopic]:
     """Read topics as `read_topics` does, but leave decoding to other processes where they can do it.
 
     A line of JSON Lines that is one topic is passed on as it stands in the file; `Unread.read` makes of it what
     `read_topics` would have. Only its id is looked for, because a second topic with the same one is refused;
-    from the first repetition on, lines are read here, because it depends on whether the first one could be used.
+    from the first repetition on, lines are read here, because it depends on whether the first one could be used. With
+    `doubts_here` so are lines about which something may be uncertain, which is said by who reads them.
     """
     if makes_problems(path):
         return topics_read(path, reading)
@@ -389,11 +392,14 @@ def unread_topics(path: PathLike, reading: Reading = AS_IS) -> Iterator[Unread |
         rest: Any = source if first is None else chain([first], source)
         return watched(path, unique_topics(_topics_of_source(rest, reading)))
     lines = cast("Iterator[Line | RawLine]", chain([first], source))
-    return watched(path, _unread(lines, reading, lambda: topics_read(path, reading)))
+    return watched(path, _unread(lines, reading, lambda: topics_read(path, reading), doubts_here))
 
 
 def _unread(
-    lines: Iterator[Line | RawLine], reading: Reading, anew: Callable[[], Iterator[Topic | BadTopic]]
+    lines: Iterator[Line | RawLine],
+    reading: Reading,
+    anew: Callable[[], Iterator[Topic | BadTopic]],
+    doubts_here: bool,
 ) -> Iterator[Unread | Topic | BadTopic]:
     """Pass lines on while no id comes again, and then topics of `anew`, which reads all from the beginning."""
     seen, usable = set[bytes](), False
@@ -402,16 +408,27 @@ def _unread(
             yield from topics_of_line(line, number, reading)
             continue
         unread = Unread(line.raw, line.source, number, reading)
-        if usable:
+        passed: Unread | Topic | BadTopic = unread
+        doubtful = doubts_here and (reading.columns is not None or not _is_nested(line.raw))
+        if usable and not doubtful:
             name = unread.name()
         else:  # which columns there are is said when the first is read
             topic = unread.read()
-            usable = isinstance(topic, Topic)
+            usable = usable or isinstance(topic, Topic)
             name = topic.id if isinstance(topic, Topic) else None
+            passed = topic if doubtful else unread
         if name is not None and not is_new(name, seen):
             yield from islice(anew(), number, None)
             return
-        yield unread
+        yield passed
+
+
+def _is_nested(raw: bytes) -> bool:
+    """Return whether a line is of optsum's own and has lists of sentences, so that nobody asks what its strings are."""
+    return _OWN.match(raw) is not None and all(_NESTED[key].search(raw) for key in _NESTED)
+
+
+_NESTED: Final = {key: re.compile(b'"%b": ?\\[\\["' % key) for key in (b"documents", b"references")}
 
 
 @lru_cache(maxsize=32)

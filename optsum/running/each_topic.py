@@ -7,11 +7,15 @@ import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
+from enum import Enum
 from functools import lru_cache, partial
+from hashlib import blake2b
 from itertools import chain, groupby
 from math import fsum
+from numbers import Number
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from types import CodeType, FunctionType
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from optsum.contracts.result import Result, Status, Termination, Timing, TracePoint
 from optsum.contracts.run import Limits
@@ -22,11 +26,13 @@ from optsum.corpus.topics import Unread, watched_to_end
 from optsum.corpus.vector_files import read_vectors
 from optsum.coverage.evaluate import mean_of_ratios
 from optsum.coverage.instance import IntArray
+from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import OptionError, describe
 from optsum.metrics.official import codes_of
 from optsum.metrics.rouge import Score, agreed_reference
 from optsum.plugins import check_sent
 from optsum.problem.numbered import NO_SCORES, Extracts, Proven, extracts_of
+from optsum.problem.problem import Capability, Problem
 from optsum.running.executors import AnyExecutor, crew_of
 from optsum.running.one_problem import (
     Setup,
@@ -150,7 +156,7 @@ def each_topic(
     if crew is not None:  # a function that cannot be sent is refused before any work
         for setup in setups:
             check_sent(vars(setup.options).values())
-    work = partial(search_topic, setups=setups, solve_part=solve_part)
+    work = partial(search_topic, setups=setups, solve_part=solve_part, digested=True)
     lost, together = partial(lost_topic, setups=setups), None
     serves = type(setups[0].strategy).prove_extracts is not Strategy.prove_extracts
     if finish is not None and serves and (crew is not None or _is_there(topics)):
@@ -180,6 +186,69 @@ def _with_warning(batches: Iterable[list[Result]]) -> Generator[list[Result], No
 def lost_topic(topic: Unread | AnyTopic, setups: Sequence[Setup]) -> list[Result]:
     """Return the rows of a topic that no process survives."""
     return _failed(_read(topic), _DIED, setups)
+
+
+INPUT: Final = "input_hash"  # Field of a row: hexadecimal digits that differ when the topic's text does.
+
+
+def _digested(results: list[Result], topic: object) -> list[Result]:
+    """Return results of which the first says what text it was made of."""
+    if not isinstance(topic, Topic):
+        return results
+    return [results[0].changed(extra={**results[0].extra, INPUT: digest(topic)}), *results[1:]]
+
+
+def digest(topic: Topic) -> str:
+    """Return what the text of a topic is recognised by: 20 hexadecimal digits for most topics."""
+    texts = (*topic.documents, *topic.references)
+    others = (topic.cover, topic.parses, topic.weights, topic.lengths, topic.problem)
+    try:
+        joined = "\0".join(["\0".join(text) for text in texts])  # type: ignore[arg-type]  # tokens are refused
+    except TypeError:
+        return digest_before(topic)
+    if others.count(None) < len(others) or joined.count("\0") != sum(map(len, texts)) - 1 or not all(texts):
+        return digest_before(topic)
+    sizes = repr((list(map(len, topic.documents)), list(map(len, topic.references))))
+    return blake2b(f"{sizes}\0{joined}".encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+
+
+def digest_before(topic: Topic) -> str:
+    """Return 16 hexadecimal digits: `digest` of topics that are more than sentences, and of all in earlier rows."""
+    held = repr((topic.documents, topic.references, topic.cover, topic.parses))
+    held += "".join(repr(given) for given in (topic.weights, topic.lengths) if given is not None)
+    if (problem := topic.problem) is not None:
+        known = isinstance(problem, Problem) and problem.can(Capability.COVERAGE)
+        held += json_of_coverage(problem.coverage) if known else _spelled(problem)
+    return blake2b(held.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _spelled(value: Any) -> str:
+    """Return a text that is the same in every process, and another for other values: arrays in full, sets in order.
+
+    Of a problem of one's own it holds the code of its class, but not what that takes from its module.
+    """
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{_spelled(key)}:{_spelled(held)}' for key, held in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_spelled, value))}]"
+    if isinstance(value, set | frozenset):
+        return f"<{','.join(sorted(map(_spelled, value)))}>"
+    if isinstance(value, FunctionType):
+        held = [cell.cell_contents for cell in value.__closure__ or ()]
+        held = [each for each in held if not isinstance(each, type)]  # super() holds the class of the method itself
+        return _spelled((value.__code__, value.__defaults__, value.__kwdefaults__, held))
+    if isinstance(value, CodeType):
+        return _spelled((value.co_code, value.co_names, value.co_consts))
+    if hasattr(value, "tolist"):  # an array, or one of numpy's numbers
+        return f"{value.dtype}{_spelled(value.tolist())}"
+    if isinstance(value, type):
+        ours = value.__module__.partition(".")[0] == "optsum" or value.__module__ == "builtins"
+        own = [] if ours else [getattr(held, "__func__", getattr(held, "fget", held)) for held in vars(value).values()]
+        return value.__qualname__ + "".join(_spelled(held) for held in own if isinstance(held, FunctionType))
+    if value is None or isinstance(value, str | bytes | Number | Enum):
+        return repr(value)
+    classes = [kind for kind in type(value).__mro__ if kind is not object]
+    return f"{_spelled(classes)}{_spelled(value.__getstate__())}"
 
 
 @lru_cache(maxsize=1)
@@ -213,18 +282,32 @@ def _is_there(topics: AnyTopics) -> bool:
 def read_together(items: list[Unread | AnyTopic], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
     """Return topics, read; in place of those that were searched together, what is `Answered` of them."""
     read = list(map(_read, items))
-    return answered_together(read, setup, finish, scores=scores) if is_ready(setup) else read
+    if not is_ready(setup):
+        return items
+    found = answered_together(read, setup, finish, scores=scores)
+    for place, item in enumerate(items):
+        if isinstance(item, Unread):
+            answer = found[place]
+            found[place] = Answered(_digested(answer.results, read[place])) if isinstance(answer, Answered) else item
+    return found
 
 
 @postponing()  # once for all that is done with the topic, which is quicker than for each
 def search_topic(
-    topic: Answered | Unread | AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]
+    topic: Answered | Unread | AnyTopic,
+    setups: Sequence[Setup],
+    solve_part: Callable[[Topic], list[Result]],
+    *,
+    digested: bool = False,
 ) -> list[Result]:
-    """Return the results of a topic, errors included, with the seconds that made this process ready."""
+    """Return the results of a topic, errors included, with the seconds that made this process ready.
+
+    `digested`: let them say what text they were made of, if it is read here.
+    """
     ready = fsum(map(warm_up, setups))
     if isinstance(topic, Answered):
         return topic.results
-    topic = _read(topic)
+    given_topic, topic = topic, _read(topic)
     if isinstance(topic, BadTopic):
         return _failed(topic, topic.error, setups)
     results: list[Result] = []
@@ -241,7 +324,8 @@ def search_topic(
     first = charged(results[0], ready)
     if warning is not None and first.status is not Status.ERROR:
         first = first.changed(statistics={**first.statistics, "warning": warning})
-    return [first, *results[1:]]
+    results[0] = first
+    return _digested(results, topic) if digested and isinstance(given_topic, Unread) else results
 
 
 def attempt(part: Topic, setup: Setup, run: Callable[[], Result]) -> Result:

@@ -53,7 +53,7 @@ def run_solve(
     _, options = posed(files.topics, options, files.config)
     resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
     looked_at = details and output is not None
-    work = EachTopic(files, output, [resolved])
+    work = EachTopic(files, output, [resolved], sent=start is None)
     begun = partial(started, start=start, reading=resolved.reading)
     return work.show(lambda source: solve_topics(begun(source), resolved, details=looked_at), results_table)
 
@@ -281,6 +281,7 @@ def run_labels(
         row_of=label_row,
         result_of=label_result,
         form=form if form.kind in {"bertsum", "datasets"} else None,
+        sent=True,
     )
     told = wanted.card(resolved, files.topics)
     place = None if card is None else checked_output(card, overwrite=files.overwrite, inputs=[files.topics])

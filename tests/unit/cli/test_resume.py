@@ -213,6 +213,31 @@ def test_the_other_commands(command: list[str], out: str, capsys: pytest.Capture
     assert len(rows(out)) == len(first)
 
 
+@pytest.mark.parametrize("command", [["solve", *SOLVE], ["labels", *SOLVE]], ids=lambda command: command[0])
+@pytest.mark.usefixtures("here")
+def test_lines_that_workers_read_are_told_by_their_text_too(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = Path("topics.jsonl").read_text().splitlines()
+    flat = {"id": "flat", "documents": ["It ran. It sat.", "We ran. We sat."], "references": ["It sat. It ran."]}
+    lines += [json.dumps(flat), "{broken", lines[0], json.dumps({"id": "no", "documents": [["a"]]})]
+    for name, given, good in (("topics.jsonl", lines, 4), ("again.jsonl", [lines[0]] * 2, 1)):
+        Path(name).write_text("".join(line + "\n" for line in given))
+        made = []
+        for workers in ("1", "2"):
+            status = main([command[0], name, *command[1:], "--workers", workers, "-o", f"{workers}.{name}"])
+            told = capsys.readouterr().err.replace(f"{workers}.{name}", "")
+            timed = {"seconds": None, "statistics": None, "trace": None}
+            found = [{**row, **timed} for row in rows(f"{workers}.{name}")]
+            made.append((status, told, list(map(list, found)), found))
+        assert made[0] == made[1]
+        assert sum("input_hash" in row for row in made[1][-1]) == good
+    text = lines[1].replace("a c", "c c")
+    Path("topics.jsonl").write_text(text + "\n")
+    assert main([command[0], "topics.jsonl", *command[1:], "-o", "2.topics.jsonl", "--resume"]) == 2
+    assert "were made of another text" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("here")
 def test_aligned_topics_are_read_from_every_format() -> None:
     for out in ("out.jsonl", "out.csv.gz", "out.parquet"):

@@ -581,7 +581,7 @@ class Result:
 
     @property
     def reference(self) -> int | None:
-        """The number of the best reference, where the best of several was wanted and a selection is held."""
+        """The number of the reference that counts, under ``references="best"``; None without a selection."""
         return self.extra.get("reference")
 
     @property

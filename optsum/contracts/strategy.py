@@ -94,7 +94,7 @@ class Strategy(ABC):
         """
 
     def prove_extracts(self, extracts: Extracts) -> Proven | None:
-        """Search several topics together, and find of each what `search` would; None where that is no quicker."""
+        """Search several topics together with the results of `search`; return None where that is not quicker."""
         del extracts
         return None
 

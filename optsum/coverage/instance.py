@@ -427,7 +427,7 @@ class Coverage:
         """Return an instance of the same values with one ratio for all that have the same denominator.
 
         ROUGE-1 and ROUGE-L count the same tokens, so that a sum of both is a ratio: w T / D + w' T' / D is
-        (w T + w' T') / D. Denominators of several references differ by constants alone, and do so still.
+        (w T + w' T') / D. Denominators of several references that differ by constants remain apart.
         """
         if self.combination is not Combination.SUM or self.ratios < 2:
             return self
@@ -470,7 +470,7 @@ class Coverage:
         )
 
     def ancestors(self, unit: int) -> tuple[int, ...]:
-        """Parent, parent's parent, ... of a unit."""
+        """Return the parent of a unit, the parent of that one, and so on."""
         found: list[int] = []
         while len(self.parents) and (unit := int(self.parents[unit])) >= 0:
             found.append(unit)

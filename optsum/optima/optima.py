@@ -315,10 +315,10 @@ class Optima:
         return optima
 
     def diverse(self, k: int) -> list[tuple[Any, ...]]:
-        """Return up to `k` sets that differ much: the best, then always the farthest from those before it together.
+        """Return up to `k` sets that differ much, beginning with the best.
 
-        The summed distance (units in one of two sets and not in the other) is at least half of the largest that so many
-        sets can have (`optsum.optima.apart`).
+        Each further one has the largest summed distance (units in one of two sets and not in the other) to those before
+        it. The distance of all is at least half of the largest that so many sets can have (`optsum.optima.apart`).
         """
         from optsum.optima.apart import far_apart  # loads the kernels' compiler
 

@@ -293,7 +293,7 @@ class Problem(ABC):
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
         """Return a limit that no selection can pass, proven without floating point (`Capability.BOUND`).
 
-        When the deadline comes, what is proven by then; None if that is nothing.
+        If the deadline comes first, it is the limit proven by then, or None.
         """
         del deadline
         if not self.can(Capability.COMPLETIONS):

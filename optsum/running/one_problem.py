@@ -123,7 +123,7 @@ class Setup:
 def _length_of_references(topic: Topic, spec: Spec) -> int:
     """Return how long the reference is, or several are on average, rounded."""
     if not topic.references:
-        raise InputError(f"topic {topic.id!r} has no reference that a summary could be as long as; give --max-length N")
+        raise InputError(f"topic {topic.id!r} has no reference to take the maximum length from; give --max-length N")
     words = sum(spec.length_of(sentence) for reference in topic.references for sentence in reference)
     length = round(words / len(topic.references))
     if length < spec.min_length:

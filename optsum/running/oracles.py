@@ -241,9 +241,9 @@ class Oracles(Optima):
         return self.missing(range(len(self.units)))
 
     def feasible(self) -> int:
-        """Return how many selections there were to choose from: exact, of any size, the empty one excluded.
+        """Return the exact number of selections within the limits, without the empty one.
 
-        The left column of Table 7 of Hirao et al. 2017; of the units that remain after removal.
+        They are made of the units that the search keeps, as in the left column of Table 7 of Hirao et al. 2017.
         """
         if self.parents:
             number = {name: unit for unit, name in enumerate(self.units)}

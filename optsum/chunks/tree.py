@@ -73,7 +73,9 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
                 note=rule.note,
             )
     if not nx.is_arborescence(graph):
-        raise InputError(f"{parse.source or parse.text[:40]!r}: the rules {rules.name} make no tree of its chunks")
+        raise InputError(
+            f"{parse.source or parse.text[:40]!r}: its chunks form no tree by the rules {rules.name}: correct the rules"
+        )
     return graph
 
 

@@ -189,6 +189,7 @@ class EachTopic:
         self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit, read=here)
         self._statuses: Counter[str] = Counter()
         self._objective, self._chosen = 0.0, 0
+        self._detail: str | None = None  # that all results share
         self._kept = 0
         self._rows: RowWriter | None = None
         self._first_error: str | None = None
@@ -293,6 +294,7 @@ class EachTopic:
             self.ended[result.termination.value.replace("_", " ")] += 1
         self._objective += result.objective or 0.0
         self._chosen += len(result.selection or ())
+        self._detail = result.detail if self._statuses.total() == 1 or self._detail == result.detail else None
         if result.status is Status.ERROR:
             self._first_error = self._first_error or result.error
             self._reasons[_reason(result)] += 1
@@ -325,6 +327,8 @@ class EachTopic:
         kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in self._statuses.items())
         parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
         parts += [f"{count} ended by the {limit}" for limit, count in self.ended.items()]
+        if self._detail:
+            parts.append(self._detail)
         if held:
             parts.append(f"mean objective {number(self._objective / held)}")
             limit, unit = self._ways[0].max_length, self._ways[0].length_unit

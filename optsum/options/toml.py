@@ -38,7 +38,10 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
 def _spread_backend(options: dict[str, Any], path: str | Path) -> None:
     table = dict(options.pop("backend"))
     if "options" in table and "backend_options" in options:
-        raise OptionError(f"The configuration {path} sets backend_options twice.")
+        raise OptionError(
+            f"The configuration {path} has options of the solver in two places, backend_options and [backend]: "
+            "leave one of them out."
+        )
     for key, name in (("name", "backend"), ("options", "backend_options")):
         if key in table:
             options[name] = table.pop(key)

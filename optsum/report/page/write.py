@@ -81,9 +81,9 @@ class Setting:
                 options = Options.model_validate({k: v for k, v in dict(given).items() if k not in _NOT_OF_PROBLEMS})
             except ValidationError as error:
                 what = sentence_of(error, Options, in_file=True)
-                raise InputError(f"its details are not those that optsum writes: {what}") from None
+                raise InputError(f"{_STRANGE}: {what}") from None
             except (TypeError, ValueError):
-                raise InputError("its details are not those that optsum writes: options is no object") from None
+                raise InputError(f"{_STRANGE}: options is no object") from None
         return cls(*_named(row), options, _said(row, options))
 
     def goes_on(self, row: Mapping[str, Any]) -> bool:
@@ -207,7 +207,7 @@ def _components(metric: str) -> Iterator[dict[str, Any]]:
         }
 
 
-_STRANGE = "its details are not those that optsum writes"
+_STRANGE = "its details were not written by optsum"
 
 
 def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:

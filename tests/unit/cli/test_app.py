@@ -70,6 +70,11 @@ def test_the_line_of_a_command_says_which_limit_ended_its_searches(run: Any, tmp
     assert "; 8 ended by the time limit; " in run(name, NEWS, *others, *given)[1]
 
 
+def test_the_line_of_a_command_says_that_the_backend_was_not_needed(run: Any, tmp_path: Path) -> None:
+    given = ["--strategy", "auto", "--backend", "pyomo:highs", "-o", tmp_path / "rows.jsonl"]
+    assert "8 optimal; the backend pyomo:highs was not needed; " in run("solve", NEWS, "--max-length", 50, *given)[1]
+
+
 def test_the_standard_output_can_be_named(run: Any) -> None:
     assert len(rows_of(run("solve", NEWS, "--max-length", "50", "-o", "-")[1])) == 8
 

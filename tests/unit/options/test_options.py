@@ -230,7 +230,7 @@ def test_options_of_a_solver_that_cannot_be_read(given: Any, reason: str) -> Non
     ("text", "reason"),
     [
         ('[backend]\nnmae = "cbc"', r"no key of \[backend\] 'nmae'; did you mean name"),
-        ("backend-options = {}\n[backend]\noptions = {a = 1}", "sets backend_options twice"),
+        ("backend-options = {}\n[backend]\noptions = {a = 1}", "has options of the solver in two places"),
         ("threads = 0", "threads cannot be 0"),
     ],
 )

@@ -98,6 +98,56 @@ def test_nobody_is_left_behind(tmp_path: Path, number: signal.Signals, workers: 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("workers", "group"),
+    [(1, False), (2, False), (2, True)],
+    ids=["one", "the first", "all, as a terminal"],
+)
+def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(
+    tmp_path: Path, workers: int, group: bool, start: Start
+) -> None:
+    topics = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE, HUGE])
+    out = tmp_path / "rows.jsonl"
+    arguments = ["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", workers, "-o", out]
+    process = start(arguments)
+    wait_for(lambda: len(rows_of(out)) == 2)
+    wait_for_work(process.pid, 1.2 * workers)  # the searches that never end are under way
+    children = children_of(process.pid)
+    if group:
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    rows = rows_of(out)
+    assert process.returncode == 130
+    assert spoken(err) == f"optsum: interrupted; {len(rows)} rows done in {out}\n"
+    assert [row["termination"] for row in rows] == ["completed"] * 2 + ["interrupted"] * workers
+    assert [row["id"] for row in rows] == [f"t{number}" for number in range(2 + workers)]
+    # A process that is late to begin may hold the empty selection yet.
+    assert all(row["selection"] is not None for row in rows)
+    assert any(row["selection"] for row in rows[2:])
+    assert rows[-1]["status"] == "feasible"
+    assert bool(children) == (workers > 1)
+    wait_for(lambda: not children & living(), 10)
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path, start: Start) -> None:
+    topics = write(tmp_path / "topics.jsonl", [SMALL, HUGE])
+    out = tmp_path / "rows.jsonl"
+    arguments = ["compare", topics, "--strategies", "greedy,exhaustive", "--max-length", "60", "-o", out]
+    process = start(arguments)
+    wait_for(lambda: len(rows_of(out)) == 2)
+    wait_for_work(process.pid, 2.5)  # the search that never ends, which comes before greedy search, is under way
+    process.send_signal(signal.SIGINT)
+    shown, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert spoken(err) == f"optsum: interrupted; 3 rows done in {out}\n"
+    assert shown.startswith("1 problem: ")
+    assert [(row["strategy"], row["termination"]) for row in rows_of(out)[2:]] == [("exhaustive", "interrupted")]
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("ortools") is None, reason="ortools is not installed")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
 def test_the_process_of_a_worker_ends_too(tmp_path: Path, number: signal.Signals, start: Start) -> None:

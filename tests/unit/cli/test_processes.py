@@ -1,4 +1,4 @@
-"""What only a process of its own shows: Ctrl-C, pipes that break, terminals."""
+"""What only a process of its own shows: pipes that break, terminals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -14,19 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import children_of, living, wait_for, wait_for_work
-from spoken import spoken
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
 NEWS = str(Path(__file__).parents[3] / "examples" / "data" / "news.jsonl")
 
 SMALL = {"documents": [["a b", "b c"]], "references": [["a b c"]]}
-# More selections than anybody can visit.
-HUGE = {
-    "documents": [[f"w{number} w{number + 1}" for number in range(44)]],
-    "references": [[f"w{number}" for number in range(44)]],
-}
-
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and terminals as POSIX has them")
 
 
@@ -40,68 +31,6 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
         with suppress(FileNotFoundError):
             return [json.loads(line) for line in held.read_text().splitlines()]
     return []
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in")
-@pytest.mark.parametrize(
-    ("workers", "group"),
-    [(1, False), (2, False), (2, True)],
-    ids=["one", "the first", "all, as a terminal"],
-)
-def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(tmp_path: Path, workers: int, group: bool) -> None:
-    topics = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE, HUGE])
-    out = tmp_path / "rows.jsonl"
-    arguments = ["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", workers, "-o", out]
-    process = subprocess.Popen(
-        [*OPTSUM, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    wait_for(lambda: len(rows_of(out)) == 2)
-    wait_for_work(process.pid, 1.2 * workers)  # the searches that never end are under way
-    children = children_of(process.pid)
-    if group:
-        os.killpg(process.pid, signal.SIGINT)
-    else:
-        process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    rows = rows_of(out)
-    assert process.returncode == 130
-    assert spoken(err) == f"optsum: interrupted; {len(rows)} rows done in {out}\n"
-    assert [row["termination"] for row in rows] == ["completed"] * 2 + ["interrupted"] * workers
-    assert [row["id"] for row in rows] == [f"t{number}" for number in range(2 + workers)]
-    # A process that is late to begin may hold the empty selection yet.
-    assert all(row["selection"] is not None for row in rows)
-    assert any(row["selection"] for row in rows[2:])
-    assert rows[-1]["status"] == "feasible"
-    assert bool(children) == (workers > 1)
-    wait_for(lambda: not children & living(), 10)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in")
-def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path) -> None:
-    topics = write(tmp_path / "topics.jsonl", [SMALL, HUGE])
-    out = tmp_path / "rows.jsonl"
-    arguments = ["compare", topics, "--strategies", "greedy,exhaustive", "--max-length", "60", "-o", out]
-    process = subprocess.Popen(
-        [*OPTSUM, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    wait_for(lambda: len(rows_of(out)) == 2)
-    wait_for_work(process.pid, 2.5)  # the search that never ends, which comes before greedy search, is under way
-    process.send_signal(signal.SIGINT)
-    shown, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert spoken(err) == f"optsum: interrupted; 3 rows done in {out}\n"
-    assert shown.startswith("1 problem: ")
-    assert [(row["strategy"], row["termination"]) for row in rows_of(out)[2:]] == [("exhaustive", "interrupted")]
 
 
 @pytest.mark.parametrize("command", ["solve", "compare"])

@@ -132,10 +132,17 @@ def behind(error: BaseException, kind: type[E], before: BaseException | None = N
 
     `before`: one that was being handled when the work began, and has nothing to do with it.
     """
-    found: BaseException | None = error
-    while found is not None and found is not before and not isinstance(found, kind):
-        found = found.__cause__ or found.__context__
-    return found if isinstance(found, kind) and found is not before else None
+    waiting: list[BaseException | None] = [error]
+    seen: set[BaseException | None] = {None, before}  # chains of errors may have circles
+    while waiting:
+        found = waiting.pop()
+        if found is None or found in seen:
+            continue
+        if isinstance(found, kind):
+            return found
+        seen.add(found)
+        waiting += [found.__context__, found.__cause__, *getattr(found, "exceptions", ())]
+    return None
 
 
 _STANDARD: Final = os.path.split(os.__file__)[0]

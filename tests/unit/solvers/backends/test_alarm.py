@@ -135,3 +135,12 @@ def test_a_solver_that_was_not_made_in_time_is_not_unavailable(monkeypatch: pyte
     found = optsum.solve(topic, time_limit=0.05, **options)
     assert (found.status, found.termination) == (optsum.Status.FEASIBLE, optsum.Termination.TIME_LIMIT)
     assert found.selection
+
+
+def test_a_circle_of_errors_ends_and_a_group_is_looked_into() -> None:
+    first, second, over = ValueError("first"), TypeError("second"), Overran("over")
+    first.__cause__, second.__context__ = second, first
+    assert behind(first, Overran) is None
+    assert behind(BaseExceptionGroup("several", [first, over]), Overran) is over
+    second.__cause__ = over
+    assert behind(first, Overran) is over

@@ -21,7 +21,7 @@ class WithNumbers(optsum.Formulation):
 
     name: ClassVar[str] = "with-numbers"
     about: ClassVar[str] = "extracts of sentences that hold a number"
-    serves: ClassVar[optsum.Serves] = optsum.Serves(metrics=("rouge-N",), boundaries=("sentence",))
+    serves: ClassVar[optsum.Compatibility] = optsum.Compatibility(metrics=("rouge-N",), boundaries=("sentence",))
 
     def build(self, topic: optsum.Topic, spec: optsum.Spec) -> optsum.Task:
         """Return the problem of a topic."""

@@ -39,7 +39,7 @@ from optsum.metrics.metric import Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.similarity import Similarity
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Formulation, Rule, Serves, Task
+from optsum.problem.formulation import Compatibility, Formulation, Requirement, Task
 from optsum.problem.objective import Component, Counted
 from optsum.problem.problem import Move, Selection
 from optsum.problem.spec import Spec
@@ -820,41 +820,41 @@ def _settle(joint: Counter[_Joint], single: Sequence[Counts], useful: int) -> Co
     return several
 
 
-_SERVES: Final = Serves(
+_SERVES: Final = Compatibility(
     rules=(
-        Rule(
+        Requirement(
             "The compressive formulation searches rouge-N, rouge-su0 and similarity, not {metric}: choose one with "
             "--metric.",
             only={"part": ("rouge-N", "rouge-su0", "similarity")},
         ),
         *OF_SIMILARITY,
-        Rule(
+        Requirement(
             "Model units and geometric means (Lin & Hovy 2003) are served for extracts: use --formulation extractive, "
             "or rouge-N with --model-units whole.",
             only={"metric": ("rouge-N", "rouge-su0", "A+B", "similarity"), "model_units": ("whole",)},
         ),
-        Rule(
+        Requirement(
             "The compressive formulation counts n-grams within sentences, as the paper does: give --boundaries "
             "sentence.",
             only={"boundaries": ("sentence",)},
         ),
-        Rule(
+        Requirement(
             "How many {metric} n-grams a compression has is no linear function of its chunks: use --measure recall, "
             "or rouge-1, rouge-2 or rouge-su0.",
             only={"part": ("rouge-1", "rouge-2", "rouge-su0", "similarity")},
             when={"measure": ("precision", "f1")},
         ),
-        Rule(
+        Requirement(
             "With set counts the compressive formulation serves {measure} of rouge-1 only: use --measure recall, "
             "or --counts clipped.",
             only={"part": ("rouge-1",)},
             when={"measure": ("precision", "f1"), "counts": ("set",)},
         ),
-        Rule(
+        Requirement(
             "The tokenizer pypi-rouge makes tokens of blanks, which are in no chunk: choose another with --tokenizer.",
             when={"tokenizer": ("pypi-rouge",)},
         ),
-        Rule(
+        Requirement(
             "Chunks have lengths in words, sentences or characters; tokens and given lengths are of whole sentences: "
             "choose another --length-unit.",
             when={"length_unit": ("tokens", "given")},
@@ -885,7 +885,7 @@ class Compressive(Formulation):
     summaries: ClassVar[str] = "compressions"
     about: ClassVar[str] = "sentences of which parts may be left out (Hirao et al. 2017, compressive)"
     whole_sentences: ClassVar[bool] = False
-    serves: ClassVar[Serves] = _SERVES
+    serves: ClassVar[Compatibility] = _SERVES
     flags: ClassVar[tuple[str, ...]] = ("chunk_profile", "chunk_rules")
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ from optsum.metrics.names import parse_metric
 from optsum.metrics.official import codes_of
 from optsum.metrics.similarity import Similarity
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Extract, Formulation, Rule, Serves
+from optsum.problem.formulation import Compatibility, Extract, Formulation, Requirement
 from optsum.problem.numbered import NumberedTopic
 from optsum.problem.objective import Component, Counted
 from optsum.problem.spec import Spec
@@ -89,30 +89,30 @@ _APART: Final = (
     "without rouge-l and rougeL, or --model-units whole."
 )
 
-_SERVES: Final = Serves(
+_SERVES: Final = Compatibility(
     rules=(
-        Rule(
+        Requirement(
             "The geometric mean {metric} is one of recalls, of one reference or pooled ones (Lin & Hovy 2003): "
             "use --measure recall and --references pooled, each or best.",
             only={"measure": ("recall",), "references": ("pooled",)},
             when={"metric": ("ngram-I-J",)},
         ),
         *OF_SIMILARITY,
-        Rule(_APART, only={"measure": ("recall",)}, when={"model_units": ("sentences",)}),
-        Rule(_APART, when={"model_units": ("sentences",), "part": _LONGEST}),
-        Rule(
+        Requirement(_APART, only={"measure": ("recall",)}, when={"model_units": ("sentences",)}),
+        Requirement(_APART, when={"model_units": ("sentences",), "part": _LONGEST}),
+        Requirement(
             "n-grams across sentence ends are served for rouge-1 and rouge-2, not for {metric}: "
             "give --boundaries sentence.",
             only={"part": ("rouge-1", "rouge-2", *_LONGEST)},
             when={"boundaries": ("joined",)},
         ),
-        Rule(
+        Requirement(
             "n-grams across sentence ends with set counts are served for recall, not for {measure}: "
             "give --boundaries sentence.",
             only={"measure": ("recall",)},
             when={"boundaries": ("joined",), "counts": ("set",)},
         ),
-        Rule(
+        Requirement(
             "Common subsequences have clipped counts: leave out --counts, or choose another metric than {metric}.",
             only={"counts": ("clipped",)},
             when={"part": _LONGEST},
@@ -128,7 +128,7 @@ class Extractive(Formulation):
     name: ClassVar[str] = "extractive"
     summaries: ClassVar[str] = "extracts"
     about: ClassVar[str] = "whole sentences under a length limit (Hirao et al. 2017)"
-    serves: ClassVar[Serves] = _SERVES
+    serves: ClassVar[Compatibility] = _SERVES
 
     def extracts(self, spec: Spec) -> IntArray | None:
         """Return the codes of n-grams that do not cross the ends of sentences, for lengths in words or sentences."""

@@ -23,21 +23,21 @@ from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
 from optsum.metrics.similarity import FloatArray, GreedyMatching, Similarity, greedy_matching, rescaled
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Extract, Rule, Task
+from optsum.problem.formulation import Extract, Requirement, Task
 from optsum.problem.problem import Selection
 from optsum.problem.spec import Spec
 
 OF_SIMILARITY: Final = (
-    Rule(
+    Requirement(
         "The metric similarity is maximized by itself, not in {metric}: choose one with --metric.",
         when={"metric": ("A+B",), "part": ("similarity",)},
     ),
-    Rule(
+    Requirement(
         "F1 of {metric} is of all references together, or of one: use --references pooled, each, best or first.",
         only={"references": ("pooled",)},
         when={"part": ("similarity",), "measure": ("f1",)},
     ),
-    Rule(
+    Requirement(
         "Similarity knows no n-grams: leave out --counts, --boundaries and --model-units.",
         only={"counts": ("clipped",), "boundaries": ("sentence",), "model_units": ("whole",)},
         when={"part": ("similarity",)},

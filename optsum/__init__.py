@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy as Strategy
     from optsum.corpus.alignment import align as align
     from optsum.corpus.formats.cover_table import parse_cover_table as parse_cover_table
-    from optsum.corpus.given import with_vectors as with_vectors
+    from optsum.corpus.arguments import with_vectors as with_vectors
     from optsum.corpus.systems import System as System, read_systems as read_systems
     from optsum.corpus.topic import BadTopic as BadTopic, Topic as Topic, as_topic as as_topic
     from optsum.corpus.topics import read_topics as read_topics
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from optsum.problem.formulation import Extract as Extract, Formulation as Formulation, Task as Task
     from optsum.problem.linear_problem import PyomoProblem as PyomoProblem
     from optsum.problem.problem import Capability as Capability, Evaluation as Evaluation, Problem as Problem
-    from optsum.problem.formulation import Rule as Rule, Serves as Serves
+    from optsum.problem.formulation import Requirement as Requirement, Compatibility as Compatibility
     from optsum.problem.spec import Spec as Spec
     from optsum.registry import BACKENDS as BACKENDS, FORMULATIONS as FORMULATIONS, STRATEGIES as STRATEGIES
     from optsum.report.comparison import compare as compare
@@ -87,7 +87,7 @@ _NAMES = {
         "contracts.strategy": "+Strategy",
         "corpus.alignment": "align",
         "corpus.formats.cover_table": "+parse_cover_table",
-        "corpus.given": "+with_vectors",
+        "corpus.arguments": "+with_vectors",
         "corpus.systems": "System read_systems",
         "corpus.topic": "Topic as_topic +BadTopic",
         "corpus.topics": "read_topics",
@@ -106,7 +106,7 @@ _NAMES = {
         "optima.optima": "+Optima",
         "problem.coverage_problem": "+CoverageProblem",
         "problem.linear_problem": "PyomoProblem",
-        "problem.formulation": "+Extract +Formulation +Rule +Serves +Task",
+        "problem.formulation": "+Extract +Formulation +Requirement +Compatibility +Task",
         "problem.objective": "+Counted",
         "problem.problem": "Problem +Capability +Evaluation",
         "problem.spec": "+Spec",
@@ -137,11 +137,11 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         module, attribute = _HOME[name], name
     else:
-        from optsum.registry import FACE  # which `import optsum` is quicker without
+        from optsum.registry import PUBLIC_NAMES  # which `import optsum` is quicker without
 
-        if name not in FACE:
+        if name not in PUBLIC_NAMES:
             raise AttributeError(f"module 'optsum' has no attribute {name!r}")
-        module, _, attribute = FACE[name].partition(":")
+        module, _, attribute = PUBLIC_NAMES[name].partition(":")
     from optsum.system.processes.signal_guard import postponing  # which `import optsum` is quicker without
 
     with postponing():

@@ -338,7 +338,7 @@ def _kind_wanted(value: object, hint: Any) -> str | None:
 def _extension_names() -> set[str]:
     face = import_module("optsum")
     homes: Mapping[str, str] = vars(face)["_HOME"]
-    return {*homes, *import_module("optsum.registry").FACE} - set(face.__all__)
+    return {*homes, *import_module("optsum.registry").PUBLIC_NAMES} - set(face.__all__)
 
 
 def __getattr__(name: str) -> Any:

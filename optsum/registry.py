@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy
     from optsum.problem.formulation import Formulation
 
-CHOOSER: Final = "auto"  # The strategy if none is named.
+DEFAULT_STRATEGY: Final = "auto"  # The strategy if none is named.
 
-PROVER: Final = "branch-and-bound"
+DEFAULT_EXACT: Final = "branch-and-bound"
 """The strategy of what only an exact one can do, if none is named: all optima, the best value at every length."""
 
-QUICK: Final = "greedy"
+DEFAULT_HEURISTIC: Final = "greedy"
 """The heuristic with which others are compared; rows of a frontier have a field of its name."""
 
 CLIMBER: Final = "vns"
 """The strategy that finds what is held, where a problem can only evaluate, before all its selections are visited."""
 
-BASELINES: Final = (QUICK, "lead", "random")  # The strategies that are compared with an exact one if none are named.
+BASELINES: Final = (DEFAULT_HEURISTIC, "lead", "random")  # Compared with an exact strategy if none are named.
 
 CERTIFIED: Final = ("root", "none")  # What can be said of a bound that is not a strategy's own.
 
 CERTIFICATE: Final = "optsum.solvers.certificate"
 """What bounds the value of a problem for a search that proves nothing: a module with `prepare` and `certify`."""
 
-FACE: Final[Mapping[str, str]] = {
+PUBLIC_NAMES: Final[Mapping[str, str]] = {
     "PYOMO_NEWER": "optsum.solvers.backends.pyomo:NEWER",
     "PYOMO_OLDER": "optsum.solvers.backends.pyomo:OLDER",
     "PyomoBackend": "optsum.solvers.backends.pyomo:PyomoBackend",
@@ -75,7 +75,7 @@ FORMULATIONS: Registry[Formulation] = Registry(
     },
     "optsum.formulations",
     "optsum.problem.formulation:Formulation",
-    families={"problem": "optsum.formulations.given:given"},
+    families={"problem": "optsum.formulations.without_text:given"},
 )
 
 BACKENDS: Registry[Backend] = Registry(

@@ -33,13 +33,13 @@ from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, evaluated_near, worth
 from .exhaustive.walkers import seconds_of
 from .few_units import prove_extracts, search_few_units
-from .levels import Refining, all_by_levels, limits_left, search_by_levels
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.paper_knapsack import solve_knapsack
 from .objectives.ratio import fits, ratio_program, servable, solve_ratio, with_minimum_row
 from .objectives.recall import ByLength, optimum_of, recall_program, solve_by_parts, solve_recall
 from .objectives.sums import reaching_sum, solve_sum, tightened
 from .objectives.whole_text import LengthTable, is_whole_text, solve_whole_text
+from .truncation import Refining, all_by_levels, limits_left, search_by_levels
 
 if TYPE_CHECKING:
     from optsum.problem.numbered import Extracts, Proven

@@ -39,8 +39,8 @@ from optsum.program.surrogate import Weighted, box_of, excess, programs, wish_of
 from optsum.registry import BACKENDS
 
 from .branch_and_bound import BranchAndBound
-from .levels import limits_left, search_by_levels
 from .ratio_rows import RatioRows, Side, cases_of, sides_of
+from .truncation import limits_left, search_by_levels
 
 _TOLERANCE: Final = 1e-6  # Absolute error that is allowed to a solver's integer objective and to its bound.
 RELATIVE: Final = 1e-9

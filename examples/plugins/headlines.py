@@ -17,7 +17,7 @@ class Headlines(optsum.Formulation):
     first: int = 3
     name: ClassVar[str] = "headlines"
     about: ClassVar[str] = "some of the first sentences of each document"
-    serves: ClassVar[optsum.Serves] = optsum.Serves(
+    serves: ClassVar[optsum.Compatibility] = optsum.Compatibility(
         metrics=("rouge-N", "rouge-suK", "char"), boundaries=("sentence",), model_units=("whole",)
     )
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
 from optsum.cli.flags import ResumedFiles, count_topics, open_topics
 from optsum.contracts.result import Result, Status, Termination, check_row
-from optsum.corpus.given import read_ahead
+from optsum.corpus.arguments import read_ahead
 from optsum.corpus.rows.writer import RowFormat, RowWriter
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import OptionError

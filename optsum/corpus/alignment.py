@@ -22,8 +22,8 @@ import numpy as np
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
 
 from optsum.corpus.alternatives import SentenceId, texts_of
+from optsum.corpus.arguments import AnyTopics, checked_texts
 from optsum.corpus.formats.lines import Line, decoded
-from optsum.corpus.given import AnyTopics, checked_texts
 from optsum.corpus.topic import BadTopic, Flat, Text, Topic, as_id, reading_of
 from optsum.corpus.topics import open_records, unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError

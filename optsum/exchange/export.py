@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final, Unpack
 
-from optsum.corpus.given import AnyTopics, topics_of
+from optsum.corpus.arguments import AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, topic_of
 from optsum.coverage.instance import Sense
 from optsum.coverage.normal_form_json import json_of_coverage

@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Unpack
 from optsum.contracts.result import Result
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
-from optsum.corpus.given import AnyTopics
+from optsum.corpus.arguments import AnyTopics
 from optsum.coverage.instance import Sense
 from optsum.errors import InputError, describe
 from optsum.exchange.export import file_stem, tasks_of, unit_labels

@@ -13,7 +13,7 @@ from typing import Any, Final, TypedDict, Unpack, cast
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination, labels_of
-from optsum.corpus.given import AnyColumns, AnyTopics, with_columns
+from optsum.corpus.arguments import AnyColumns, AnyTopics, with_columns
 from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness

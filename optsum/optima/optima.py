@@ -318,9 +318,9 @@ class Optima:
         """Return up to `k` sets that differ much, beginning with the best.
 
         Each further one has the largest summed distance (units in one of two sets and not in the other) to those before
-        it. The distance of all is at least half of the largest that so many sets can have (`optsum.optima.apart`).
+        it. The distance of all is at least half of the largest that so many sets can have (`optsum.optima.diverse`).
         """
-        from optsum.optima.apart import far_apart  # loads the kernels' compiler
+        from optsum.optima.diverse import far_apart  # loads the kernels' compiler
 
         first = self.best if self.best is not None and self.diagram.holds(self.best) else None
         return [self._named(found) for found in far_apart(self.diagram, k, first)]

@@ -65,7 +65,7 @@ from optsum.options.values import (
     sides_of,
     solving,
 )
-from optsum.registry import CERTIFIED, CHOOSER, FORMULATIONS, STRATEGIES
+from optsum.registry import CERTIFIED, DEFAULT_STRATEGY, FORMULATIONS, STRATEGIES
 
 if TYPE_CHECKING:
     from optsum.contracts.run import Limits
@@ -114,7 +114,7 @@ class Options(Model):
         (), description="the formulation's own options, where they have no flag"
     )
     strategy: Annotated[str, FlagHint(brief=True, names="strategies")] = Field(
-        CHOOSER, description="how to search (optsum list strategies)"
+        DEFAULT_STRATEGY, description="how to search (optsum list strategies)"
     )
     backend: Annotated[str, FlagHint(names="backends")] = Field(
         "highs", description="MILP solver, or pyomo:NAME (optsum list backends)"

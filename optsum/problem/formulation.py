@@ -48,7 +48,7 @@ ASPECTS: Final[Choices] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Requirement:
     """One thing that is not served.
 
     Aspects are those of `ASPECTS`, ``tokenizer``, ``metric`` (the kinds of the whole, `Metric.kinds`) and ``part`` (the
@@ -77,7 +77,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Serves:
+class Compatibility:
     """Values of options that a formulation serves; an option that is left out is served with any value.
 
     Attributes
@@ -86,7 +86,7 @@ class Serves:
         Kinds of metric (`Metric.kinds`), such as "rouge-N" and "rouge-suK"; of a sum, those of its parts.
     measure, references, counts, boundaries, model_units : tuple of str or None
         As the options of these names.
-    rules : tuple of Rule
+    rules : tuple of Requirement
         Further rules with messages of their own; they are checked first.
     """
 
@@ -96,15 +96,15 @@ class Serves:
     counts: tuple[str, ...] | None = None
     boundaries: tuple[str, ...] | None = None
     model_units: tuple[str, ...] | None = None
-    rules: tuple[Rule, ...] = field(default=())
+    rules: tuple[Requirement, ...] = field(default=())
 
     @property
-    def _all(self) -> tuple[Rule, ...]:
+    def _all(self) -> tuple[Requirement, ...]:
         lists = {"part": self.metrics} | {aspect: getattr(self, aspect) for aspect in ASPECTS}
         return (
             *self.rules,
             *(
-                Rule(
+                Requirement(
                     f"The formulation {{formulation}} serves the {_called(aspect)} {_or(values)}, not {{{aspect}}}: "
                     f"change --{_called(aspect).replace(' ', '-')}, or --formulation.",
                     only={aspect: values} | ({"metric": (*values, SUM)} if aspect == "part" else {}),
@@ -359,7 +359,7 @@ class Formulation(ABC):
         As in ``--formulation``.
     about : str
         One line for ``optsum list formulations``.
-    serves : Serves
+    serves : Compatibility
         Metrics, measures and the like that it serves; all others are refused before `build` is called.
     sense : Sense
         MAXIMIZE a metric under limits of length, or MINIMIZE the length: then there are no such limits.
@@ -378,7 +378,7 @@ class Formulation(ABC):
 
     name: ClassVar[str]
     about: ClassVar[str]
-    serves: ClassVar[Serves] = Serves()
+    serves: ClassVar[Compatibility] = Compatibility()
     sense: ClassVar[Sense] = Sense.MAXIMIZE
     has_metric: ClassVar[bool] = True
     whole_sentences: ClassVar[bool] = True

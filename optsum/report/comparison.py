@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.given import AnyColumns, AnyTopics, with_columns
+from optsum.corpus.arguments import AnyColumns, AnyTopics, with_columns
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError
 from optsum.options.keywords import Keywords

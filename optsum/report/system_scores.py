@@ -12,7 +12,7 @@ from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Status, Termination
 from optsum.corpus.alternatives import alternatives_of, check_extract, text_of, texts_of
-from optsum.corpus.given import AnyColumns, AnyTopics, checked_systems, checked_texts, with_columns
+from optsum.corpus.arguments import AnyColumns, AnyTopics, checked_systems, checked_texts, with_columns
 from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, describe, spoken
@@ -24,7 +24,7 @@ from optsum.options.options import ScoreOptions, resolve, resolve_score
 from optsum.options.signature import score_signature
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Selection
-from optsum.registry import CHOOSER, FORMULATIONS, PROVER
+from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables.results import longest_said
 from optsum.report.tables.table import Table, Tabular, counted, number, share
@@ -54,7 +54,7 @@ class OracleScores:
         self.without: list[str] = []
         self.unfound = 0
         for metric in (part.name for part in parse_metric(options.metric).components):
-            way = resolve({"preset": options.preset, **given, "metric": metric, "strategy": PROVER})
+            way = resolve({"preset": options.preset, **given, "metric": metric, "strategy": DEFAULT_EXACT})
             if not refused(way):
                 self._setups[metric] = setup_of(way)
                 warm_up(self._setups[metric])
@@ -110,7 +110,7 @@ class PackedContexts:
     def __init__(self, options: ScoreOptions) -> None:
         names = ("formulation", "max_length", "length_unit", "length_tokenizer", "uncoverable", "time_limit", "flat")
         given = {name: getattr(options, name) for name in names if name in options.model_fields_set}
-        self._given = {**given, "strategy": CHOOSER}
+        self._given = {**given, "strategy": DEFAULT_STRATEGY}
         self._setup: Setup | None = None
         self.unproven = 0
         # Everything but whether topics give lengths is known, and refused, before the first of them.

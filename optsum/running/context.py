@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Result
-from optsum.corpus.given import AnyColumns, AnyTopics, topic_given
+from optsum.corpus.arguments import AnyColumns, AnyTopics, topic_given
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import OptionError, spoken
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, read_config, resolve
-from optsum.registry import QUICK
+from optsum.registry import DEFAULT_HEURISTIC
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
 from optsum.running.oracles import detailed
@@ -122,8 +122,10 @@ def _part(part: Topic, setup: Setup) -> list[Result]:
 def _packed(part: Topic, setup: Setup, began: float) -> Result:
     """Return the best context of a topic, and the greedy one."""
     found = answer(part, setup, began=began)
-    quick = setup_of(setup.options.model_copy(update={"strategy": QUICK, "strategy_options": (), "bound": "none"}))
+    quick = setup_of(
+        setup.options.model_copy(update={"strategy": DEFAULT_HEURISTIC, "strategy_options": (), "bound": "none"})
+    )
     packed = answer(part, quick, began=clock())
     row = packed.to_row()
     fields = ("objective", "numerator", "length", "selection")
-    return found.changed(extra={**found.extra, QUICK: {name: row[name] for name in fields}})
+    return found.changed(extra={**found.extra, DEFAULT_HEURISTIC: {name: row[name] for name in fields}})

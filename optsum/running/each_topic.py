@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from optsum.contracts.result import Result, Status, Termination, Timing, TracePoint
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
-from optsum.corpus.given import AnyTopic, AnyTopics, ReadAhead, topics_of
+from optsum.corpus.arguments import AnyTopic, AnyTopics, ReadAhead, topics_of
 from optsum.corpus.topic import BadTopic, Topic, topic_of
 from optsum.corpus.topics import Unread, watched_to_end
 from optsum.corpus.vector_files import read_vectors

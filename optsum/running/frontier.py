@@ -17,7 +17,7 @@ from typing import Any, Final, Unpack
 from optsum.contracts.result import Frontier, Reached, Result, Status, Step, Termination
 from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
-from optsum.corpus.given import AnyTopics
+from optsum.corpus.arguments import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.coverage.climb import climbs
 from optsum.coverage.climb import prepare as climb_prepare
@@ -31,7 +31,7 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.dual_bound import dual_bound
 from optsum.program.highs import relax
-from optsum.registry import QUICK, STRATEGIES
+from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved, warm_up
 from optsum.running.oracles import with_text
@@ -102,7 +102,7 @@ class Walk:
 
     def _searched(self) -> Iterator[Key | None]:
         """Yield what greedy search reaches, descending."""
-        strategy: Strategy = STRATEGIES.create(QUICK, {})
+        strategy: Strategy = STRATEGIES.create(DEFAULT_HEURISTIC, {})
         strategy.prepare(self._problem)
         for length in reversed(self._lengths):
             if self._deadline.passed:

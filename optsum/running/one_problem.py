@@ -31,7 +31,7 @@ from optsum.plugins import is_place
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Task
 from optsum.problem.spec import Spec
-from optsum.registry import QUICK, STRATEGIES
+from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.search import exact, get_ready, searched
 from optsum.system.clock import NEVER, Deadline, TimeOver, clock
 from optsum.system.processes.signal_guard import postponing
@@ -200,7 +200,7 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     began = clock()
     large = len(topic.sentences) >= _LARGE and len(topic.references) > 1
     bounded = large and setup.strategy.exact and setup.options.bound != "none"
-    first = replace(setup, strategy=STRATEGIES.create(QUICK, {})) if bounded else setup
+    first = replace(setup, strategy=STRATEGIES.create(DEFAULT_HEURISTIC, {})) if bounded else setup
     setups = shares(first, topic)
     results = for_each_reference(
         topic,
@@ -619,7 +619,7 @@ def _made_ready(setup: Setup, small: Options) -> float:
     began = perf_counter()
     from optsum.problem.numbered import prepare_text  # small jobs need none of them
     from optsum.system.compiled import collected, compile_at_once  # small jobs compile nothing
-    from optsum.system.two_at_once import compile_parts  # small jobs compile nothing
+    from optsum.system.parallel_compile import compile_parts  # small jobs compile nothing
 
     if setup.options.elsewhere:  # those processes find on disk what this one compiles
         compile_at_once()

@@ -15,14 +15,14 @@ from typing import Any, Final, TypeAlias, Unpack
 import numpy as np
 
 from optsum.contracts.result import Near, OptimaFields, Result, Status, Termination, listed
-from optsum.corpus.given import AnyColumns, AnyTopics, topic_given
+from optsum.corpus.arguments import AnyColumns, AnyTopics, topic_given
 from optsum.corpus.topic import Topic, topic_to_json
 from optsum.coverage import climb
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptsumError, UnsupportedError, visible
-from optsum.optima.apart import far_apart
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.diagram import Diagram
+from optsum.optima.diverse import far_apart
 from optsum.optima.irredundant import Share, drawn, irredundant_share
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima, UnitNames
@@ -32,7 +32,7 @@ from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, re
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import CERTIFICATE, PROVER, STRATEGIES
+from optsum.registry import CERTIFICATE, DEFAULT_EXACT, STRATEGIES
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import (
     Setup,
@@ -770,7 +770,7 @@ def _details_oracles(part: Topic, options: Options) -> Oracles | None:
     """Return the optima of a problem; None where they cannot be found, which costs its results nothing."""
     wanted = options.model_copy(
         update={
-            "strategy": PROVER,
+            "strategy": DEFAULT_EXACT,
             "time_limit": _LIMIT_S if options.time_limit is None else options.time_limit,
             "strategy_options": (),
             "backend_options": (),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from optsum.contracts.result import Result, Termination
-from optsum.corpus.given import AnyTopics
+from optsum.corpus.arguments import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError, unknown_name

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from optsum.corpus.given import topics_of
+from optsum.corpus.arguments import topics_of
 from optsum.corpus.rows.writer import read_rows
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, topic_of
 from optsum.corpus.topics import makes_problems, read_topics
@@ -19,7 +19,7 @@ from optsum.coverage.normal_form_json import FORMAT
 from optsum.errors import InputError
 from optsum.options.options import read_config
 from optsum.problem.problem import Problem
-from optsum.registry import CHOOSER, FORMULATIONS, PROVER
+from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
 from optsum.system.files import begin_of
 
 _BEGIN: Final = 4096
@@ -96,7 +96,7 @@ def _starts_of(start: Any) -> Mapping[str, Any]:
 def prover_of(options: Mapping[str, Any]) -> str:
     """Return the strategy that finds all optima if none is named: for problems that are given, what serves each."""
     name = options.get("formulation")
-    return PROVER if name is None or FORMULATIONS.load(name).reads_topics else CHOOSER
+    return DEFAULT_EXACT if name is None or FORMULATIONS.load(name).reads_topics else DEFAULT_STRATEGY
 
 
 def _sense(first: Any) -> Sense | None:

@@ -18,7 +18,7 @@ from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError, behind
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, QUICK, STRATEGIES
+from optsum.registry import CERTIFICATE, CERTIFIED, DEFAULT_HEURISTIC, DEFAULT_STRATEGY, STRATEGIES
 from optsum.system.clock import Deadline, TimeOver
 from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole, whole_numbers
@@ -35,7 +35,7 @@ _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Terminati
 @postponing()
 def search(
     problem: Problem,
-    strategy: str | Strategy = CHOOSER,
+    strategy: str | Strategy = DEFAULT_STRATEGY,
     limits: Limits | None = None,
     seed: int = 0,
     *,
@@ -201,7 +201,7 @@ def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
 
 def _start_greedily(run: Run, deadline: Deadline) -> None:
     """Let a run hold what greedy search finds by a deadline, in what is left of the evaluations."""
-    greedy: Strategy = STRATEGIES.create(QUICK, {})
+    greedy: Strategy = STRATEGIES.create(DEFAULT_HEURISTIC, {})
     greedy.prepare(run.problem)
     most = run.limits.evaluations
     limits = Limits(
@@ -224,7 +224,7 @@ def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None
     strategy.prepare(problem)  # first: it may refuse
     problem.prepare()
     if strategy.exact:  # which starts from what is quickly found
-        STRATEGIES.create(QUICK, {}).prepare(problem)
+        STRATEGIES.create(DEFAULT_HEURISTIC, {}).prepare(problem)
     if problem.can(Capability.BOUND) and not strategy.exact and bound != "none":
         import_module(CERTIFICATE).prepare(problem)
 

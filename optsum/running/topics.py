@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from optsum.contracts.result import Result
-from optsum.corpus.given import AnyColumns, AnyTopics, each_with_vectors, topic_given, with_columns, with_vectors
+from optsum.corpus.arguments import AnyColumns, AnyTopics, each_with_vectors, topic_given, with_columns, with_vectors
 from optsum.corpus.topic import Topic, topic_of
 from optsum.corpus.vectors import Embed
 from optsum.options.keywords import Keywords, SolveKeywords

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAli
 from pydantic import BeforeValidator, Field
 
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.given import AnyTopics, checked_texts
+from optsum.corpus.arguments import AnyTopics, checked_texts
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 from dataclasses import asdict
 
 from optsum.corpus.alternatives import text_of
-from optsum.corpus.given import checked_systems
+from optsum.corpus.arguments import checked_systems
 from optsum.corpus.systems import System
 from optsum.corpus.topic import Text
 from optsum.metrics.rouge import Score, rouge_all

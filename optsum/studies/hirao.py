@@ -24,7 +24,7 @@ from optsum.corpus.topic import Topic
 from optsum.errors import UnsupportedError
 from optsum.optima.pairs import PAIRS, Estimate
 from optsum.options.options import Options, resolve
-from optsum.registry import CHOOSER
+from optsum.registry import DEFAULT_STRATEGY
 from optsum.report.figures.figure import Figure, Series
 from optsum.report.statistics import FEWEST, OVER_SEEDS, ranks, seeds_deviation, wilcoxon
 from optsum.report.tables.table import Table, counted, number
@@ -132,7 +132,7 @@ class HiraoStudy(Study):
         roles: dict[str, dict[str, Any]] = {
             "all": {"strategy": "branch-and-bound"},
             "greedy": {"strategy": self.greedy, "strategy_options": {"idle": True} if self.idle else {}},
-            "optimum": {"strategy": CHOOSER},
+            "optimum": {"strategy": DEFAULT_STRATEGY},
         }
         if self.bound == "knapsack":
             roles["paper"] = {"strategy": "branch-and-bound", "bound": "knapsack"}

@@ -2,8 +2,8 @@
 
 A kernel that is neither compiled nor kept on disk takes seconds to be compiled, and numba itself a quarter of a second
 to be imported, far longer than the interpreter needs for a small job. So a process interprets its kernels
-(`optsum.system.plain`): for `_LOADING_S` seconds whatever is kept, then until `patience.left_s` is spent those that are
-not; then it compiles those that have taken long. Nothing but time depends on it.
+(`optsum.system.interpreted`): for `_LOADING_S` seconds whatever is kept, then until `patience.left_s` is spent those
+that are not; then it compiles those that have taken long. Nothing but time depends on it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from time import thread_time
 from typing import Any, Final, TypeAlias
 
 from optsum.system.clock import standing
-from optsum.system.plain import TooLongError, call_plainly, plain_of
+from optsum.system.interpreted import TooLongError, call_plainly, plain_of
 from optsum.system.processes.signal_guard import postponing
 
 _VARIABLE: Final = "OPTSUM_PATIENCE"

@@ -35,8 +35,8 @@ from optsum.system.clock import clock
 from optsum.system.compiled import compiles, njit
 from optsum.whole import LARGEST
 
-from . import two_halves
-from .two_halves import Halves, advance_pairs, halves_of, shorts_of, start_pairs
+from . import meet_in_the_middle
+from .meet_in_the_middle import Halves, advance_pairs, halves_of, shorts_of, start_pairs
 
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
@@ -145,19 +145,19 @@ class Pairs(Walker):
         """Visit; see `Walker.advance`."""
         scalars = self._walk.scalars
         advance_pairs(self._halves, self._shorts, self._walk, visits, 1 + visits // 64)
-        self.done = bool(scalars[two_halves.DONE])
-        self.visited = self.feasible = int(scalars[two_halves.FEASIBLE])
+        self.done = bool(scalars[meet_in_the_middle.DONE])
+        self.visited = self.feasible = int(scalars[meet_in_the_middle.FEASIBLE])
         if not self._exact:
             return self._decide()
-        self.ties = int(scalars[two_halves.TIES])
-        if not scalars[two_halves.BEST_CHANGED]:
+        self.ties = int(scalars[meet_in_the_middle.TIES])
+        if not scalars[meet_in_the_middle.BEST_CHANGED]:
             return None
-        scalars[two_halves.BEST_CHANGED] = 0
+        scalars[meet_in_the_middle.BEST_CHANGED] = 0
         return tuple(self._units(self._walk.best))
 
     def _decide(self) -> Selection | None:
         found: Selection | None = None
-        number = int(self._walk.scalars[two_halves.LISTED])
+        number = int(self._walk.scalars[meet_in_the_middle.LISTED])
         for row, totals in zip(self._walk.listed[:number], self._walk.found[:number].tolist(), strict=True):
             key = self._keys.get(tuple(totals))
             if key is None:
@@ -171,14 +171,14 @@ class Pairs(Walker):
                     self._ties.append(self._units(row))
         if len(self._keys) > 16 * _CANDIDATES:
             self._keys.clear()
-        self._walk.scalars[two_halves.LISTED] = 0
+        self._walk.scalars[meet_in_the_middle.LISTED] = 0
         return found
 
     def listed(self) -> list[list[int]]:
         """Return ties; see `Walker.listed`."""
         if not self._exact:
             return self._ties
-        return [self._units(row) for row in self._walk.listed[: int(self._walk.scalars[two_halves.LISTED])]]
+        return [self._units(row) for row in self._walk.listed[: int(self._walk.scalars[meet_in_the_middle.LISTED])]]
 
     def _units(self, row: IntArray) -> list[int]:
         depth = int(row[0])

@@ -34,7 +34,7 @@ from ..engine.program import LONGEST, Program, first_gains, program_of, sides_of
 _LARGEST = 2**54  # Programs may reach this.
 
 
-class Best:
+class Incumbent:
     """The best selection so far; whatever an engine claims is scored afresh here."""
 
     def __init__(self, instance: Coverage) -> None:
@@ -112,7 +112,7 @@ def solve_ratio(
     feasible set, which is known to be good; otherwise that of a greedy search.
     """
     meter = Meter(limits or Limits(), deadline)
-    best = Best(instance)
+    best = Incumbent(instance)
     best.see_first(start, meter.deadline)
     proven, reason = False, None
     tied: Diagram | None = None

@@ -54,7 +54,7 @@ from ..engine.core import stop_at
 from ..engine.driver import Driver, Meter
 from ..engine.program import Program, program_of, spread
 from ..ratio_rows import RatioRows, cases_of, sides_of
-from .ratio import Best, guarded, positive_program
+from .ratio import Incumbent, guarded, positive_program
 from .whole_text import is_whole_text
 
 _LARGEST: Final = 2.0**52  # Largest amount that prices may add to a program's values.
@@ -155,7 +155,7 @@ class SumSearch:
         self.instance, self.meter = instance, meter
         self._few, self._threshold = few, threshold
         self.every = every
-        self.best = Best(instance)
+        self.best = Incumbent(instance)
         self.families: list[Diagram] = []
         self._arrays = arrays_of(instance, totals_only=True)
         self._all_needed = instance.combination in {Combination.PRODUCT, Combination.HARMONIC}

@@ -34,7 +34,7 @@ from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
 
-from .ratio import Best
+from .ratio import Incumbent
 
 _CELLS: Final = 80_000_000  # Cells that a table may have, of four bytes.
 
@@ -69,7 +69,7 @@ def solve_whole_text(
 
     Parameters are those of `ratio.solve_ratio`; the table has no nodes to limit.
     """
-    best = Best(instance)
+    best = Incumbent(instance)
     best.see_first(start, deadline)
     table = LengthTable(instance)
     rounds, proven, reason = 0, False, None

@@ -18,7 +18,7 @@ from sources import all_sources, name_of
 import optsum
 import optsum.plugins
 from optsum.options.options import Options
-from optsum.registry import FACE
+from optsum.registry import PUBLIC_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -38,7 +38,7 @@ def deep_imports(source: str) -> Iterator[str]:
 
 
 def test_every_name_loads() -> None:
-    assert public_names() == {*optsum._HOME, *FACE, "__version__"}
+    assert public_names() == {*optsum._HOME, *PUBLIC_NAMES, "__version__"}
     for name in public_names():
         assert getattr(optsum, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nosuch'"):

@@ -15,7 +15,7 @@ import pytest
 from api import public_names
 
 import optsum
-from optsum.registry import FACE
+from optsum.registry import PUBLIC_NAMES
 
 HEAVY = ("deap", "highspy", "loky", "networkx", "numba", "numpy", "pandas", "pyomo", "scipy", "sentencex")
 
@@ -71,4 +71,4 @@ def test_type_checkers_see_the_same_names() -> None:
         alias.name: node.module for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     assert seen == optsum._HOME
-    assert sorted([*seen, *FACE, "__version__"]) == sorted(public_names())
+    assert sorted([*seen, *PUBLIC_NAMES, "__version__"]) == sorted(public_names())

@@ -14,7 +14,7 @@ from optsum.cli.flags import LISTED, Config, Flags, command, named, offered
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import Options, described, resolve, schema
 from optsum.options.toml import toml_of
-from optsum.registry import CHOOSER, STRATEGIES
+from optsum.registry import DEFAULT_STRATEGY, STRATEGIES
 from optsum.report.messages import bar
 
 SUBCOMMANDS: Final = {
@@ -86,11 +86,11 @@ def run_warm_up(
     from optsum.report.tables.table import seconds
     from optsum.running.oracles import kernels_of
     from optsum.system.compiled import compile_at_once
-    from optsum.system.two_at_once import compile_parts
+    from optsum.system.parallel_compile import compile_parts
 
     if strategy is not None and all_:
         raise OptionError("Either --strategy names those that are warmed up, or --all does: leave out one of the two.")
-    names = list(STRATEGIES.builtin) if all_ else (strategy or CHOOSER).split(",")
+    names = list(STRATEGIES.builtin) if all_ else (strategy or DEFAULT_STRATEGY).split(",")
     compile_at_once()
     parts = kernels_of(names)
     with bar("kernels", lambda: len(parts)) as advance:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from optsum.errors import OptionError
-from optsum.registry import QUICK
+from optsum.registry import DEFAULT_HEURISTIC
 from optsum.report.figures.figure import canvas, look_of, marker_of, plain
 from optsum.report.tables.table import short_seconds
 
@@ -120,7 +120,7 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
         greedy = [[(step.first, step.objective) for step in one.greedy] for one in found if one.greedy]
         if len(greedy) == len(found):
             reached = _values(np, at, greedy).mean(axis=0)
-            values.step(at, reached, where="post", label=QUICK, **greedy_look)
+            values.step(at, reached, where="post", label=DEFAULT_HEURISTIC, **greedy_look)
         values.set(xlabel=f"at most so many {unit}", ylabel="objective", ylim=(0, None))
         values.legend(loc="lower right", frameon=False)
         values.set_axisbelow(True)

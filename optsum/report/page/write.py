@@ -32,7 +32,7 @@ from optsum.metrics.names import parse_metric
 from optsum.options.options import OF_SEARCHES, Options
 from optsum.options.toml import sentence_of
 from optsum.problem.formulation import Formulation
-from optsum.registry import FORMULATIONS, QUICK, STRATEGIES
+from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS, STRATEGIES
 from optsum.report.statistics import claims, ratio_to_best
 from optsum.report.tables.results import headline, longest_said
 from optsum.report.tables.table import counted, number, seconds, short_seconds
@@ -96,7 +96,7 @@ class Setting:
         if self.options is None:
             return None
         try:
-            return setup_of(self.options.model_copy(update={"strategy": QUICK}))
+            return setup_of(self.options.model_copy(update={"strategy": DEFAULT_HEURISTIC}))
         except OptsumError:
             return None
 
@@ -1065,7 +1065,7 @@ def _frontier_tiles(gathered: Gathered) -> list[Tile]:
 def missing_strategy(gathered: Gathered) -> int:
     """Return the place of the strategy that topics are filtered by: greedy, or the first that proves nothing."""
     heuristics = [place for place, exact in enumerate(gathered.exact()) if not exact]
-    named = [place for place in heuristics if gathered.variants[place][0] == QUICK]
+    named = [place for place in heuristics if gathered.variants[place][0] == DEFAULT_HEURISTIC]
     return (named or heuristics or [0])[0]
 
 

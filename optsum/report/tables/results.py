@@ -13,7 +13,7 @@ from optsum.corpus.rows.writer import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
 from optsum.options.values import lengths_of
-from optsum.registry import FORMULATIONS, QUICK
+from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS
 from optsum.report.tables.table import Cell, Column, Table, Tabular, data_frame, number, seconds, share
 from optsum.system.files import PathLike
 
@@ -108,7 +108,7 @@ def results_table(results: Iterable[Result]) -> Table:
 
 def context_table(results: Iterable[Result], options: Options) -> Table:
     """Return one line a context: the budget, the supported claims, and those of greedy selection."""
-    names = ["budget", "used", "claims", "supported", "bound", QUICK, "loses", "time"]
+    names = ["budget", "used", "claims", "supported", "bound", DEFAULT_HEURISTIC, "loses", "time"]
     table = Table.of(["id"], names, long=["missed"])
     cover = not options.formulated().has_metric
     budget = options.max_length if isinstance(options.max_length, int) else None
@@ -132,7 +132,7 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
         table.add(result.id or "?", *cells, seconds(result.seconds), missed)
     table.caption = [
         f"budget in {options.length_unit}; weighted claims count by their worth; bound: no context supports more",
-        f"{QUICK}: what greedy selection packs by claims a length, and the share that it loses",
+        f"{DEFAULT_HEURISTIC}: what greedy selection packs by claims a length, and the share that it loses",
     ]
     if lost:
         table.caption.append(f"greedy selection loses {sum(lost) / len(lost):.1%} on average")
@@ -272,7 +272,7 @@ def steps_table(result: Result) -> Table:
     one = result.frontier
     if one is None:
         raise UnsupportedError(f"the result {result.id or '?'} has no frontier: make it with optsum.frontier")
-    names = ["from", "to", "objective", "gain", "units", QUICK]
+    names = ["from", "to", "objective", "gain", "units", DEFAULT_HEURISTIC]
     counted = any(step.complete is not None for step in one.steps)
     table = Table.of([], [*names, *(["optima"] if counted else [])])
     for step in one.steps:

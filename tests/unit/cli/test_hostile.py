@@ -161,5 +161,5 @@ def test_only_these_functions_print() -> None:
     assert found == {
         "cli/exits.py",
         "report/messages.py",
-        "system/two_at_once.py",
+        "system/parallel_compile.py",
     }

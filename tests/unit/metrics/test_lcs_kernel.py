@@ -9,7 +9,7 @@ import pytest
 
 from optsum.metrics.lcs import union_lcs_hits
 from optsum.metrics.lcs_kernel import union_hits
-from optsum.system.plain import call_plainly, plain_of
+from optsum.system.interpreted import call_plainly, plain_of
 
 DIFFERENT = 9
 

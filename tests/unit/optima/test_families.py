@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.coverage.instance import Sense
-from optsum.optima.apart import far_apart
 from optsum.optima.diagram import Diagram
+from optsum.optima.diverse import far_apart
 from optsum.optima.irredundant import drawn, irredundant_share, is_irredundant
 from optsum.optima.tally import weights_of_units, worth_of_sets
 from optsum.problem.coverage_problem import CoverageProblem

@@ -9,12 +9,12 @@ from optsum.formulations.compressive import Compressive
 from optsum.formulations.extractive import Extractive
 
 from optsum.errors import OptionError, UnsupportedError
-from optsum.problem.formulation import Formulation, Rule, Serves
+from optsum.problem.formulation import Compatibility, Formulation, Requirement
 from optsum.problem.spec import Spec
 from optsum.text.analyzer import Analyzer
 
 
-def check(serves: Serves, *, tokenizer: str = "rouge", **spec: Any) -> None:
+def check(serves: Compatibility, *, tokenizer: str = "rouge", **spec: Any) -> None:
     serves.check("mine", Spec(analyzer=Analyzer(tokenizer), **spec))
 
 
@@ -65,7 +65,7 @@ def test_what_is_served_passes(formulation: type[Formulation], spec: dict[str, A
 
 
 def test_lists_refuse_by_a_sentence_of_their_own() -> None:
-    serves = Serves(metrics=("rouge-N", "rouge-suK"), measure=("recall", "f1"))
+    serves = Compatibility(metrics=("rouge-N", "rouge-suK"), measure=("recall", "f1"))
     for spec in ({"metric": "rouge-7"}, {"metric": "rouge-su0", "measure": "f1"}, {"metric": "rouge-1+rouge-2"}):
         check(serves, **spec)
     with pytest.raises(UnsupportedError, match=r"mine serves the measure recall or f1, not precision: change measure"):
@@ -81,11 +81,11 @@ def test_the_table_is_filled_from_the_same_data() -> None:
     assert Compressive.serves.values("boundaries") == ["sentence"]
     assert Compressive.serves.values("measure") == ["recall", "precision", "f1"]
     assert Extractive.serves.metric_forms() == ["rouge-N", "rouge-suK", "rouge-l", "rougeL", "A+B", "ngram-I-J"]
-    assert Serves(references=("mean",)).values("references") == ["mean"]
+    assert Compatibility(references=("mean",)).values("references") == ["mean"]
 
 
 def test_a_rule_holds_only_where_its_conditions_do() -> None:
-    rule = Rule("no", only={"counts": ("clipped",)}, when={"measure": ("f1",)})
+    rule = Requirement("no", only={"counts": ("clipped",)}, when={"measure": ("f1",)})
     sets, f1 = {"counts": [frozenset({"set"})]}, {"measure": [frozenset({"f1"})]}
     assert rule.refuses(sets | f1)
     assert not rule.refuses(sets | {"measure": [frozenset({"recall"})]})
@@ -94,4 +94,4 @@ def test_a_rule_holds_only_where_its_conditions_do() -> None:
 
 def test_a_length_unit_that_does_not_exist() -> None:
     with pytest.raises(OptionError, match="no length unit 'lines'"):
-        check(Serves(), length_unit="lines")
+        check(Compatibility(), length_unit="lines")

@@ -17,7 +17,7 @@ from optsum.problem.cover_kernel import features_of
 from optsum.problem.numbered import NumberedTopic, prepare_text
 from optsum.problem.spec import Spec
 from optsum.system.compiled import collected
-from optsum.system.plain import call_plainly, plain_of
+from optsum.system.interpreted import call_plainly, plain_of
 from optsum.text.analyzer import Analyzer
 from optsum.text.word_kernel import number_words
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers import levels
+from optsum.solvers import truncation
 from optsum.solvers.engine.driver import Driver, Effort
 
 from optsum.coverage.facility import Facility
@@ -66,7 +66,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         return engine
 
     monkeypatch.setattr(Facility, "first_kept", first_kept)
-    monkeypatch.setattr(levels, "Driver", made)
+    monkeypatch.setattr(truncation, "Driver", made)
     return counts
 
 

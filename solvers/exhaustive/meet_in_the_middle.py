@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.coverage.state import HARMONIC, INTEGER, PRODUCT, kernel_array, pair_at
 from optsum.system.compiled import instruction, njit
-from optsum.system.plain import stands_for
+from optsum.system.interpreted import stands_for
 
 MOST_SHORT: Final = 62  # Units of the short half, whose sets are bits of one integer.
 _MOST_SETS: Final = 1 << 15  # Sets of the short half that are kept in memory, and in the processor's second cache.
@@ -99,7 +99,7 @@ def _ones_of_16() -> NDArray[np.uint8]:
 
 @njit(cache=True)
 def field_bits(field: Any, number: int, held: int, highest: int) -> Any:
-    """Return the bits that `held` copies set in a field: see `optsum.solvers.exhaustive.two_halves.Halves`."""
+    """Return the bits that `held` copies set in a field: see `optsum.solvers.exhaustive.meet_in_the_middle.Halves`."""
     width, first = field[number, _WIDTH], field[number, _FIRST]
     shown = held - (field[number, _BITS] - (first + width - 1)) if highest else held - first + 1
     shown = min(max(shown, 0), width)

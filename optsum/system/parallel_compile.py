@@ -55,7 +55,7 @@ class _Helper:
             return
         with suppress(OSError):  # then this process does it alone
             self._process = subprocess.Popen(  # noqa: S603 - this Python, and nothing that a user gives
-                python("optsum.system.two_at_once", "help_out"),
+                python("optsum.system.parallel_compile", "help_out"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import optsum
-from optsum.corpus.given import topics_of
+from optsum.corpus.arguments import topics_of
 from optsum.corpus.systems import System
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError

@@ -16,11 +16,11 @@ import pytest
 from every_formulation import BUDGETS, strategies_for
 from every_formulation import OBJECTIVES as COMMON
 from optsum.solvers.engine.core import mix
-from optsum.solvers.exhaustive.two_halves import field_bits
+from optsum.solvers.exhaustive.meet_in_the_middle import field_bits
 
 from optsum.system.clock import clock, standing
 from optsum.system.compiled import njit, patience
-from optsum.system.plain import TooLongError, call_plainly, plain_of
+from optsum.system.interpreted import TooLongError, call_plainly, plain_of
 
 SCRIPT = Path(__file__).parents[2] / "support" / "both_ways.py"
 FOREVER = "inf"

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from optsum.system import compiled as compiling
-from optsum.system import two_at_once
+from optsum.system import parallel_compile
 from optsum.system.compiled import collected, compiles, on_first_compilation
-from optsum.system.two_at_once import compile_parts
+from optsum.system.parallel_compile import compile_parts
 
 
 def compile_something() -> None:
@@ -69,7 +69,7 @@ def test_nothing_is_started_where_nothing_is_compiled(monkeypatch: pytest.Monkey
 
 def test_one_processor_works_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", None)
-    monkeypatch.setattr(two_at_once, "_processors", lambda: 1)
+    monkeypatch.setattr(parallel_compile, "_processors", lambda: 1)
     done: list[int] = []
     compile_parts(recorders(3, done))
     assert done == [0, 1, 2]
@@ -78,8 +78,10 @@ def test_one_processor_works_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("python", ["/no/such/python", sys.executable])
 def test_a_process_that_fails_costs_nothing(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot be started, or cannot find the functions of this test."""
-    monkeypatch.setattr(two_at_once, "_processors", lambda: 2)
-    monkeypatch.setattr(two_at_once, "python", lambda *_: [python, "-c", "import sys; sys.stdin.read(); sys.exit(3)"])
+    monkeypatch.setattr(parallel_compile, "_processors", lambda: 2)
+    monkeypatch.setattr(
+        parallel_compile, "python", lambda *_: [python, "-c", "import sys; sys.stdin.read(); sys.exit(3)"]
+    )
     done: list[int] = []
     progress: list[int] = []
     compile_parts(recorders(3, done), lambda: progress.append(1))
@@ -87,8 +89,8 @@ def test_a_process_that_fails_costs_nothing(python: str, monkeypatch: pytest.Mon
 
 
 def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(two_at_once, "_processors", lambda: 2)
-    monkeypatch.setattr(two_at_once, "python", lambda *_: [sys.executable, "-c", "import time; time.sleep(600)"])
+    monkeypatch.setattr(parallel_compile, "_processors", lambda: 2)
+    monkeypatch.setattr(parallel_compile, "python", lambda *_: [sys.executable, "-c", "import time; time.sleep(600)"])
     started: list[Any] = []
     real = subprocess.Popen
 
@@ -114,7 +116,7 @@ def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_other_is_waited_for_only_at_the_part_it_is_at(
     said: list[int | None], number: int, heard: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    helper = two_at_once._Helper([compile_something] * 3)
+    helper = parallel_compile._Helper([compile_something] * 3)
     helper._process = SimpleNamespace(kill=lambda: None, wait=lambda: None)  # type: ignore[assignment]
     for each in said:
         helper._said.put(each)

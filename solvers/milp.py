@@ -213,7 +213,7 @@ def prove(run: Run) -> bool:
         own = _own(run, min(seconds, run.remaining_s))
     except UnsupportedError:
         return False
-    if run.evaluation is None and own.selection is not None:
+    if own.selection is not None:
         run.see(own.selection)
     found, held = own.evaluation, run.evaluation
     if own.proven:
@@ -761,12 +761,18 @@ class Milp(Strategy):
         )
         if outcome.selection is not None:
             run.see(outcome.selection)
-        if verdict.bound is not None:
+        beyond = (outcome.infeasible or not run.problem.can(Capability.COVERAGE)) and _is_beyond(model)
+        if verdict.bound is not None and not beyond:
             run.raise_bound(Fraction(verdict.bound + model.offset, model.denominator))
         if verdict.within_gap and run.limits.gap is not None and not solver.options:
             raise Stopped(Termination.GAP_REACHED)
         if verdict.proven:
-            if slack_of(outcome.bound or 0.0) >= 1:
+            if beyond:
+                said = f"numbers of this program are larger than {self.backend} tells apart"
+                if not prove(run):
+                    raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is no proof")
+                run.detail = f"proven by branch-and-bound, because {said}"
+            elif slack_of(max(abs(outcome.bound or 0), abs(outcome.objective or 0), abs(float(worth or 0)))) >= 1:
                 run.detail = (
                     f"optimal up to {RELATIVE:g} of the objective, which is as far as {self.backend} sees: "
                     "branch-and-bound proves it to the last digit"
@@ -787,6 +793,14 @@ class Milp(Strategy):
         evaluation = run.problem.evaluate(selection)
         _check_violation(evaluation.violation, self.backend)
         return Fraction(evaluation.key) * model.denominator - model.offset
+
+
+def _is_beyond(model: LinearModel) -> bool:
+    """Return whether a solver, whose tolerances are relative, may be off by 1 in a row or in the objective."""
+    sides = np.concatenate([model.row_lower, model.row_upper]).astype(np.float64)
+    worth = np.abs(model.objective.astype(np.float64)) @ model.upper.astype(np.float64)
+    rows = np.abs(np.concatenate([model.row_value.astype(np.float64), sides[np.isfinite(sides)]]))
+    return slack_of(max(float(worth), float(rows.max(initial=0.0)))) >= 1
 
 
 _WITHOUT_PROOF: Final = (Termination.INTERRUPTED, Termination.FAILED)

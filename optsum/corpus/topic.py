@@ -311,10 +311,10 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         reading.notes(NOTE, value[NOTE], news=True)
     if columns is None and isinstance(value, Mapping) and (columns := recognised(value)) is not None:
         parts = [f"{key} are {path[0]}" for key, path in columns.paths.items() if key != "id"]
-        ids = "the row's number" if columns.paths["id"][0] not in value else columns.paths["id"][0]
+        name = "the row's number" if columns.paths["id"][0] not in value else columns.paths["id"][0]
         left = columns_beside(value, columns)
         beside = f", and {' and '.join(left)} {'is' if len(left) == 1 else 'are'} left" if left else ""
-        reading.notes("columns", f"{', '.join(parts)}, ids are {ids}{beside}; --map says otherwise", news=not left)
+        reading.notes("columns", f"{', '.join(parts)}, id is {name}{beside}; --map says otherwise", news=not left)
     if columns is not None:
         records = list(columns.topics(value, number or 0))
         for record in records:

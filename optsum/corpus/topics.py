@@ -162,6 +162,11 @@ def read_topics(
     OptionError
         If `language` is no language code, there is no such splitter, or `columns` name none.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(
+            f"read_topics reads a file or a folder, not {type(path).__name__}: give its path; topics, records and data "
+            "frames go to optsum.solve_all and the other functions as they are."
+        )
     reading = reading_of(
         language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words, columns=columns,
         notes=Notes(name_of(path), told),
@@ -254,7 +259,8 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
     try:
         found = load_place(place)
         made = found() if callable(found) else found
-        one = isinstance(made, str | Mapping) or not isinstance(made, Iterable)
+        is_model = hasattr(made, "component_data_objects")  # of Pyomo, which iterates over an index
+        one = is_model or isinstance(made, str | Mapping) or not isinstance(made, Iterable)
         each_made = iter([made] if one else made)
     except KeyboardInterrupt:
         raise

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final
+from unicodedata import normalize
 
 from optsum.corpus.formats.lines import BY_RETURNS, Line, bad_topic, broken_off, ends_by_returns, text_of
 from optsum.corpus.sentences import well_formed
@@ -86,7 +87,8 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
         reading.notes(
             "left",
             f"{len(left)} of {references} belong{'s' if len(left) == 1 else ''} to nothing in {documents}, such as "
-            f"{left[0].name}, and is left out; give it the name of its document",
+            f"{left[0].name}, and is left out; call it as its document, or NAME.1.txt and NAME.2.txt where several "
+            "belong to one",
         )
     for entry in entries:
         beside = references / entry.name
@@ -134,7 +136,8 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _name(entry: Path) -> str:
-    return entry.name if entry.is_dir() else entry.stem
+    """Return the name without the ending, with each accent as one character: macOS may store it as two."""
+    return normalize("NFC", entry.name if entry.is_dir() else entry.stem)
 
 
 def _files(entry: Path) -> list[Path]:

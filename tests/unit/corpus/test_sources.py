@@ -69,7 +69,7 @@ def test_a_well_known_set_in_every_format(write: Any, tmp_path: Path) -> None:
         ("b", (("Three.",),), (("Three.",),)),
     ]
     assert [sentence.partition(": ")[2] for sentence in told] == [
-        "documents are article, references are highlights, ids are id; columns says otherwise"
+        "documents are article, references are highlights, id is id; columns says otherwise"
     ]
     turned = good(tmp_path / "data", columns="documents=highlights,references=article", told=told.append)
     assert [(topic.id, topic.references[0]) for topic in turned] == [
@@ -179,7 +179,7 @@ def test_the_command_says_which_columns_it_took(tmp_path: Path, capsys: pytest.C
     write_jsonl(tmp_path / "a.jsonl")
     assert main(["solve", str(tmp_path / "a.jsonl"), "--max-length", "2"]) == 0
     found = capsys.readouterr()
-    assert "documents are article, references are highlights, ids are id" in found.err
+    assert "documents are article, references are highlights, id is id" in found.err
     assert found.out.count("\n") == 2
 
 

@@ -389,3 +389,9 @@ def test_a_table_of_something_else_is_refused_once(suffix: str, tmp_path: Path) 
         list(read_topics(path, bad="keep"))
     with pytest.raises(InputError, match="without topics"):
         list(read_topics(path, columns="documents=text,references=summary", bad="keep"))
+
+
+def test_what_is_no_path_is_told_where_it_goes() -> None:
+    for given_ in ([{"id": "a"}], {"id": "a"}, None, 3):
+        with pytest.raises(InputError, match=r"reads a file or a folder, not \w+: give its path"):
+            read_topics(given_)  # type: ignore[call-overload]

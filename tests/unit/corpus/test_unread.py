@@ -98,7 +98,7 @@ def test_recognised_columns_are_said_once(tmp_path: Path) -> None:
     path.write_text("no JSON\n" + "".join(json.dumps({"article": "A b.", "highlights": "A."}) + "\n" for _ in "abc"))
     said: list[str] = []
     list(unread_topics(path, reading_of(notes=Notes(str(path), said.append))))
-    columns = "documents are article, references are highlights, ids are the row's number"
+    columns = "documents are article, references are highlights, id is the row's number"
     assert said == [f"{path}: {columns}; columns says otherwise"]
 
 

@@ -8,7 +8,7 @@ import signal
 import tempfile
 import threading
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optsum
+from optsum.errors import InputError
 from optsum.problem.linear_problem import LinearProblem
 from optsum.program.highs import new_highs, pass_model
 from optsum.testing import check_problem
@@ -421,3 +422,39 @@ def test_a_selection_is_not_infeasible_because_the_solver_fails(monkeypatch: pyt
     monkeypatch.setattr("optsum.problem.linear_problem.run", lambda *_, **__: True)
     with pytest.raises(optsum.BackendError, match="finds no values"):
         problem.evaluate((0,))
+
+
+@pytest.mark.parametrize("backend", ["highs", "cbc", "glpk"])
+def test_what_a_solver_says_of_very_large_numbers_is_proven_by_ours(backend: str, tmp_path: Path) -> None:
+    """Distances of 16 digits become integers beyond what tolerances tell apart: CBC called such programs infeasible."""
+    if not optsum.BACKENDS.load(backend)().available():
+        pytest.skip(f"{backend} is not here")
+    solved, each = 0, range(6)
+    for seed in range(1, 6):
+        places = np.random.default_rng(seed).integers(0, 50, (6, 2))
+        far = np.sqrt(((places[:, None] - places[None]) ** 2).sum(-1))
+        model = pyo.ConcreteModel()
+        model.x, model.y = pyo.Var(each, domain=pyo.Binary), pyo.Var(each, each, bounds=(0, 1))
+        model.far = pyo.Objective(expr=sum(float(far[i, j]) * model.y[i, j] for i in each for j in each))
+        model.served = pyo.Constraint(each, rule=lambda m, i: sum(m.y[i, j] for j in each) == 1)
+        model.open = pyo.Constraint(each, each, rule=lambda m, i, j: m.y[i, j] <= m.x[j])
+        model.two = pyo.Constraint(expr=sum(model.x[j] for j in each) == 2)
+        try:
+            problem = optsum.PyomoProblem(model, units=model.x)
+        except InputError:  # too many digits
+            continue
+        best = min(float(far[:, chosen].min(axis=1).sum()) for chosen in combinations(each, 2))
+        result = optsum.search(problem, "milp", backend=backend)
+        assert (result.status.value, result.objective) == ("optimal", pytest.approx(best, rel=1e-12))
+        solved += 1
+    assert solved
+    program = tmp_path / "near.mps"
+    costs = {"a": 1.0000000001, "b": 1, "c": 1.00000000005}
+    columns = "".join(f" {name} COST {cost} R 1\n" for name, cost in costs.items())
+    bounds = "".join(f" BV B {name}\n" for name in "abc")
+    program.write_text(
+        f"NAME near\nROWS\n N COST\n E R\nCOLUMNS\n M 'MARKER' 'INTORG'\n{columns} N 'MARKER' 'INTEND'\n"
+        f"RHS\n RHS R 1\nBOUNDS\n{bounds}ENDATA\n"
+    )
+    result = optsum.search(optsum.Problem.from_mps(program), "milp", backend=backend)
+    assert (result.status.value, result.objective, result.bound) == ("optimal", 1.0, 1.0)

@@ -163,7 +163,13 @@ def test_a_function_makes_problems(tmp_path: Path) -> None:
     assert main(["solve", place]) == 0
     with pytest.raises(optsum.InputError, match="makes no problems"):
         optsum.solve_all(f"{tmp_path / 'made.py'}:nothing")
-    (tmp_path / "wrong.py").write_text("def none():\n    return None\n\n\ntable = {'a': 1}\n", encoding="utf-8")
+    (tmp_path / "wrong.py").write_text(
+        "import pyomo.environ as pyo\n\n\ndef none():\n    return None\n\n\n"
+        "table = {'a': 1}\nbare = pyo.ConcreteModel()\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(optsum.InputError, match=r"bare makes no problems: this is a Pyomo model: optsum.PyomoProblem"):
+        optsum.solve_all(f"{tmp_path / 'wrong.py'}:bare")
     for name in ("none", "table"):
         with pytest.raises(optsum.InputError, match=f"{name} makes no problems: "):
             optsum.solve_all(f"{tmp_path / 'wrong.py'}:{name}")

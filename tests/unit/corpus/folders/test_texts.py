@@ -50,6 +50,17 @@ def test_documents_and_references_in_folders(tmp_path: Path) -> None:
     assert (d["documents"], d["references"]) == ([["D one."], ["D two."]], [["D."], ["D too."]])
 
 
+def test_an_accent_may_be_a_character_of_its_own(tmp_path: Path) -> None:
+    """Names of files come so from macOS."""
+    for name, text in {"documents/wo\u0308lfe.txt": "Sie heulen.", "references/w\u00f6lfe.Anna.txt": "Heulen."}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    folders = parallel_folders(tmp_path)
+    assert folders is not None
+    (topic,) = (line.value for line in parallel_topics(folders))
+    assert (topic["id"], topic["references"]) == ("w\u00f6lfe", [["Heulen."]])
+
+
 def test_other_folders_are_none(tmp_path: Path) -> None:
     (tmp_path / "documents").mkdir()
     assert parallel_folders(tmp_path) is None

@@ -286,6 +286,9 @@ class EachTopic:
             table.show()
         elif self._output != "-":
             put(self.summary())
+        else:
+            for sentence in self._all_empty():
+                tell(sentence, DONE)
         return self.status()
 
     def _note(self, result: Result) -> None:
@@ -320,6 +323,13 @@ class EachTopic:
             f"{failed} of {counted(all_, 'row')} {'is an error' if failed == 1 else 'are errors'}; {first}", FAILED
         )
 
+    def _all_empty(self) -> list[str]:
+        held = self._statuses["optimal"] + self._statuses["feasible"]
+        limit, unit = self._ways[0].max_length, self._ways[0].length_unit
+        if not held or self._chosen or not isinstance(limit, int):
+            return []  # sentences were meant, more often than not
+        return [f"every selection is empty: nothing within {limit} {unit} counts (see --length-unit)"]
+
     def summary(self) -> str:
         """Return how it went, in one line."""
         total, failed = self._statuses.total(), self._statuses["error"]
@@ -331,9 +341,7 @@ class EachTopic:
             parts.append(self._detail)
         if held:
             parts.append(f"mean objective {number(self._objective / held)}")
-            limit, unit = self._ways[0].max_length, self._ways[0].length_unit
-            if not self._chosen and isinstance(limit, int):  # sentences were meant, more often than not
-                parts.append(f"every selection is empty: nothing within {limit} {unit} counts (see --length-unit)")
+            parts += self._all_empty()
         if self._kept:
             parts.append(f"{self._kept} kept from before")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""

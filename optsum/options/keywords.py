@@ -26,9 +26,7 @@ class TextKeywords(TypedDict, total=False):
     tokenized topics).
     """
     stem: bool | None
-    """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named (rouge-score's: preset google-stemmed)
-    [False].
-    """
+    """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named (rouge-score: google-stemmed) [False]."""
     stemmer: str | Callable[[str], str] | None
     """Rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or module:function;
     to name one is to stem [rouge155].

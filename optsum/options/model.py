@@ -107,9 +107,7 @@ LengthTokenizer: TypeAlias = Annotated[
 Stem: TypeAlias = Annotated[
     bool,
     FlagHint(brief=True),
-    Field(
-        description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named (rouge-score's: preset google-stemmed)"
-    ),
+    Field(description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named (rouge-score: google-stemmed)"),
 ]
 Stemmer: TypeAlias = Annotated[
     str,

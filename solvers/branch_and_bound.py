@@ -418,7 +418,7 @@ def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
 
 
 def _patience(problem: Problem, limits: Limits) -> Limits:
-    """Return limits of nodes after which a visit of all selections is the more likely to end, where it does at all."""
+    """Limit the nodes where a visit of all selections would take little time, to as many as it is worth waiting for."""
     seconds = seconds_of(problem, _VISIT_S)
     if seconds > _VISIT_S:  # it may be infinite
         return limits

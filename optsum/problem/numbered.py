@@ -1,7 +1,7 @@
 """From a topic to the normal form by arrays: tokens are numbers, and nothing is counted twice.
 
-What `optsum.problem.objective` and `optsum.problem.objective` say with counters, for n-grams within sentences; the
-instances are equal, entry by entry.
+`optsum.problem.objective` says the same with counters, one topic at a time. For n-grams within sentences the instances
+are equal, entry by entry.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def single_problem(topic: object, setup: Setup) -> Topic:
 
 
 def charged(result: Result, ready: float) -> Result:
-    """Let a result say how long it took to get ready; nothing to say where that was done before."""
+    """Return a result that says how long it took to get ready, unless that was done before."""
     return result.changed(timing=replace(result.timing, warm_up_s=ready)) if ready else result
 
 

@@ -370,7 +370,7 @@ class Results(Connection):
         self._processes = processes
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Be nothing in other processes: they only write, and loky pickles this for one that replaces another."""
+        """Pickle as nothing: workers only write, but loky pickles this when one process replaces another."""
         return type(None), ()
 
     def _recv(self, size: int, read: Any = None) -> Any:

@@ -24,7 +24,7 @@ from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole, whole_numbers
 
 _EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.COMPLETED)
-"""What others differ from: that is made sooner than all fields of one."""
+"""A result to be copied and changed, which is quicker than filling every field."""
 
 _OTHER_LIMITS = {Termination.NODE_LIMIT, Termination.EVALUATION_LIMIT, Termination.MEMORY_LIMIT}
 _BOUND_S: Final = 2.0  # Seconds more than the search took that its bound may take where such a limit ended it.

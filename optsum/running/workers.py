@@ -113,7 +113,7 @@ def is_interrupted(results: list[Result]) -> bool:
 
 
 def worth_keeping(results: list[Result]) -> list[Result]:
-    """Return interrupted results without a last one that holds nothing."""
+    """Drop the last of some interrupted results if it has no selection."""
     return results if results[-1].selection is not None else results[:-1]
 
 

@@ -138,7 +138,7 @@ def run_enumerate(
 
 
 def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[str, int]) -> str | None:
-    """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
+    """Return the flag in which a row that is there differs from this command, because the hash has no such flags."""
     if "count" not in row:  # an error
         return None
     if row.get("near") != (None if nearness is None else str(nearness)):
@@ -204,7 +204,7 @@ def run_frontier(
 
 
 def _other_frontier(row: Mapping[str, Any], lengths: Sequence[int] | None, optima: bool, greedy: bool) -> str | None:
-    """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
+    """Return the flag in which a row that is there differs from this command, because the hash has no such flags."""
     one = Frontier.from_row(row.get("frontier"))
     if one is None:
         return None if row.get("status") == "error" else "frontier"

@@ -286,9 +286,6 @@ class EachTopic:
             table.show()
         elif self._output != "-":
             put(self.summary())
-        else:
-            for sentence in self._all_empty():
-                tell(sentence, DONE)
         return self.status()
 
     def _note(self, result: Result) -> None:

@@ -573,8 +573,6 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
 
 def likely_columns(names: Collection[Any]) -> dict[str, str]:
     """Return which names look like documents and references; the same name is not both."""
-    if isinstance(names, Mapping) and (long := [name for name, value in names.items() if not _is_word(value)]):
-        names = long
     plain = {name.lower(): name for name in reversed(list(names)) if isinstance(name, str)}
     summaries = [name for name in reversed(plain) if "summary" in name]
     found: dict[str, str] = {}
@@ -583,11 +581,6 @@ def likely_columns(names: Collection[Any]) -> dict[str, str]:
         name = next((name for name in names if name in plain and plain[name] not in found.values()), None)
         found |= {} if name is None else {key: plain[name]}
     return found
-
-
-def _is_word(value: object) -> bool:
-    """Whether a value is no text: a number, or a string of one word, such as where a text was published."""
-    return isinstance(value, int | float) or (isinstance(value, str) and len(value.split()) == 1)
 
 
 def _text_of(record: Mapping[Any, Any], name: str) -> str:

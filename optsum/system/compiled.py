@@ -278,7 +278,8 @@ _SEVERAL: Final = 2  # Kernels of a part that make it worth to be compiled as a 
 
 
 def _hear() -> None:
-    _announce()
+    if compiles.cache_info().currsize:  # a program that has kernels of its own alone is told nothing
+        _announce()
     while _hearing:
         _hearing.pop()()
 

@@ -147,7 +147,10 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
     """
     most = len(text) // 2 + 1  # a word is one byte at least, and something ends it
     ids = np.empty(most, np.int64)
-    start = np.zeros(sentences.sum() + 1, np.int64)
+    ends = np.int64(0)
+    for number in sentences:  # a sum of numpy's would load more of numba with every process
+        ends += number
+    start = np.zeros(ends + 1, np.int64)
     lengths = np.zeros(len(start) - 1, np.int64)
     different = np.zeros(len(sentences), np.int64)
     vocabulary = np.empty(len(text) + 1, np.uint8)

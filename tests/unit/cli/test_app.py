@@ -220,9 +220,3 @@ def test_a_stemmer_that_is_named_stems(run: Any, tmp_path: Path) -> None:
     status, out, _ = run("solve", file, "--stemmer", "rouge-score", "--max-length", "2", "-o", "-")
     assert (status, json.loads(out)["objective"]) == (0, 1.0)
     assert run("solve", file, "--stemmer", "lancaster", "--max-length", "2")[0] == 2
-
-
-def test_selections_that_all_are_empty_are_said_beside_rows(run: Any) -> None:
-    status, out, err = run("solve", NEWS, "--max-length", "3")
-    assert (status, len(rows_of(out))) == (0, 8)
-    assert err == "optsum: every selection is empty: nothing within 3 words counts (see --length-unit)\n"

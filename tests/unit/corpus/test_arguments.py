@@ -160,7 +160,6 @@ def test_one_topic_needs_no_id_and_may_be_a_row(topic: Any) -> None:
         (iter(()), r"several.*solve_all\(topics\)"),
         ({"body": TEXT, "abstract": SUMMARY}, 'columns="documents=body,references=abstract" says'),
         ({"doc": TEXT, "ref": SUMMARY}, 'neither "documents" nor "references"; its keys are: doc, ref; columns='),
-        ({"body": TEXT, "abstract": SUMMARY, "source": "web"}, 'columns="documents=body,references=abstract" says'),
         (None, 'an object with "documents" and "references", not null'),
         (3, "not a number"),
     ],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -64,27 +64,37 @@ def _module(frame: FrameType) -> str:
     return name if name.split(".")[0] in {"optsum", "formulations", "heuristics", "solvers"} else ""
 
 
-@pytest.fixture
-def traced() -> Iterator[Callable[..., Descent]]:
-    def traced(*arguments: Any) -> Descent:
-        assert main(list(map(str, arguments))) == 0  # kernels, solvers and late imports are no part of the way
-        setup.setup_of.cache_clear()
-        descent = Descent()
-        sys.setprofile(descent.profile)
-        try:
-            assert main(list(map(str, arguments))) == 0
-        finally:
-            sys.setprofile(None)
-        return descent
-
-    yield traced
-    sys.setprofile(None)
+def traced(arguments: list[str]) -> Descent:
+    """Return the way of a command through the modules of this process, which must have nothing else to do."""
+    assert main(arguments) == 0  # kernels, solvers and late imports are no part of the way
+    setup.setup_of.cache_clear()
+    descent = Descent()
+    sys.setprofile(descent.profile)
+    try:
+        assert main(arguments) == 0
+    finally:
+        sys.setprofile(None)
+    return descent
 
 
 @pytest.mark.parametrize("strategy", ["greedy", "milp"])
-def test_options_come_back_rarely(strategy: str, traced: Callable[..., Descent], tmp_path: Path) -> None:
-    out = tmp_path / "rows.jsonl"
-    descent = traced("solve", NEWS, "--max-length", 40, "--strategy", strategy, "--limit", 1, "-o", out, "--overwrite")
+def test_options_come_back_rarely(strategy: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "rows.jsonl")
+    command = [
+        "solve",
+        str(NEWS),
+        "--max-length",
+        "40",
+        "--strategy",
+        strategy,
+        "--limit",
+        "1",
+        "-o",
+        out,
+        "--overwrite",
+    ]
+    done = subprocess.run([sys.executable, __file__, *command], capture_output=True, text=True, check=True)
+    descent = Descent([tuple(call) for call in json.loads(done.stdout.splitlines()[-1])])
     way = "\n".join(f"{'back ' * (call in descent.returns())}{call}" for call in descent.calls)
     modules = {module for _, module, _ in descent.calls}
     assert {"optsum.running.one_problem", "optsum.cli.each_topic"} <= modules, way
@@ -95,3 +105,7 @@ def test_a_return_is_found() -> None:
     one = [("", "a", "f"), ("a", "b", "g"), ("b", "b.c", "h"), ("b", "b.c", "i")]
     assert Descent(one).returns() == []
     assert Descent([*one, ("b", "a", "back")]).returns() == [("b", "a", "back")]
+
+
+if __name__ == "__main__":
+    print(json.dumps(traced(sys.argv[1:]).calls))

@@ -103,7 +103,7 @@ TABLE = [
         ["solve", "own.jsonl", "--max-length", "3", "--map", "body=documents,references=gist"],
         "write --map documents=body,references=gist",
     ),
-    (["labels", "own.jsonl", "--max-length", "3"], "all 3 rows are errors for the same reason: the topic has no"),
+    (["labels", "own.jsonl", "--max-length", "3"], "all 3 rows are errors for the same reason: the topic has neither"),
     (
         ["compare", "topics.jsonl", "--max-length", "3", "--metric", "similarity"],
         "rows are errors for the same reason: the topic has no vectors",

@@ -133,15 +133,16 @@ def behind(error: BaseException, kind: type[E], before: BaseException | None = N
     `before`: one that was being handled when the work began, and has nothing to do with it.
     """
     waiting: list[BaseException | None] = [error]
-    seen: set[BaseException | None] = {None, before}  # chains of errors may have circles
+    seen = {id(before)}  # chains of errors may have circles, and errors need not be hashable
     while waiting:
         found = waiting.pop()
-        if found is None or found in seen:
+        if found is None or id(found) in seen:
             continue
         if isinstance(found, kind):
             return found
-        seen.add(found)
-        waiting += [found.__context__, found.__cause__, *getattr(found, "exceptions", ())]
+        seen.add(id(found))
+        waiting += [found.__context__, found.__cause__]
+        waiting += found.exceptions if isinstance(found, BaseExceptionGroup) else ()
     return None
 
 

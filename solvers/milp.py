@@ -764,15 +764,17 @@ class Milp(Strategy):
         beyond = (outcome.infeasible or not run.problem.can(Capability.COVERAGE)) and _is_beyond(model)
         if verdict.bound is not None and not beyond:
             run.raise_bound(Fraction(verdict.bound + model.offset, model.denominator))
+        if beyond and (verdict.proven or verdict.within_gap):
+            said = f"numbers of this program are larger than {self.backend} tells apart"
+            if not prove(run):
+                raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is no proof")
+            run.detail = f"proven by branch-and-bound, because {said}"
+            run.prove()
+            return
         if verdict.within_gap and run.limits.gap is not None and not solver.options:
             raise Stopped(Termination.GAP_REACHED)
         if verdict.proven:
-            if beyond:
-                said = f"numbers of this program are larger than {self.backend} tells apart"
-                if not prove(run):
-                    raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is no proof")
-                run.detail = f"proven by branch-and-bound, because {said}"
-            elif slack_of(max(abs(outcome.bound or 0), abs(outcome.objective or 0), abs(float(worth or 0)))) >= 1:
+            if slack_of(max(abs(outcome.bound or 0), abs(outcome.objective or 0), abs(float(worth or 0)))) >= 1:
                 run.detail = (
                     f"optimal up to {RELATIVE:g} of the objective, which is as far as {self.backend} sees: "
                     "branch-and-bound proves it to the last digit"

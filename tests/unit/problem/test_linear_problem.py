@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optsum
+from optsum.contracts.run import Limits
 from optsum.errors import InputError
 from optsum.problem.linear_problem import LinearProblem
 from optsum.program.highs import new_highs, pass_model
@@ -425,7 +426,9 @@ def test_a_selection_is_not_infeasible_because_the_solver_fails(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("backend", ["highs", "cbc", "glpk"])
-def test_what_a_solver_says_of_very_large_numbers_is_proven_by_ours(backend: str, tmp_path: Path) -> None:
+def test_what_a_solver_says_of_very_large_numbers_is_proven_by_ours(
+    backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Distances of 16 digits become integers beyond what tolerances tell apart: CBC called such programs infeasible."""
     if not optsum.BACKENDS.load(backend)().available():
         pytest.skip(f"{backend} is not here")
@@ -458,3 +461,11 @@ def test_what_a_solver_says_of_very_large_numbers_is_proven_by_ours(backend: str
     )
     result = optsum.search(optsum.Problem.from_mps(program), "milp", backend=backend)
     assert (result.status.value, result.objective, result.bound) == ("optimal", 1.0, 1.0)
+    within = optsum.search(optsum.Problem.from_mps(program), "milp", Limits(gap=0.5), backend=backend)
+    assert (within.status.value, within.objective, within.bound) == ("optimal", 1.0, 1.0)
+    monkeypatch.setattr("optsum.solvers.milp.prove", lambda run: False)  # as where ours does not end in time
+    unproven = optsum.search(optsum.Problem.from_mps(program), "milp", backend=backend)
+    assert unproven.bound is not None
+    assert unproven.bound <= 1.0 <= unproven.objective  # no bound of the solver's; that of the relaxation may do
+    assert (unproven.status.value == "optimal") == (unproven.objective == unproven.bound)
+    assert "larger than" in (unproven.detail or "")

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
@@ -144,3 +145,9 @@ def test_a_circle_of_errors_ends_and_a_group_is_looked_into() -> None:
     assert behind(BaseExceptionGroup("several", [first, over]), Overran) is over
     second.__cause__ = over
     assert behind(first, Overran) is over
+
+    @dataclass  # which makes it unhashable
+    class OfOnesOwn(Exception):  # noqa: N818
+        exceptions: int
+
+    assert behind(OfOnesOwn(3), Overran) is None

@@ -249,7 +249,8 @@ class BranchAndBound(Strategy):
     def _searched_few_units(run: Run, coverage: Coverage) -> bool:
         if coverage.ceilings and is_whole_text(coverage):
             return False
-        found = search_few_units(coverage, run.check, limits_left(run).nodes)
+        nodes = run.limits.nodes
+        found = search_few_units(coverage, run.check, None if nodes is None else max(0, nodes - run.nodes))
         if found is None:
             return False
         run.count(nodes=found.nodes)

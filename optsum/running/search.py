@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from numbers import Rational
 from typing import Any, Final
@@ -199,9 +199,14 @@ def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
     return interrupted or deadline.reason == "interrupted"
 
 
+@cache
+def _greedy() -> Strategy:
+    return STRATEGIES.create(DEFAULT_HEURISTIC, {})
+
+
 def _start_greedily(run: Run, deadline: Deadline) -> None:
     """Let a run hold what greedy search finds by a deadline, in what is left of the evaluations."""
-    greedy: Strategy = STRATEGIES.create(DEFAULT_HEURISTIC, {})
+    greedy = _greedy()
     greedy.prepare(run.problem)
     most = run.limits.evaluations
     limits = Limits(
@@ -224,7 +229,7 @@ def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None
     strategy.prepare(problem)  # first: it may refuse
     problem.prepare()
     if strategy.exact:  # which starts from what is quickly found
-        STRATEGIES.create(DEFAULT_HEURISTIC, {}).prepare(problem)
+        _greedy().prepare(problem)
     if problem.can(Capability.BOUND) and not strategy.exact and bound != "none":
         import_module(CERTIFICATE).prepare(problem)
 

@@ -427,26 +427,38 @@ def _fill_greedily(core, ties, state):
             state[best] = 1
 
 
-def good_set(core: Core) -> tuple[tuple[int, ...], int]:
+@njit(cache=True)
+def _good_set(core, skip, ties, grain, from_knapsack, state):
+    """Fill a set up from the knapsack's solution, or from nothing; return its value without the base and joints.
+
+    One kernel does it all: calling one with a whole core takes as long as filling up a small one.
+    """
+    if from_knapsack:
+        _knapsack_set(core, skip, grain, state)
+    _fill_greedily(core, ties, state)
+    return total_of(state == 1, core)
+
+
+def _filled_up(core: Core, *, from_knapsack: bool) -> tuple[tuple[int, ...], int]:
+    state: States = np.zeros(core.size, np.int8)
+    ties = tie_tables(core, np.arange(core.size))
+    value = core.base + int(_good_set(core.plain, core.skip, ties, grain_of(core), from_knapsack, state))
+    units = tuple(sorted(core.ids[state == TAKEN].tolist()))
+    return units, reduced(core, state).base if core.tied else value
+
+
+def good_set(core: Core, greedy: tuple[tuple[int, ...], int] | None = None) -> tuple[tuple[int, ...], int]:
     """Return a feasible set and its value.
 
     With a least length only the knapsack's solution, filled up, is tried: it meets the limit by itself. The caller
     has seen to it that some set is feasible and that the knapsack's grain is 1 wherever there is a least length.
+    `greedy`: the set that filling up from nothing gives, where it is known.
     """
-    best: tuple[tuple[int, ...], int] = ((), core.base)
-    plain, ties = core.plain, tie_tables(core, np.arange(core.size))
-    for from_knapsack in (True, False):
-        state = np.zeros(core.size, np.int8)
-        if from_knapsack:
-            _knapsack_set(plain, core.skip, grain_of(core), state)
-        elif core.low > 0:
-            break
-        _fill_greedily(plain, ties, state)
-        value = _value_of(core, state)
-        units = tuple(sorted(core.ids[state == TAKEN].tolist()))
-        if from_knapsack or value > best[1]:
-            best = (units, value)
-    return best
+    best = _filled_up(core, from_knapsack=True)
+    if core.low > 0:
+        return best
+    other = greedy or _filled_up(core, from_knapsack=False)
+    return other if other[1] > best[1] else best
 
 
 def _value_of(core: Core, state: States) -> int:
@@ -687,7 +699,7 @@ class Driver(Monitor):
         one: bool = False,
     ) -> None:
         super().__init__(limits, deadline)
-        self._effort, self._one = effort, one
+        self._effort = effort
         self.store = NodeStore()
         self.program, self._size = program, program.size
         self._solved = -1
@@ -700,24 +712,19 @@ class Driver(Monitor):
                 f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
                 "is too large; measure the length in words or use the strategy milp."
             )
-        self._known = self._gains_all() if one and root is None else None
-        self._root = self._priced(self._core) if root is None and self._known is None else self._core
-        if self._known is not None:
-            self.feasible, self.upper = True, self._known[1]
-            return
+        self._greedy: tuple[tuple[int, ...], int] | None = None
+        self._most: int | None = None  # what gaining everything is worth, where a set that does so ends the search
+        if one and not self._core.tied and self._core.low <= 0:
+            self._most = most_of(self._core)
+        if self._most is not None and root is None and self._core.high >= 0:
+            self._greedy = _filled_up(self._core, from_knapsack=False)
+            if self._greedy[1] >= self._most:
+                self._root, self.feasible, self.upper = self._core, True, self._greedy[1]
+                return
+        self._root = self._priced(self._core) if root is None else self._core
         bound = upper_bound(self._root) if self._core.high >= 0 else None
         self.feasible = bound is not None
         self.upper = 0 if bound is None else bound // self._core.scale
-
-    def _gains_all(self) -> tuple[tuple[int, ...], int] | None:
-        """Return a set that gains everything there is, and its value, if filling up greedily finds one."""
-        core = self._core
-        if core.tied or core.low > 0 or core.high < 0:
-            return None
-        state: States = np.zeros(core.size, np.int8)
-        _fill_greedily(core.plain, tie_tables(core, core.ids), state)
-        value = _value_of(core, state)
-        return (tuple(sorted(core.ids[state == TAKEN].tolist())), value) if value >= most_of(core) else None
 
     def all_of(self, target: int) -> tuple[int, Termination | None]:
         """Enumerate every set of value >= `target`.
@@ -803,14 +810,14 @@ class Driver(Monitor):
 
         Where one optimum is wanted and the bound lets everything be gained, a set that does so ends the search.
         """
-        if self._known is not None:
-            return self._known
-        core = self._root
-        if self._one and not core.tied and core.low <= 0 and self.upper >= most_of(self._core):
-            units, value = good_set(core)
+        core, greedy = self._root, self._greedy
+        if greedy is not None and greedy[1] >= self.upper:
+            return greedy
+        if self._most is not None and self.upper >= self._most:
+            units, value = good_set(core, greedy)
             return (units, value) if value >= self.upper else shaken(core, units, self.upper)
-        found = polished(self._root, exchanges) if exchanges else None
-        return found or good_set(self._root)
+        found = polished(core, exchanges) if exchanges else None
+        return found or good_set(core, greedy)
 
     def value_of(self, units: tuple[int, ...]) -> int:
         """Value of a set of units."""

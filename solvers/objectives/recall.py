@@ -108,15 +108,16 @@ def solve_recall(
     there is none.
     """
     program = recall_program(coverage)
-    nothing = Diagram.of_sets([])
     try:
         engine = Driver(program, limits or Limits(), deadline, effort, one=not every)
     except Stopped as stopped:
         if not every:
             raise
-        return Optima(nothing, 0, reaches(coverage)[0], complete=False, termination=stopped.termination.value)
+        return Optima(
+            Diagram.of_sets([]), 0, reaches(coverage)[0], complete=False, termination=stopped.termination.value
+        )
     if not engine.feasible:
-        return Optima(nothing, 0, 0, statistics=engine.finish().as_dict())
+        return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.finish().as_dict())
     if at_most is not None:
         most = floor(at_most * int(coverage.constants[1])) - program.base
         engine.upper = min(engine.upper, most // engine.divisor)
@@ -134,13 +135,13 @@ def solve_recall(
         elif node == EMPTY_FAMILY:
             upper -= 1
     if termination is Termination.COMPLETED and node == EMPTY_FAMILY and (every or guess is None):
-        return Optima(nothing, 0, 0, statistics=engine.finish().as_dict())  # no set keeps all rows
+        return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.finish().as_dict())  # no set keeps all rows
     if node != EMPTY_FAMILY:
         value, diagram = upper, engine.store.diagram(node)
     else:
         if value < lowest:
             guess, value = engine.guess()
-        diagram = Diagram.of_sets([guess or ()]) if value >= lowest else nothing
+        diagram = Diagram.of_sets([guess or ()] if value >= lowest else [])
     statistics = engine.finish()
     if every:
         statistics.diagram = len(diagram.nodes)

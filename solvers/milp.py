@@ -257,6 +257,8 @@ def _own(run: Run, seconds: float) -> Run:
     strategy = BranchAndBound()
     strategy.accept(run.problem)
     own = Run(run.problem, Limits(time_s=seconds), seed=run.seed)
+    if run.selection is not None:
+        own.see(run.selection)
     try:
         strategy.search(own)
     except Stopped as stop:
@@ -742,29 +744,34 @@ class Milp(Strategy):
     def _conclude(self, run: Run, solver: Backend, model: LinearModel, outcome: RawOutcome) -> None:
         """Re-score a solver's answer, judge what it claims, and keep what is left of it."""
         known, worth = run.evaluation, None
+        beyond = _is_beyond(model)
         if outcome.selection is not None:
             try:
                 worth = self._worth(run, model, outcome.selection)
             except BackendError:
-                if not solver.options:
+                if not solver.options and not beyond:
                     raise
                 outcome = replace(outcome, selection=None, bound=None)  # tolerances may be to blame: it says nothing
-        verdict = judge(
-            outcome,
-            solver,
-            self.backend,
-            model,
-            worth,
-            None if known is None else Fraction(known.key) * model.denominator - model.offset,
-            gap=run.limits.gap,
-            neighbours=[] if outcome.selection is None else _neighbours(run.problem, model, outcome.selection),
-        )
+        try:
+            verdict = judge(
+                outcome,
+                solver,
+                self.backend,
+                model,
+                worth,
+                None if known is None else Fraction(known.key) * model.denominator - model.offset,
+                gap=run.limits.gap,
+                neighbours=[] if outcome.selection is None else _neighbours(run.problem, model, outcome.selection),
+            )
+        except BackendError:
+            if not beyond:
+                raise
+            verdict = Verdict()  # what is found is valid all the same
         if outcome.selection is not None:
             run.see(outcome.selection)
-        beyond = (outcome.infeasible or not run.problem.can(Capability.COVERAGE)) and _is_beyond(model)
         if verdict.bound is not None and not beyond:
             run.raise_bound(Fraction(verdict.bound + model.offset, model.denominator))
-        if beyond and (verdict.proven or verdict.within_gap):
+        if beyond and (outcome.optimal or outcome.infeasible):
             said = f"numbers of this program are larger than {self.backend} tells apart"
             if not prove(run):
                 raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is no proof")
@@ -774,11 +781,6 @@ class Milp(Strategy):
         if verdict.within_gap and run.limits.gap is not None and not solver.options:
             raise Stopped(Termination.GAP_REACHED)
         if verdict.proven:
-            if slack_of(max(abs(outcome.bound or 0), abs(outcome.objective or 0), abs(float(worth or 0)))) >= 1:
-                run.detail = (
-                    f"optimal up to {RELATIVE:g} of the objective, which is as far as {self.backend} sees: "
-                    "branch-and-bound proves it to the last digit"
-                )
             run.prove()
         elif solver.options and outcome.termination in {Termination.COMPLETED, Termination.FAILED}:
             raise stopped_by_options(solver, self.backend, outcome)

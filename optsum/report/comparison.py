@@ -59,6 +59,9 @@ def time_to_target(result: Result, target: float, sense: Sense) -> float | None:
     return None
 
 
+_SOLVED: Final = "Means are over the problems that a strategy solved."
+
+
 @dataclass
 class Details(Tabular):
     """Numbers of every strategy, problem by problem."""
@@ -123,7 +126,11 @@ class Details(Tabular):
                 values = (spread.mean, spread.std, spread.cv, spread.half_width, spread.lower, spread.upper)
                 table.rows.append([name, *map(number, values)])
         table.caption.append(f"CI: {INTERVALS['student']}.")
+        table.caption += self._solved()
         return table
+
+    def _solved(self) -> list[str]:
+        return [_SOLVED] if any(None in keys for keys in self._keys.values()) else []
 
     def ratios(self) -> Table:
         """Return quantiles of the ratios."""
@@ -132,6 +139,7 @@ class Details(Tabular):
             if found := self._ratios[name]:
                 at_one = sum(ratio == 1.0 for ratio in found) / len(found)
                 table.rows.append([name, *map(number, quantiles(found, list(_SHARES.values()))), share(at_one)])
+        table.caption += self._solved()
         return table
 
     def pairwise(self) -> Table:
@@ -473,6 +481,8 @@ def _ratios_at_limits(comparison: Comparison) -> Table:
     table = Table.of(["strategy"], [f"{limit:g} s" for limit in limits], "Mean ratio at each time limit")
     for name, found in cells.items():
         table.add(name, *(number(found.get(limit)) for limit in limits))
+    if any(row.failed for row in rows.values()):
+        table.caption.append(_SOLVED)
     return table
 
 
@@ -493,7 +503,7 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
     if plan.backends:
         yield "bound, nodes: means; each solver counts nodes in its own way, and some do not say."
     if any(row.failed for row in comparison.rows):
-        yield "Means are over the problems that a strategy solved."
+        yield _SOLVED
     if comparison.contradictions:
         names = ", ".join(comparison.contradictions[:5])
         yield (

@@ -291,14 +291,16 @@ class _Mean:
 
 @dataclass
 class _Sums:
-    """Of one system: its means over all topics, and over the topics that have each human score."""
+    """Of one system: its means over all topics; and those of each score and human score over topics that have both."""
 
     topics: int = 0
     over: int = 0
     worst: float | None = None
     rouge: defaultdict[Point, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
     human: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
-    beside: defaultdict[tuple[str, Point], _Mean] = field(default_factory=lambda: defaultdict(_Mean))
+    both: defaultdict[tuple[str, Point], tuple[_Mean, _Mean]] = field(
+        default_factory=lambda: defaultdict(lambda: (_Mean(), _Mean()))
+    )
 
 
 class SystemScores(Tabular):
@@ -335,8 +337,10 @@ class SystemScores(Tabular):
                 sums.rouge[metric, measure].add(_value(row, metric, measure))
             for name, value in row["human"].items():
                 sums.human[name].add(value)
-                for metric, measure in points:
-                    sums.beside[name, (metric, measure)].add(_value(row, metric, measure))
+                for point in points:
+                    if (scored := _value(row, *point)) is not None:
+                        sums.both[name, point][0].add(scored)
+                        sums.both[name, point][1].add(value)
         for name in {name for row in good for name in row["human"]}:
             rated = [row for row in good if name in row["human"]]
             for metric, measure in points:
@@ -390,9 +394,10 @@ class SystemScores(Tabular):
         found = []
         names = dict.fromkeys(name for sums in self._systems.values() for name in sums.human)
         for name, (metric, measure) in product(names, self._points):
-            rated = [sums for sums in self._systems.values() if name in sums.human]
-            human = [sums.human[name].value or 0.0 for sums in rated]
-            values = [sums.beside[name, (metric, measure)].value or 0.0 for sums in rated]
+            means = [sums.both[name, (metric, measure)] for sums in self._systems.values()]
+            values, human = (
+                [mean.value for mean in side if mean.value is not None] for side in zip(*means, strict=True)
+            )
             linear, ranks = self._of_topics[name, (metric, measure)]
             found.append(
                 HumanCorrelation(

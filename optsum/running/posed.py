@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -16,10 +17,11 @@ from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, topic_of
 from optsum.corpus.topics import makes_problems, read_topics
 from optsum.coverage.instance import Coverage, Sense
 from optsum.coverage.normal_form_json import FORMAT
-from optsum.errors import InputError
+from optsum.errors import InputError, spoken
 from optsum.options.options import read_config
 from optsum.problem.problem import Problem
 from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
+from optsum.running.each_topic import say_warned
 from optsum.system.files import begin_of
 
 _BEGIN: Final = 4096
@@ -70,8 +72,20 @@ def started(topics: Any, start: Any, reading: Reading) -> Any:
         return topics
     if isinstance(topics, Topic):
         return replace(topics, start=tuple(start))
-    starts = _starts_of(start)
-    return (_with_start(topic, starts, reading) for topic in topics_of(topics, reading))
+    return _with_starts(topics_of(topics, reading), _starts_of(start), reading)
+
+
+def _with_starts(topics: Iterable[Any], starts: Mapping[str, Any], reading: Reading) -> Iterator[Any]:
+    """Yield topics with their starts, and say of how many there is none."""
+    warned: Counter[str | None] = Counter()
+    said = None
+    for topic in topics:
+        made = _with_start(topic, starts, reading)
+        missing = isinstance(made, Topic) and made.start is None
+        said = said or (spoken(f"--start has no selection for {made.id!r}") if missing else None)
+        warned[said if missing else None] += 1
+        yield made
+    say_warned(warned)
 
 
 def _with_start(topic: Any, starts: Mapping[str, Any], reading: Reading) -> Any:

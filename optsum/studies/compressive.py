@@ -10,14 +10,14 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from optsum.contracts.result import Status
+from optsum.contracts.result import Status, Termination
 from optsum.corpus.alternatives import text_of
 from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.statistics import mean_of, wilcoxon
-from optsum.report.tables.table import Cell, Table, number
-from optsum.running.one_problem import Setup, build, run_task
+from optsum.report.tables.table import Cell, Table, counted, number
+from optsum.running.one_problem import Setup, build, run_task, unsolved
 from optsum.studies.base import (
     TIME_LIMIT,
     Cut,
@@ -34,6 +34,7 @@ from optsum.studies.base import (
     with_references,
     without_interruption,
 )
+from optsum.system.clock import TimeOver, clock
 from optsum.text.lengths import joined, word_count
 from optsum.text.tokenizers import Sentence
 
@@ -106,7 +107,11 @@ class CompressiveStudy(Study):
 
     def lacking(self) -> list[str]:
         """Return how many oracles are not proven."""
-        return unproven([row["status"] != Status.OPTIMAL for row in self.of("oracle")])
+        oracles = self.of("oracle")
+        held = [row for row in oracles if row["recall"] is not None]
+        nothing = len(oracles) - len(held)
+        left = [f"{counted(nothing, 'oracle')} of which nothing was found in time"] if nothing else []
+        return [*unproven([row["status"] != Status.OPTIMAL for row in held]), *left]
 
     def tables(self) -> list[Table]:
         """Return Table 1 with what the oracles consist of, what compression gains, Table 2, summaries side by side."""
@@ -120,8 +125,12 @@ class CompressiveStudy(Study):
 
     def values(self, formulation: str, optimized: str, evaluated: str) -> dict[str, float]:
         """Return the recall in one variant of the oracles that are best in another, by topic."""
+        return {row["id"]: row["recall"][evaluated] for row in self._found(formulation, optimized)}
+
+    def _found(self, formulation: str, optimized: str) -> list[Row]:
+        """Return the oracles that are best in one variant, but for those of which nothing was found in time."""
         rows = self.of("oracle", formulation=formulation, optimized=optimized)
-        return {row["id"]: row["recall"][evaluated] for row in rows}
+        return [row for row in rows if row["recall"] is not None]
 
     def mean(self, formulation: str, optimized: str, evaluated: str) -> float | None:
         """Return the mean of `values`; None without a topic."""
@@ -136,9 +145,9 @@ class CompressiveStudy(Study):
         )
         for formulation in FORMULATIONS:
             for optimized in VARIANTS:
-                if not (found := self.of("oracle", formulation=formulation, optimized=optimized)):
+                if not (found := self._found(formulation, optimized)):
                     continue
-                means = {what: fmean(row[what] or 0 for row in found) for what in ("sentences", "compressed", "length")}
+                means = {what: fmean(row[what] for row in found) for what in ("sentences", "compressed", "length")}
                 cells = [number(self.mean(formulation, optimized, evaluated)) for evaluated in VARIANTS]
                 cells += [number(len(found), 0), number(means["sentences"], 2), number(means["compressed"], 2)]
                 cells += [number(means["length"], 1), number(fmean(row["seconds"] for row in found), 3)]
@@ -222,10 +231,16 @@ def _evaluated(summary: Sequence[Sentence], topic: Topic, setups: Mapping[tuple[
 
 def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[tuple[str, str], Setup]) -> Row:
     """Return an oracle with its recall in every variant, computed from its text."""
-    task = build(topic, setup)
-    result = without_interruption(run_task(task, setup))
-    chosen = set(result.selection or ())
-    bare = task.decode(tuple(unit for unit, each in enumerate(task.units) if each in chosen)) or ()
+    began, bare = clock(), None
+    try:
+        task = build(topic, setup, setup.limits.building())
+    except TimeOver:
+        result = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+    else:
+        result = without_interruption(run_task(task, setup, began=began))
+        if result.selection is not None:
+            chosen = set(result.selection)
+            bare = task.decode(tuple(unit for unit, each in enumerate(task.units) if each in chosen))
     whole = set(topic.sentences)
     return {
         "kind": "oracle",
@@ -233,9 +248,9 @@ def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[t
         "optimized": name[1],
         "chunk_profile": setup.options.chunk_profile,
         "status": result.status.value,
-        "recall": _evaluated(bare, topic, setups),
-        "sentences": len(bare),
-        "compressed": sum(text not in whole for text in bare),
+        "recall": None if bare is None else _evaluated(bare, topic, setups),
+        "sentences": len(bare or ()),
+        "compressed": sum(text not in whole for text in bare or ()),
         "length": result.length,
         "seconds": result.seconds,
         "selection": result.to_row()["selection"],

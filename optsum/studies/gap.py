@@ -174,6 +174,12 @@ class GapStudy(Study):
         one, other = self.recalls(line, metric), self.recalls(against, metric)
         return mean_of(other[topic] - one[topic] for topic in one if topic in other)
 
+    def share(self, line: str, metric: str) -> float | None:
+        """Return the recall as a share of any text's, on the topics of the line; None where that is 0."""
+        one, whole = self.recalls(line, metric), self.recalls(ANY_TEXT, metric)
+        most = sum(whole[topic] for topic in one)
+        return sum(one.values()) / most if most else None
+
     def tables(self) -> list[Table]:
         """Return the one table."""
         seeds = len(seeds_of(self.seeds))
@@ -186,14 +192,12 @@ class GapStudy(Study):
             cells = [number(len(self.recalls(line, self.wanted[0])), 0)]
             above = next((other for other in reversed(lines[:place]) if other in _LIMITS), "")
             for metric in self.wanted:
-                mean, whole = self.mean(line, metric), self.mean(ANY_TEXT, metric)
                 lost = self.lost(line, metric, above) if above else None
-                share = None if mean is None or not whole else mean / whole
                 deviation = [number(self.over_seeds(line, metric))] if spread else []
-                cells += [number(mean), *deviation, number(lost), share_of(share)]
+                cells += [number(self.mean(line, metric)), *deviation, number(lost), share_of(self.share(line, metric))]
             table.rows.append([line, *cells])
         table.caption += [
-            "lost: against the nearest limit above, on the topics that have both.",
+            "lost: against the nearest limit above; of any text: share of its recall; on the topics that have both.",
             "any text: no text of at most so many of the documents' words has more; proven.",
         ]
         if spread:

@@ -113,7 +113,10 @@ class HiraoStudy(Study):
         all_ = counted(len(problems), "problem")
         said = []
         if open_ := sum(not _is_proven(row) for row in problems):
-            said.append(f"{open_} of {all_}, whose optimum was not proven in time: all tables lack them")
+            said.append(
+                f"{open_} of {all_}, whose optimum was not proven, or greedy extract not found, in time: all tables "
+                "lack them, and scores of systems beside oracles are of the others"
+            )
         if many := sum(not row["complete"] for row in problems):
             said.append(
                 f"{many} of {all_}, not all of whose oracles were found in time: Tables 4 and 6 lack them, so that "
@@ -471,15 +474,16 @@ def systems(study: HiraoStudy) -> Table | None:
     table = study.table("ROUGE of systems beside oracles (Table 3)", ["system"], headings)
     oracle = _of_problems(study, "oracle")
     for setting in ("multi", "single"):
-        means = [_mean(oracle(setting, metric)) for metric in METRICS]
-        cells = [*means, "-", "-"] if setting == "multi" else ["-", "-", *means]
-        table.rows.append([f"Oracle ({setting})", str(study.topics), *cells, *9 * ["-"]])
+        found = [oracle(setting, metric) for metric in METRICS]
+        cells = [*map(_mean, found), "-", "-"] if setting == "multi" else ["-", "-", *map(_mean, found)]
+        table.rows.append([f"Oracle ({setting})", str(max(map(len, found))), *cells, *9 * ["-"]])
     for name in names:
         of = {group: _of_system(study, name, group[1], group[0]) for group in product(SETTINGS, METRICS)}
         shares = [_share(of[group], oracle(*group)) for group in of]
         tests = [_paired(oracle(*group), of[group]) for group in of]
         words = [row["words"] for row in study.of("system", system=name, metric="rouge-1")]
-        table.rows.append([name, str(len(words)), *map(_mean, of.values()), *shares, *tests, number(fmean(words), 1)])
+        topics = str(max(map(len, of.values())))
+        table.rows.append([name, topics, *map(_mean, of.values()), *shares, *tests, number(fmean(words), 1)])
     longer = sum(row["words"] > study.max_length for row in study.of("system", metric="rouge-1"))
     table.caption.append(f"{str(study.cut).capitalize()}; longer than oracles may be: {longer}.")
     table.caption += ["share: of the oracle's score, on the same topics; words: of summaries that are not cut.", _TEST]
@@ -596,7 +600,13 @@ def _of_problems(study: HiraoStudy, name: str) -> Callable[[str, str], dict[str,
 
 
 def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str) -> dict[str, float]:
-    return {row["id"]: row[setting] for row in study.of("system", system=system, metric=metric)}
+    """Return the scores of a system by topic, against the references whose oracle is known: their mean."""
+    known = grouped((row["id"], row["reference"]) for row in study.of_problems(metric, setting, every=False))
+    return {
+        row["id"]: row["multi"] if setting == "multi" else fmean(row["by_reference"][number] for number in references)
+        for row in study.of("system", system=system, metric=metric)
+        if (references := known.get(row["id"]))
+    }
 
 
 def _best_peer(study: HiraoStudy, metric: str) -> str | None:
@@ -890,7 +900,8 @@ def _system(
         row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
         row["words"] = words
         row["multi"] = score_of(text, topic.references, setup, metric).recall
-        row["single"] = fmean(score_of(text, (one,), setup, metric).recall for one in topic.references)
+        row["by_reference"] = [score_of(text, (one,), setup, metric).recall for one in topic.references]
+        row["single"] = fmean(row["by_reference"])
         if extract is not None:
             row |= {"selection": list(extract.units), "others": extract.others}
             for setting in SETTINGS:

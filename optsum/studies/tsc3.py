@@ -297,13 +297,19 @@ def readability(study: Study, condition: str) -> Table:
     names = sorted(found)
     about = f", {condition}" if condition else ""
     table = study.table(f"Quality questions (Table 6{about})", ["ID"], names)
-    for system in systems(study):
-        rows = of(study, system, condition)
-        values = [[row["human"][name] for row in rows if name in row["human"]] for name in names]
+    rows = {system: of(study, system, condition) for system in systems(study)}
+    for system, scores in rows.items():
+        values = [[row["human"][name] for row in scores if name in row["human"]] for name in names]
         if any(values):
             table.rows.append([system, *(number(mean_of(each), 3) for each in values)])
     table.caption.append("Imported, human.q00 to human.q15 of the systems' file; means over topics.")
+    table.caption += _uneven(rows, [partial(_answered, name) for name in names])
     return table
+
+
+def _answered(name: str, row: Row) -> float | None:
+    answer: float | None = row["human"].get(name)
+    return answer
 
 
 def question_answering(study: Study) -> Table:
@@ -331,14 +337,19 @@ def _get(name: str) -> _Measure:
 
 
 def _left_out(study: Study, measure: str, reason: str) -> list[str]:
-    """Say which systems a table lacks, and whether means are of different topics."""
+    """Say which systems a table lacks."""
     counts = {
         name: sum(row["system"] == name and measure in row for row in study.of("score")) for name in systems(study)
     }
-    said = [f"Not in this table: {name}, which {reason}." for name, count in counts.items() if not count]
-    if len({count for count in counts.values() if count}) > 1:
-        said.append("Not every system is scored on every topic; each mean is over the topics it is scored on.")
-    return said
+    return [f"Not in this table: {name}, which {reason}." for name, count in counts.items() if not count]
+
+
+def _uneven(rows: Mapping[str, Sequence[Row]], measures: Iterable[_Measure]) -> list[str]:
+    """Say so if systems' means are of different topics."""
+    counts = [{sum(measure(row) is not None for row in found) for found in rows.values()} for measure in measures]
+    if all(len(each - {0}) < 2 for each in counts):
+        return []
+    return ["Not every system is scored on every topic; each mean is over the topics it is scored on."]
 
 
 def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
@@ -347,19 +358,20 @@ def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
     named = {name: name.capitalize() or ("Other" if len(found) > 1 else "") for name in found}
     headings = [f"{named[condition]} {name}".strip() for condition in found for name in measures]
     table = study.table(title, ["ID"], headings)
-    for system in systems(study):
-        values = [
-            mean_of(measure(row) for row in of(study, system, condition))
-            for condition in found
-            for measure in measures.values()
-        ]
+    uneven: list[str] = []
+    rows = {system: {condition: of(study, system, condition) for condition in found} for system in systems(study)}
+    for system, by_condition in rows.items():
+        values = [mean_of(map(measure, by_condition[each])) for each in found for measure in measures.values()]
         if any(value is not None for value in values):
             table.rows.append([system, *(number(value, 3) for value in values)])
+    for each in found:
+        uneven = uneven or _uneven({system: held[each] for system, held in rows.items()}, measures.values())
     missing = [name for name in _CONDITIONS if name not in found]
     if found == [""]:
         table.caption.append("No topic has meta.condition (short or long): all are averaged together.")
     elif missing:
         table.caption.append(f"No topic has the condition {' or '.join(missing)}, so there are no such columns.")
+    table.caption += uneven
     return table
 
 

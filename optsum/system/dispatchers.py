@@ -79,7 +79,21 @@ def _check_seal(held: bytes) -> bytes:
 
 
 class _Sealed(caching.IndexDataCacheFile):  # type: ignore[misc]
-    """The files of a kernel, with checksums; pipes and folders in their place are no files."""
+    """The files of a kernel, with checksums; pipes and folders in their place are no files.
+
+    Code says what it is of: two processes that compile at once may give the same name to different code, and files may
+    be copied over one another.
+    """
+
+    def load(self, key: Any) -> Any:
+        held = super().load(key)
+        return held[1] if held is not None and held[0] == self._stamp(key) else None
+
+    def save(self, key: Any, data: Any) -> None:
+        super().save(key, (self._stamp(key), data))
+
+    def _stamp(self, key: Any) -> Any:
+        return self._index_name, self._source_stamp, key
 
     def _load_index(self) -> Any:
         index = Path(self._index_path)

@@ -11,6 +11,7 @@ import pytest
 
 import optsum
 from optsum.cli import main
+from optsum.report.system_scores import OracleScores
 
 TIES: dict[str, Any] = {
     "id": "t",
@@ -44,6 +45,23 @@ def test_the_papers_measure_by_hand() -> None:
     agreement = {(one.metric, one.measure): one for one in scores.agreements}
     assert agreement["oracle rouge-1", "f1"].system_spearman == pytest.approx(1.0)
     assert agreement["oracle rouge-1", "f1"].summary_spearman == pytest.approx(1.0)
+
+
+def test_people_are_held_against_scores_of_the_same_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What people said of a topic whose oracles are unknown is not beside the means of the others, nor is it 0."""
+    real = OracleScores.of
+
+    def unknown(self: OracleScores, topic: optsum.Topic) -> dict[str, Any]:
+        return dict.fromkeys(self.metrics) if topic.id == "late" else real(self, topic)
+
+    monkeypatch.setattr(OracleScores, "of", unknown)
+    late = [{**system, "topic_id": "late", "human": {"good": -9 * system["human"]["good"]}} for system in SYSTEMS]
+    only = {**SYSTEMS[0], "topic_id": "late", "system": "only", "human": {"good": 9}}
+    topics, options = [TIES, {**TIES, "id": "late"}], {"metric": "rouge-1", "oracles": True, "max_length": 3}
+    scores = optsum.score(topics, [*SYSTEMS, *late, only], **options)
+    alone = optsum.score([TIES], SYSTEMS, **options)
+    for one, other in zip(scores.agreements, alone.agreements, strict=True):
+        assert one.metric == "rouge-1" or one == other
 
 
 PAPER: dict[str, Any] = {

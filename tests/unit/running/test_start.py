@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,6 +53,24 @@ def test_starts_come_from_rows_of_a_former_run(tmp_path: Path) -> None:
     assert main(["solve", str(lines), "--strategy", "random", *same]) == 0
     assert [row.objective for row in optsum.solve_all(lines, max_length=6, strategy="random", start=first)] == [1.0]
     assert main(["compare", str(lines), "--strategies", "random", *same, "--overwrite"]) == 0
+
+
+def test_topics_that_the_starts_do_not_name_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    topics = [{"id": name, "documents": [["a b", "c"]], "references": [["a b c"]]} for name in "tuv"]
+    rows = tmp_path / "rows.csv"
+    rows.write_text("id,selection\nt,[0]\nother,[1]\nu,\n")
+    starts: tuple[Any, ...] = (rows, {"t": [0]}, [optsum.solve(topics[0], max_length=3)])
+    for start in starts:
+        caplog.clear()
+        assert [row.status for row in optsum.solve_all(topics, max_length=3, strategy="lead", start=start)]
+        assert caplog.messages == ["2 of 3 topics: start has no selection for 'u'"]
+    caplog.clear()
+    assert list(optsum.solve_all(topics[:1], max_length=3, strategy="lead", start=rows))
+    assert caplog.messages == []
+    lines = tmp_path / "t.jsonl"
+    lines.write_text("\n".join(map(json.dumps, topics)))
+    assert main(["solve", str(lines), "--max-length", "3", "--start", str(rows), "-o", str(tmp_path / "o.jsonl")]) == 0
+    assert "2 of 3 topics: --start has no selection for 'u'" in caplog.text
 
 
 def test_a_start_that_cannot_be_is_refused() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 import optsum
+from optsum.running.one_problem import build
 from optsum.studies import study
 from optsum.studies.compressive import FORMULATIONS, VARIANTS, CompressiveStudy
+from optsum.system.clock import TimeOver
 
 PARSES = [
     "1 Cats cat NOUN NNS _ 3 nsubj _ _\n2 often often ADV RB _ 3 advmod _ _\n3 sleep sleep VERB VBP _ 0 root _ _",
@@ -127,3 +129,17 @@ def test_systems_are_cut_as_the_caption_says() -> None:
         assert row["recall"]["R2"] == pytest.approx(score.recall)
         assert (row["sentences"], row["length"]) == (len(kept), len(" ".join(kept).split()))
         assert said in " ".join(report.recall().caption)
+
+
+def test_an_oracle_that_was_not_found_in_time_is_no_recall_of_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(topic: optsum.Topic, *given: Any, **more: Any) -> Any:
+        if topic.id == "late":
+            raise TimeOver
+        return build(topic, *given, **more)
+
+    monkeypatch.setattr("optsum.studies.compressive.build", late)
+    report = study_compressive([TOPIC, {**TOPIC, "id": "late"}], max_length=4)
+    alone = study_compressive([TOPIC], max_length=4)
+    assert [row[:6] for row in report.recall().rows] == [row[:6] for row in alone.recall().rows]
+    assert report.lacking() == ["6 oracles of which nothing was found in time"]
+    assert {row["status"] for row in report.of("oracle") if row["id"] == "late"} == {"no_solution"}

@@ -176,6 +176,15 @@ def test_with_several_seeds_it_is_the_mean_of_single_runs(tmp_path: Path) -> Non
         optsum.study("gap", given, seeds="0-3", **options)
 
 
+def test_shares_are_of_the_topics_that_a_line_has() -> None:
+    other = {"id": "u", "documents": [["one two three"]], "references": [["four five six one"]]}
+    study = study_gap([TOPIC, other], max_length=4, strategies="greedy", metrics="rouge-1")
+    alone = study_gap([TOPIC], max_length=4, strategies="greedy", metrics="rouge-1")
+    assert study.mean("any text", "rouge-1") != alone.mean("any text", "rouge-1")
+    assert study.share("compressive oracle", "rouge-1") == alone.share("compressive oracle", "rouge-1")
+    assert study.share("greedy", "rouge-1") != alone.share("greedy", "rouge-1")
+
+
 def test_proofs_have_a_time_limit_of_their_own() -> None:
     study = GapStudy(exact_time_limit=9, time_limit=2, strategies="greedy")
     assert {options.strategy: options.time_limit for options in study.searches()} == {

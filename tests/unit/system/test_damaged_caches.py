@@ -53,3 +53,15 @@ def test_the_checksum_is_looked_at_before_machine_code_is_run(tmp_path: Path) ->
     done = run_kernel(tmp_path)
     assert done.returncode == 0
     assert "the checksum is another" in done.stderr
+
+
+def test_code_of_another_kernel_is_not_run(tmp_path: Path) -> None:
+    """Its checksum is right: the files were mixed up, or two processes gave one name to the code of two signatures."""
+    done = run_kernel(
+        tmp_path, program=f"{KERNEL}\nfrom optsum.studies.tsc3 import answer_score\nanswer_score('a', 'b')"
+    )
+    assert done.returncode == 0, done.stderr
+    (file,), (other,) = (tmp_path.rglob(f"{name}*.1.nbc") for name in ("core.gcd", "tsc3._distance"))
+    file.write_bytes(other.read_bytes())
+    done = run_kernel(tmp_path)
+    assert done.returncode == 0, done.stderr

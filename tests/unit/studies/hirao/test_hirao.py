@@ -315,6 +315,28 @@ def test_problems_whose_optimum_is_proven_count_though_not_all_oracles_were_foun
     assert shown["rouge-1", "single"][0].startswith(">= ")
 
 
+def test_systems_are_held_against_the_references_whose_oracle_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside means of some problems, those of a system over all of them would compare two sets of references."""
+    real = hirao._problem
+
+    def unproven(part: optsum.Topic, *given: Any) -> Any:
+        row, oracles = real(part, *given)
+        late = part.id in {"ties#0", "late", "late#0"}
+        return ({"complete": False, "proven": False, "feasible": row["feasible"]}, None) if late else (row, oracles)
+
+    monkeypatch.setattr(hirao, "_problem", unproven)
+    late = {**TIES, "id": "late", "references": [["beta"]]}
+    summaries = [{"topic_id": name, "system": "mine", "summary": ["alpha beta"]} for name in ("ties", "late")]
+    study = study_hirao([TIES, late], summaries, max_length=4, one="none", bound="lagrangian", extracts=0)
+    shown = {row[0]: row[1:] for row in scores(study).rows}
+    assert shown["Peer"][0] == "0.4000"
+    assert shown["Peer (single)"] == ["0.0000", "0.0000"]  # nothing of the other reference
+    table = systems(study)
+    assert table is not None
+    assert {row[0]: row[1] for row in table.rows} == {"Oracle (multi)": "1", "Oracle (single)": "1", "mine": "1"}
+    assert "scores of systems beside oracles are of the others" in study.lacking()[0]
+
+
 # --- what of systems counts, and the distribution of all extracts ---------------------------------------------------
 
 

@@ -398,6 +398,19 @@ def test_what_people_said_stands_beside_what_is_computed() -> None:
     assert joined == {"one": ["-", "2"], "HUMAN": ["1", "-"], "abstract": ["1", "-"]}
 
 
+def test_means_of_different_topics_are_said_of_every_table() -> None:
+    topics = [{**AIBO, "id": name} for name in ("a", "b")]
+    rated = {"content": 0.5, "q00": 1}
+    systems = [
+        *({"topic_id": name, "system": "both", "selection": [0], "human": rated} for name in ("a", "b")),
+        {"topic_id": "a", "system": "one", "selection": [0], "human": rated},
+    ]
+    uneven = study_tsc3(topics, systems).tables()[1:]
+    assert ["Not every system is scored on every topic" in str(table) for table in uneven] == [True] * 4
+    even = study_tsc3(topics[:1], systems).tables()[1:]
+    assert not any("Not every system is scored on every topic" in str(table) for table in even)
+
+
 def test_of_a_long_line_that_is_no_table_the_beginning_is_said() -> None:
     with pytest.raises(InputError, match="is not made of ids") as caught:
         parse_cover_table("1 {" + "a b" * 100_000 + "}", topic_id="t", source="file")

@@ -15,11 +15,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Run, Stopped
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection
+from optsum.system.clock import Stopped
 
 from .starting import at_least, seconds_of
 

@@ -8,13 +8,12 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Run, Stopped
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
-from optsum.system.clock import TimeOver
+from optsum.system.clock import Stopped, Termination
 from optsum.whole import LARGEST
 
 GUARANTEE: Final = 0.5 * (1 - 1 / e)
@@ -118,11 +117,7 @@ class Greedy(Strategy):
         from optsum.coverage.climb import climbers_of
 
         run.check()
-        try:
-            climbers = climbers_of(coverage, run.deadline)
-        except TimeOver:
-            run.check()
-            raise
+        climbers = climbers_of(coverage, run.deadline)
         if climbers is None:
             return None
         most = run.limits.evaluations

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from optsum.contracts.run import Run, Stopped
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
-from optsum.system.clock import clock
+from optsum.system.clock import Stopped, clock
 
 from .greedy import Greedy
 

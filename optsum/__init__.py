@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         OptionNames as OptionNames,
         SizeLimit as SizeLimit,
     )
-    from optsum.contracts.result import Result as Result, Status as Status, Termination as Termination
-    from optsum.contracts.run import Limits as Limits, Run as Run, Stopped as Stopped
+    from optsum.contracts.result import Result as Result, Status as Status
+    from optsum.contracts.run import Limits as Limits, Run as Run
     from optsum.contracts.strategy import Strategy as Strategy
     from optsum.corpus.alignment import align as align
     from optsum.corpus.formats.cover_table import parse_cover_table as parse_cover_table
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from optsum.running.topics import solve as solve, solve_all as solve_all
     from optsum.studies import study as study
     from optsum.studies.tsc3 import score_extract as score_extract
+    from optsum.system.clock import Stopped as Stopped, Termination as Termination
     from optsum.text.analyzer import Analyzer as Analyzer
 
 _NAMES = {
@@ -82,8 +83,8 @@ _NAMES = {
         "chunks.rules.files": "+parse_rules",
         "contracts.backend": "+Availability +Backend +BoundQuality +Declaration +Ending +OptionNames +RawOutcome "
         "+SizeLimit",
-        "contracts.result": "Result Status Termination",
-        "contracts.run": "Limits +Run +Stopped",
+        "contracts.result": "Result Status",
+        "contracts.run": "Limits +Run",
         "contracts.strategy": "+Strategy",
         "corpus.alignment": "align",
         "corpus.formats.cover_table": "+parse_cover_table",
@@ -122,6 +123,7 @@ _NAMES = {
         "running.topics": "solve solve_all",
         "studies": "study",
         "studies.tsc3": "score_extract",
+        "system.clock": "Termination +Stopped",
         "text.analyzer": "+Analyzer",
     }.items()
     for name in names.split()

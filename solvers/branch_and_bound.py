@@ -10,8 +10,7 @@ from math import ceil, floor, isfinite
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import LengthSearch, Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
@@ -23,11 +22,11 @@ from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, require
 from optsum.program.surrogate import reaches
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.compiled import compiles
 
-from .engine.core import rehearsal, stop_at
-from .engine.driver import Driver, Meter
+from .engine.core import Budget, rehearsal
+from .engine.driver import Driver, sets_reaching
 from .engine.program import program_of, spread
 from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, evaluated_near, worth
@@ -239,18 +238,17 @@ class BranchAndBound(Strategy):
         return None if self.bound == "knapsack" else prove_extracts(extracts)
 
     @staticmethod
-    def search_few_units(run: Run) -> bool:
-        """Search for a while where selections have few units (`few_units`); return whether the optimum is proven."""
+    def search_few_units(run: Run, coverage: Coverage | None = None) -> bool:
+        """Search for a while where selections have few units (`few_units`); return whether the optimum is proven.
+
+        `coverage`: of the same selections and values as the problem's; by default that.
+        """
         if _bounds_itself(run.problem):
             return False
-        return BranchAndBound._searched_few_units(run, run.problem.coverage.merged)
-
-    @staticmethod
-    def _searched_few_units(run: Run, coverage: Coverage) -> bool:
+        coverage = coverage or run.problem.coverage.merged
         if coverage.ceilings and is_whole_text(coverage):
             return False
-        nodes = run.limits.nodes
-        found = search_few_units(coverage, run.check, None if nodes is None else max(0, nodes - run.nodes))
+        found = search_few_units(coverage, run.check, run.limits.after(nodes=run.nodes).nodes)
         if found is None:
             return False
         run.count(nodes=found.nodes)
@@ -285,14 +283,20 @@ class BranchAndBound(Strategy):
             return True
         if self.bound != "knapsack":
             coverage = with_minimum_row(coverage.merged)
+        limits = limits_left(run)
         if is_linear(coverage):
-            self._search_linear(run, coverage)
+            if self.bound == "knapsack":
+                found = solve_knapsack(coverage, limits, run.deadline, every=False)
+            else:
+                known = None if run.root_bound is None else Fraction(run.root_bound)
+                found = solve_by_parts(coverage, limits, run.deadline, every=False, at_most=known, start=run.selection)
+            _conclude(run, _compared(found, coverage))
             return True
         if coverage.ceilings:
             coverage = tightened(coverage, run.deadline)
-            if self._searched_few_units(run, coverage):
+            if self.search_few_units(run, coverage):
                 return True
-        limits = limits_left(run)
+            limits = limits_left(run)
         patience = _patience(run.problem, limits)
         visits = patience is not limits and (most is None or (patience.nodes or 0) <= most)
         patient = not visits and (most is None or (limits.nodes is not None and limits.nodes <= most))
@@ -303,15 +307,6 @@ class BranchAndBound(Strategy):
         if given_up and visits:
             Exhaustive().search(run)
         return visits or not given_up
-
-    def _search_linear(self, run: Run, coverage: Coverage) -> None:
-        limits = limits_left(run)
-        if self.bound == "knapsack":
-            found = solve_knapsack(coverage, limits, run.deadline, every=False)
-        else:
-            known = None if run.root_bound is None else Fraction(run.root_bound)
-            found = solve_by_parts(coverage, limits, run.deadline, every=False, at_most=known, start=run.selection)
-        _conclude(run, _compared(found, coverage))
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         """Return all optima."""
@@ -326,7 +321,7 @@ class BranchAndBound(Strategy):
             return enumerate_covers(coverage, limits, should_stop=should_stop)
         if self.bound != "knapsack":
             coverage = with_minimum_row(coverage.merged)
-        deadline = Deadline(limits.time_s, should_stop)
+        began, deadline = clock(), Deadline(limits.time_s, should_stop)
         if is_linear(coverage):
             solve = solve_knapsack if self.bound == "knapsack" else solve_by_parts
             found = _compared(solve(coverage, limits, deadline, every=True), coverage)
@@ -334,7 +329,7 @@ class BranchAndBound(Strategy):
         patient = _patience(problem, limits)
         found = _solve_ratios(tightened(coverage, deadline), patient, deadline, every=True)
         if found.termination == Termination.NODE_LIMIT and patient is not limits:
-            return Exhaustive().enumerate(problem, _left(limits, deadline), should_stop)
+            return Exhaustive().enumerate(problem, limits.after(clock() - began), should_stop)
         found = replace(found, statistics={**found.statistics, "diagram": len(found.diagram.nodes)})
         return _shown(problem, _bounded(problem, found, limits, deadline))
 
@@ -353,12 +348,12 @@ class BranchAndBound(Strategy):
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, lambda part, *rest: self.near(part, nearness, *rest))
         coverage = with_minimum_row(coverage.merged)
-        deadline = Deadline(limits.time_s, should_stop)
+        began, deadline = clock(), Deadline(limits.time_s, should_stop)
         linear = is_linear(coverage) or is_cover(coverage)
         patient = limits if linear else _patience(problem, limits)
         found = near_optima(tightened(coverage, deadline), nearness, patient, deadline, linear=linear)
         if found.termination == Termination.NODE_LIMIT and patient is not limits:
-            return Exhaustive().near(problem, nearness, _left(limits, deadline), should_stop)
+            return Exhaustive().near(problem, nearness, limits.after(clock() - began), should_stop)
         return _shown(problem, _bounded(problem, found, limits, deadline))
 
     def by_length(
@@ -427,10 +422,6 @@ def _patience(problem: Problem, limits: Limits) -> Limits:
     return limits if limits.nodes is not None and limits.nodes <= nodes else replace(limits, nodes=nodes)
 
 
-def _left(limits: Limits, deadline: Deadline) -> Limits:
-    return replace(limits, time_s=None if limits.time_s is None else deadline.left_s)
-
-
 def _see(run: Run, selection: Selection, claimed: Fraction) -> None:
     seen = run.see(selection)
     if not seen.feasible or seen.key != claimed:
@@ -459,7 +450,7 @@ def _solve_ratios(
 
 def _run_few_units() -> None:
     with rehearsal() as deadline:
-        search_few_units(_two_ratios(), lambda: stop_at(deadline))
+        search_few_units(_two_ratios(), deadline.check)
 
 
 def _run_recall() -> None:
@@ -620,7 +611,7 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
         return engine.store.diagram(node), reason
 
     def statistics() -> Mapping[str, Any]:
-        return engine.finish().as_dict()
+        return engine.as_dict()
 
     selection, termination, key, bound = None, Termination.COMPLETED, Fraction(0), Fraction(0)
     if engine.feasible:
@@ -638,37 +629,39 @@ def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
     """Ratios whose denominators vary are searched by programs that belong to a value."""
     table = LengthTable(instance) if is_whole_text(instance) else None
     found = _solve_ratios(instance, limits, deadline, every=False)
-    meter = Meter(limits, deadline)
-    meter.statistics.nodes = found.nodes
+    budget = Budget(limits, deadline)
+    budget.statistics.nodes = found.nodes
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
         if threshold <= 0:
-            return meter.reaching(program_of(instance, [0] * len(instance.constants)))
+            return sets_reaching(program_of(instance, [0] * len(instance.constants)), budget)
         if table is not None or _is_one_ratio(instance):
             rounded = smallest_fraction(threshold, max(1, reaches(instance)[1]))
             if table is not None:
-                diagram, reason = table.all_of(rounded, limits, deadline)
-                return found.diagram if reason is not None else diagram, reason
-            return meter.reaching(ratio_program(instance, rounded))
-        return reaching_sum(instance, threshold, next(iter(found), ()), meter)
+                try:
+                    return table.all_of(rounded, limits, deadline), None
+                except Stopped as stopped:
+                    return found.diagram, stopped.termination
+            return sets_reaching(ratio_program(instance, rounded), budget)
+        return reaching_sum(instance, threshold, next(iter(found), ()), budget)
 
-    return _Reach(instance, found, sets, meter.as_dict)
+    return _Reach(instance, found, sets, budget.as_dict)
 
 
 def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
     """Covers are the selections that reach every feature, so their engine maximizes what is reached."""
-    found = enumerate_covers(instance, limits.after(0.0), every=False, should_stop=lambda: deadline.passed)
-    meter = Meter(limits, deadline)
-    meter.statistics.nodes = found.nodes
+    found = enumerate_covers(instance, limits, every=False, should_stop=lambda: deadline.passed)
+    budget = Budget(limits, deadline)
+    budget.statistics.nodes = found.nodes
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
         if threshold < 0:
             return Diagram.of_sets([]), None
         within = replace(instance, goal=Sense.MAXIMIZE, max_length=floor(threshold), constants=instance.constants * 0)
         full = int(instance.level[instance.level_start[1:] - 1].sum())
-        return meter.reaching(program_of(within, (1, 0)), full)
+        return sets_reaching(program_of(within, (1, 0)), budget, full)
 
-    return _Reach(instance, found, sets, meter.as_dict)
+    return _Reach(instance, found, sets, budget.as_dict)
 
 
 def smallest_fraction(value: Fraction, largest: int) -> Fraction:

@@ -15,8 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import Limits, Run
 from optsum.coverage.instance import Combination, Coverage, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
@@ -24,7 +23,7 @@ from optsum.problem.problem import Problem
 from optsum.program.model import affordable
 from optsum.program.ratio_bound import harmonic_bound, only, single_bound, trivial_bound, weighted_sum
 from optsum.program.surrogate import reaches, varies_alike
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Stopped, Termination
 
 from .branch_and_bound import BranchAndBound, is_linear
 from .exhaustive.strategy import Exhaustive, is_few

@@ -31,7 +31,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Stopped
 from optsum.coverage.ceiling_kernel import correct
 from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
 from optsum.coverage.facility import Facility
@@ -41,6 +40,7 @@ from optsum.metrics.gram_kernels import counted
 from optsum.metrics.official_kernel import official_hits
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.numbered import Extracts, Proven
+from optsum.system.clock import Stopped
 from optsum.system.compiled import is_worth, njit
 
 DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)

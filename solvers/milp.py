@@ -23,8 +23,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
 from optsum.coverage.box import DenominatorBox
@@ -37,8 +36,10 @@ from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.surrogate import Weighted, box_of, excess, programs, wish_of
 from optsum.registry import BACKENDS
+from optsum.system.clock import Stopped, Termination
 
 from .branch_and_bound import BranchAndBound
+from .objectives.ratio import dinkelbach
 from .ratio_rows import RatioRows, Side, cases_of, sides_of
 from .truncation import limits_left, search_by_levels
 
@@ -301,13 +302,13 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
     """
     coverage = run.problem.coverage
     see_greedy(run)
-    rounds = 0
-    while True:
+    rounds = count(1)
+
+    def beaten(ratio: Fraction) -> bool:
         held = run.evaluation
-        ratio = Fraction(0) if held is None else Fraction(held.key)
-        model = coverage_model(coverage, ratio) if held is not None else coverage_model(_only_tops(coverage))
-        rounds += 1
-        outcome = solve_round(run, backend, model, rounds)
+        model = coverage_model(_only_tops(coverage)) if held is None else coverage_model(coverage, ratio)
+        ratio = max(ratio, Fraction(0))
+        outcome = answer_of(backend, run, _Round(model), rounds=next(rounds))
         totals = totals_of(coverage, outcome, backend, name)
         surplus = None if totals is None else ratio.denominator * totals[0] - ratio.numerator * totals[1]
         verdict = judge(
@@ -321,24 +322,26 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         if outcome.selection is not None and totals is not None:
             run.see(outcome.selection)
         if surplus is not None and surplus > 0:
-            if held is not None and run.evaluation is held:
-                if backend.options:
-                    raise stopped_by_options(backend, name, outcome)
-                raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
+            if held is not None and run.evaluation is held and backend.options:
+                raise stopped_by_options(backend, name, outcome)
             run.check()
-            continue
+            return True
         conclude(verdict, outcome, backend, name, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
-        run.prove()
-        return
+        return False
+
+    dinkelbach(lambda: Fraction(-1 if run.evaluation is None else run.evaluation.key), beaten, name)
+    run.prove()
 
 
-def solve_round(run: Run, backend: Backend, model: LinearModel, number: int) -> RawOutcome:
-    """Solve one program of several (`number` counts them) in what is left of a run's limits."""
-    outcome = backend.solve(_Round(model), limits_left(run), run.seed)  # type: ignore[arg-type]
+def answer_of(
+    backend: Backend, run: Run, problem: Any, *, gap: float | None = None, start: Selection | None = None, **told: Any
+) -> RawOutcome:
+    """Let a backend solve a problem in what is left of a run's limits; `told` are further statistics."""
+    outcome = backend.solve(problem, limits_left(run, gap), run.seed, start)
     if outcome.termination is Termination.INTERRUPTED:
         run.deadline.interrupt()  # no other round begins, whatever this one has found
     run.count(nodes=outcome.nodes or 0)
-    run.statistics.update({**outcome.statistics, "rounds": number, "native_status": outcome.native})
+    run.statistics.update({**outcome.statistics, **told, "native_status": outcome.native})
     run.detail = outcome.detail or run.detail
     return outcome
 
@@ -450,7 +453,7 @@ class _Search:
         self.totals = RatioRows(self.coverage)
         self.seen: list[tuple[int, ...]] = []
         self.surpassed: list[tuple[int, ...]] = []
-        self._rounds = 0
+        self._rounds = count(1)
         self._queue: list[tuple[float | Fraction, int, _Part]] = []
         self._number = count()
 
@@ -576,8 +579,7 @@ class _Search:
         model = self.totals.program(tops, bottoms, sides, worse)
         if model is None:
             return None
-        self._rounds += 1
-        outcome = solve_round(self.run, self.backend, model, self._rounds)
+        outcome = answer_of(self.backend, self.run, _Round(model), rounds=next(self._rounds))
         selection = outcome.selection
         totals = totals_of(self.coverage, outcome, self.backend, self.name)
         worth = None if totals is None else self.totals.worth(tops, bottoms, totals)
@@ -732,11 +734,7 @@ class Milp(Strategy):
             see_greedy(run)  # what is held if the solver has nothing when the limit is reached
         # The solver starts from what is held, if it can and if that is more than nothing.
         start = run.selection if solver.declaration.warm_start and run.selection else None
-        outcome = solver.solve(problem, limits_left(run, limits.gap), run.seed, start)
-        run.count(nodes=outcome.nodes or 0)
-        run.detail = outcome.detail or run.detail
-        run.statistics.update(outcome.statistics)
-        run.statistics["native_status"] = outcome.native
+        outcome = answer_of(solver, run, problem, gap=limits.gap, start=start)
         if outcome.termination is Termination.FAILED and not solver.options:
             raise BackendError(f"{self.backend} ended with the status {outcome.native!r}, which proves nothing.")
         self._conclude(run, solver, problem.linear_model, outcome)
@@ -782,12 +780,8 @@ class Milp(Strategy):
             raise Stopped(Termination.GAP_REACHED)
         if verdict.proven:
             run.prove()
-        elif solver.options and outcome.termination in {Termination.COMPLETED, Termination.FAILED}:
-            raise stopped_by_options(solver, self.backend, outcome)
-        elif outcome.termination is Termination.COMPLETED:
-            raise BackendError(f"{self.backend} ended with {outcome.native!r} without an answer that can be used.")
-        elif run.evaluation is None or run.evaluation.key != run.bound or outcome.termination in _WITHOUT_PROOF:
-            raise Stopped(outcome.termination)
+        elif outcome.termination in _WITHOUT_PROOF or run.evaluation is None or run.evaluation.key != run.bound:
+            conclude(verdict, outcome, solver, self.backend, proven=False)
         else:
             run.prove()  # the limit came between the last answer and the solver's own words
 
@@ -807,7 +801,7 @@ def _is_beyond(model: LinearModel) -> bool:
     return slack_of(max(float(worth), float(rows.max(initial=0.0)))) >= 1
 
 
-_WITHOUT_PROOF: Final = (Termination.INTERRUPTED, Termination.FAILED)
+_WITHOUT_PROOF: Final = (Termination.COMPLETED, Termination.INTERRUPTED, Termination.FAILED)
 
 
 def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> list[Callable[[], Fraction | None]]:

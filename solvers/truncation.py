@@ -35,7 +35,7 @@ from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
-from optsum.system.clock import Deadline
+from optsum.system.clock import clock
 
 from .engine.core import States, Statistics
 from .engine.driver import Driver
@@ -83,7 +83,7 @@ class Refining:
                 done = engine.finish()
                 self._total.add(done)
                 run.count(nodes=done.nodes)
-                run.statistics.update({**self._total.as_dict(), "rounds": rounds})
+                run.statistics.update({**vars(self._total), "seconds": dict(self._total.seconds), "rounds": rounds})
 
     def _close(self, engine: Driver) -> None:
         """Close the gap, until a set misses floors or nothing is left."""
@@ -137,13 +137,8 @@ class Refining:
 
 def limits_left(run: Run, gap: float | None = None) -> Limits:
     """Return the time and nodes that a run has left for a part of it with another objective, which may end in a gap."""
-    limits = run.limits
-    return Limits(
-        time_s=None if limits.time_s is None else run.remaining_s,
-        nodes=_left(limits.nodes, run.nodes),
-        memory=limits.memory,
-        gap=gap,
-    )
+    left = run.limits.after(run.elapsed, nodes=run.nodes)
+    return replace(left, gap=gap, target=None, evaluations=None)
 
 
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
@@ -155,7 +150,8 @@ def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]
     kept, rounds = facility.first_kept(), 0
     while True:
         rounds += 1
-        left = replace(limits_left(run), evaluations=_left(run.limits.evaluations, run.evaluations))
+        left = run.limits.after(run.elapsed, nodes=run.nodes, evaluations=run.evaluations)
+        left = replace(left, gap=None, target=None)
         problem = CoverageProblem.of(facility.truncated(kept))
         # What bounds an instance bounds those with more levels; what is good there is a good beginning here.
         bound = run.root_bound if run.bound is None else run.bound
@@ -194,12 +190,10 @@ def all_by_levels(
 
     `enumerate_`: returns the family of a problem, as a strategy's `enumerate` does.
     """
-    deadline, kept, nodes, rounds = Deadline(limits.time_s, should_stop), facility.first_kept(every=True), 0, 0
+    began, kept, nodes, rounds = clock(), facility.first_kept(every=True), 0, 0
     while True:
         rounds += 1
-        left = replace(
-            limits, time_s=None if limits.time_s is None else deadline.left_s, nodes=_left(limits.nodes, nodes)
-        )
+        left = limits.after(clock() - began, nodes=nodes)
         found = enumerate_(CoverageProblem.of(facility.truncated(kept)), left, should_stop)
         nodes += found.nodes
         found = replace(found, statistics={**found.statistics, "nodes": nodes, "rounds": rounds})
@@ -234,7 +228,3 @@ def _known(facility: Facility, found: Optima) -> Optima:
     totals = (0,) if best is None else score(facility, best)[0]
     value = totals[0] if facility.constant_denominator or best is None else key_of(facility, totals, 0)
     return replace(found, diagram=Diagram.of_sets([] if best is None else [best]), value=value, least=None, best=best)
-
-
-def _left(limit: int | None, used: int) -> int | None:
-    return None if limit is None else max(0, limit - used)

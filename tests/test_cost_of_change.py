@@ -84,7 +84,7 @@ import numpy as np
 
 from optsum.contracts.backend import Availability, Backend, RawOutcome
 from optsum.contracts.backend import Declaration, Ending
-from optsum.contracts.result import Termination
+from optsum.system.clock import Termination
 from optsum.contracts.run import Limits
 from optsum.problem.problem import Problem, Selection
 

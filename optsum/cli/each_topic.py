@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
 from optsum.cli.flags import ResumedFiles, count_topics, open_topics
-from optsum.contracts.result import Result, Status, Termination, check_row
+from optsum.contracts.result import Result, Status, check_row
 from optsum.corpus.arguments import read_ahead
 from optsum.corpus.rows.writer import RowFormat, RowWriter
 from optsum.corpus.topic import BadTopic, Topic
@@ -25,6 +25,7 @@ from optsum.report.tables.table import Table, TableFormat, counted, number, put_
 from optsum.running.each_topic import INPUT, charged, digest, digest_before
 from optsum.running.one_problem import setup_of, warm_up
 from optsum.running.plan import by_problem
+from optsum.system.clock import Termination
 
 Row: TypeAlias = Mapping[str, Any]
 

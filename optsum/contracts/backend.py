@@ -13,10 +13,10 @@ from re import fullmatch, search
 from types import MappingProxyType
 from typing import Any, Final
 
-from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Problem, Selection
+from optsum.system.clock import Termination
 from optsum.system.processes.supervised import ask, find_program
 
 

@@ -19,6 +19,7 @@ from sys import float_info
 from typing import Any, Final, Self, TypeAlias
 
 from optsum.errors import InputError, UnsupportedError, visible
+from optsum.system.clock import Termination
 from optsum.system.notebook import Words, facts, kept_words, marked_text
 
 Test: TypeAlias = Callable[[Any], bool]
@@ -322,29 +323,6 @@ class Status(StrEnum):
     """None was found, and it is not proven that none exists."""
     ERROR = "error"
     """The topic could not be searched; `Result.error` says why."""
-
-
-class Termination(StrEnum):
-    """Why the search stopped."""
-
-    COMPLETED = "completed"
-    """By itself: proven, or nothing left to try."""
-    TIME_LIMIT = "time_limit"
-    """`Limits.time_s` ran out."""
-    MEMORY_LIMIT = "memory_limit"
-    """There is no room for more; what was found by then is kept."""
-    NODE_LIMIT = "node_limit"
-    """`Limits.nodes` was reached."""
-    EVALUATION_LIMIT = "evaluation_limit"
-    """`Limits.evaluations` was reached."""
-    GAP_REACHED = "gap_reached"
-    """The gap is at most `Limits.gap`."""
-    TARGET_REACHED = "target_reached"
-    """The objective is at least as good as `Limits.target`."""
-    INTERRUPTED = "interrupted"
-    """Ctrl-C, or a callback that asked to stop."""
-    FAILED = "failed"
-    """An error; nothing is claimed."""
 
 
 _GOOD_ENOUGH = {Termination.TARGET_REACHED, Termination.GAP_REACHED}

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.contracts.result import Termination, TracePoint, relative_gap
+from optsum.contracts.result import TracePoint, relative_gap
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
-from optsum.system.clock import Deadline, TimeOver, clock, of_search
+from optsum.system.clock import Deadline, Stopped, Termination, clock, of_search
 from optsum.whole import LARGEST, whole
 
 CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has used up its limit.
@@ -116,9 +116,14 @@ class Limits:
         """Return limits by the names that they have as options (`LIMIT_OPTIONS`)."""
         return cls(**{LIMIT_OPTIONS[name]: value for name, value in given.items()})
 
-    def after(self, seconds: float) -> Limits:
-        """Return the limits that remain after `seconds` have passed."""
-        return self if self.time_s is None else replace(self, time_s=max(0.0, self.time_s - seconds))
+    def after(self, seconds: float = 0.0, *, nodes: int = 0, evaluations: int = 0) -> Limits:
+        """Return the limits that remain after `seconds` have passed, and after some nodes and evaluations."""
+        left: dict[str, Any] = {}
+        for name, used in (("time_s", seconds), ("nodes", nodes), ("evaluations", evaluations)):
+            limit = getattr(self, name)
+            if used and limit is not None:
+                left[name] = max(0, limit - used)
+        return replace(self, **left) if left else self
 
     def building(self) -> Deadline:
         """Return when a problem must be there: with the limit, or a moment later where that is very short."""
@@ -128,15 +133,6 @@ class Limits:
         """Return the deadline of the steps after a search: its own, or a moment from now if that has passed."""
         hurried = interrupted or deadline.reason == "interrupted"
         return Deadline(INTERRUPTED_S if hurried else max(deadline.left_s, self.grace_s))
-
-
-class Stopped(Exception):  # noqa: N818 - a signal from `Run` to `search`, never an error
-    """Raised inside a strategy when a limit is reached; strategies let it pass."""
-
-    def __init__(self, termination: Termination, detail: str | None = None) -> None:
-        super().__init__(termination.value)
-        self.termination = termination
-        self.detail = detail
 
 
 class Run:
@@ -279,8 +275,6 @@ class Run:
         before = of_search.set(self.deadline)
         try:
             return work(given)
-        except TimeOver:
-            raise Stopped(Termination(self.deadline.reason or "time_limit")) from None
         finally:
             of_search.reset(before)
 
@@ -305,8 +299,7 @@ class Run:
             raise Stopped(Termination.NODE_LIMIT)
         if limits.evaluations is not None and self.evaluations >= limits.evaluations:
             raise Stopped(Termination.EVALUATION_LIMIT)
-        if (reason := self.deadline.reason) is not None:
-            raise Stopped(Termination(reason))
+        self.deadline.check()
 
     def raise_bound(self, bound: Key) -> None:
         """Take note of a proven bound; only ever tightens (the name is the minimizer's)."""

@@ -103,7 +103,7 @@ class Strategy(ABC):
         """Search `run.problem`.
 
         Report selections with `run.see`, bounds with `run.raise_bound`, a proof with `run.prove`; call `run.check`
-        often, and let `optsum.contracts.run.Stopped` pass.
+        often, and let `optsum.system.clock.Stopped` pass.
         """
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:

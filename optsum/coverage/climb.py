@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from optsum.coverage.gains import RULED, brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
-from optsum.system.clock import NEVER, Deadline, TimeOver, clock
+from optsum.system.clock import NEVER, Deadline, Stopped, clock
 from optsum.system.compiled import compiles, njit
 
 _SLICE_S: Final = 0.02
@@ -96,7 +96,7 @@ def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber
 
     Raises
     ------
-    TimeOver
+    Stopped
         If the deadline comes before the moves are there.
     """
     arrays = arrays_of(instance)
@@ -116,7 +116,7 @@ def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
         return None
     try:
         climber = Climber(arrays, moves_of(instance, deadline))
-    except TimeOver:
+    except Stopped:
         return None
     while not deadline.passed and not climber.go_on():
         pass
@@ -137,7 +137,7 @@ def climbs(instance: Coverage, lengths: Iterable[int], deadline: Deadline = NEVE
         return
     try:
         moves = moves_of(instance, deadline)
-    except TimeOver:
+    except Stopped:
         return
     held: list[tuple[tuple[int, ...], int]] = [((), -1), ((), -1)]
     for length in lengths:

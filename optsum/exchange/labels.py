@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack, cast
 
 from optsum._version import __version__
-from optsum.contracts.result import Result, Status, Termination, labels_of
+from optsum.contracts.result import Result, Status, labels_of
 from optsum.corpus.arguments import AnyColumns, AnyTopics, with_columns
 from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
@@ -25,7 +25,7 @@ from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import Setup, answer, setup_of
 from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
 from optsum.running.posed import posed
-from optsum.system.clock import clock
+from optsum.system.clock import Termination, clock
 from optsum.text.tokenizers import raw_text
 from optsum.whole import whole
 

@@ -19,10 +19,10 @@ from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import BackendError, InputError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.program.dual_bound import dual_bound, model_bound
-from optsum.program.highs import load, new_highs, pass_model, run
+from optsum.program.highs import load, new_highs, pass_model, run, was_stopped
 from optsum.program.model import LinearModel
 from optsum.program.rows import LinearRows
-from optsum.system.clock import NEVER, Deadline, TimeOver, of_search
+from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
 from optsum.whole import LARGEST
 
 _OPEN: Final = LARGEST  # Side of a row that is open, where sums fit into 64 bits.
@@ -104,16 +104,7 @@ class LinearProblem(Problem):
         rows.close(given.rows, given.row_lower, given.row_upper)
         rows.add(np.zeros(self.size, np.int64), np.arange(self.size), np.array(self.lengths, np.int64))
         rows.close(1, self.min_length, np.inf if self.max_length >= NO_LIMIT else self.max_length)
-        return LinearModel(
-            sense=given.sense,
-            objective=given.objective,
-            upper=given.upper,
-            integral=given.integral,
-            **rows.arrays()._asdict(),
-            units=given.units,
-            denominator=given.denominator,
-            offset=given.offset,
-        )
+        return replace(given, **rows.arrays())
 
     @cached_property
     def _sides(self) -> tuple[Any, Any]:
@@ -296,7 +287,7 @@ class LinearProblem(Problem):
 
         Raises
         ------
-        TimeOver
+        Stopped
             Where the search comes to its limit before.
         """
         held = of_search.get()
@@ -304,11 +295,10 @@ class LinearProblem(Problem):
         deadline = Deadline(_LATE_S) if held.passed else held.later(_LATE_S)
         highs = self._with_units(selection)
         run(highs, deadline.within(_QUICK_S), apart=False)
-        unended = {"kTimeLimit", "kInterrupt", "kHighsInterrupt"}
-        if highs.getModelStatus().name in unended:
+        if was_stopped(highs):
             highs = self._with_units(selection)  # one that was interrupted would end at once
-            if not run(highs, deadline) or highs.getModelStatus().name in unended:
-                raise TimeOver
+            if not run(highs, deadline) or was_stopped(highs):
+                raise Stopped(held.reason or Termination.TIME_LIMIT)
         status = highs.getModelStatus()
         if status.name in {"kInfeasible", "kUnboundedOrInfeasible"}:
             return None
@@ -527,7 +517,7 @@ def _program(
         objective=costs,
         upper=np.array(upper, np.int64),
         integral=np.ones(len(columns), np.bool_),
-        **written.arrays()._asdict(),
+        **written.arrays(),
         units=len(units),
         denominator=scale,
         offset=int(constant * scale),

@@ -81,7 +81,7 @@ def any_text_model(
         objective=np.array([0] * first_step + [gain for _, gain in steps], np.int64),
         upper=np.array(most, np.int64),
         integral=np.zeros(len(most), np.bool_),
-        **rows.arrays()._asdict(),
+        **rows.arrays(),
         units=len(used),
         denominator=1,
     )

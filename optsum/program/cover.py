@@ -138,7 +138,7 @@ def cover_program(
         objective=objective,
         upper=np.ones(pick, np.int64),
         integral=np.arange(pick) < len(column),
-        **made.arrays()._asdict(),
+        **made.arrays(),
         units=len(column),
         denominator=1,
     )

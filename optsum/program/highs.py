@@ -148,6 +148,11 @@ def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) ->
     return ended
 
 
+def was_stopped(highs: Any) -> bool:
+    """Return whether a limit or an interrupt ended HiGHS: it does not always know which of the two."""
+    return highs.getModelStatus().name in {"kTimeLimit", "kInterrupt", "kHighsInterrupt", "kObjectiveBound"}
+
+
 @dataclass(frozen=True, slots=True)
 class Relaxation:
     """The linear relaxation as floating point solved it: a hint, never a proof."""
@@ -166,8 +171,6 @@ def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
     comes.
     """
     load()
-    import highspy
-
     if deadline.passed:
         return None
     highs = new_highs()
@@ -178,10 +181,8 @@ def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
     pass_model(highs, model, relaxed=True, divisor=divisor)
     if not run(highs, deadline, apart=entries > _SMALL):
         return None
-    status, solution = highs.getModelStatus(), highs.getSolution()
-    optimal = status == highspy.HighsModelStatus.kOptimal
-    stopped = status in {highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kInterrupt}
-    if not (optimal or (stopped and solution.dual_valid)):
+    optimal, solution = highs.getModelStatus().name == "kOptimal", highs.getSolution()
+    if not (optimal or (was_stopped(highs) and solution.dual_valid)):
         return None
     return Relaxation(divisor * np.array(solution.row_dual), np.array(solution.col_value), optimal)
 

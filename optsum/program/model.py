@@ -188,7 +188,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
         objective=objective,
         upper=upper,
         integral=integral,
-        **rows.arrays()._asdict(),
+        **rows.arrays(),
         units=n,
         denominator=1 if covering or ratio is not None else max(1, int(instance.constants[1])),
         offset=0 if covering else q * int(instance.constants[0]) - p * int(instance.constants[1]),

@@ -33,7 +33,7 @@ from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model, steps_of
 from optsum.program.surrogate import Weighted, box_of, collapsed, excess, programs, reaches
-from optsum.system.clock import NEVER, Deadline, TimeOver
+from optsum.system.clock import NEVER, Deadline, Stopped
 
 _MANY = 64  # Ratios that are summed exactly.
 
@@ -41,6 +41,8 @@ _GRID = 10**6  # Bounds are multiples of 1 / _GRID, and rounds end when they gai
 
 
 _INT64_SAFE = 2**61
+
+_ROUNDS = 8  # Of Frank and Wolfe's method.
 
 _SPLITS = 3
 _NARROW = 0.01  # Boxes of denominators are split so often, and only while their programs are not that good.
@@ -166,7 +168,7 @@ def _tangent_bound(
     box = box_of(instance, wish) if window is None else window_box(instance, *window)
     try:
         return _box_bound(within, box, wish, Fraction(0), known, deadline)
-    except TimeOver:
+    except Stopped:
         return known
 
 
@@ -281,7 +283,7 @@ def _sum_bound(
     start = _rounded(weighted_sum(weights, _greedy(instance, deadline)))
     known = weighted_sum(weights, alone)
     boxes = [(known, whole)]
-    with suppress(TimeOver):
+    with suppress(Stopped):
         boxes = [(_box_bound(instance, whole, wish, start, known, deadline), whole)]
         for _ in range(_SPLITS):
             boxes.sort(key=lambda pair: pair[0])
@@ -337,7 +339,7 @@ def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> We
     return Weighted(tuple(range(instance.ratios)), weights, value, typical)
 
 
-def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER, rounds: int = 8) -> list[float]:
+def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER) -> list[float]:
     """Return ratios at which the linear relaxation comes near the largest product of their powers.
 
     The tangent there is the best one: no program of another has a smaller share of its optimum between itself and the
@@ -353,7 +355,7 @@ def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER, rounds: int =
     reach = reaches(instance)[0::2]
     here = np.array([max(top, 1) / 2.0 for top in reach])
     weights = np.array(instance.weights, float)
-    for number in range(rounds):
+    for number in range(_ROUNDS):
         tops = [ceil(2**20 * w * max(here) / t) for w, t in zip(instance.weights, here, strict=True)]
         there = _relaxed_tops(instance, tops, deadline)
         if there is None or not (there > 0).all():

@@ -6,22 +6,12 @@ For common subsequences see `optsum.coverage.ceilings`.
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray
-
-
-class RowArrays(NamedTuple):
-    """Rows as `optsum.program.model.LinearModel` has them, under the same names."""
-
-    row_start: IntArray
-    row_column: IntArray
-    row_value: IntArray
-    row_lower: NDArray[np.float64]
-    row_upper: NDArray[np.float64]
 
 
 class LinearRows:
@@ -52,8 +42,8 @@ class LinearRows:
         self.upper.append(np.broadcast_to(np.asarray(upper, np.float64), (rows,)))
         self.count += rows
 
-    def arrays(self) -> RowArrays:
-        """Return all blocks together, ordered by rows."""
+    def arrays(self) -> dict[str, Any]:
+        """Return all blocks together, ordered by rows, as the fields of a `optsum.program.model.LinearModel`."""
         row = np.concatenate(self.row) if self.row else np.zeros(0, np.int64)
         order = np.argsort(row, kind="stable")
         start = np.zeros(self.count + 1, np.int64)
@@ -62,7 +52,13 @@ class LinearRows:
         value = np.concatenate(self.value) if self.value else np.zeros(0, np.int64)
         lower = np.concatenate(self.lower) if self.lower else np.zeros(0)
         upper = np.concatenate(self.upper) if self.upper else np.zeros(0)
-        return RowArrays(start, column[order], value[order], lower, upper)
+        return {
+            "row_start": start,
+            "row_column": column[order],
+            "row_value": value[order],
+            "row_lower": lower,
+            "row_upper": upper,
+        }
 
 
 class CeilingColumns:

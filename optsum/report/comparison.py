@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final, Unpack
 
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.corpus.arguments import AnyColumns, AnyTopics, with_columns
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError
@@ -31,6 +31,7 @@ from optsum.report.tables.results import headline
 from optsum.report.tables.table import Cell, Table, Tabular, counted, data_frame, number, seconds, share
 from optsum.running.plan import Plan, by_problem, compare_topics
 from optsum.running.posed import posed, started
+from optsum.system.clock import Termination
 
 TARGETS: Final = (0.95, 0.99, 1.0)  # Shares of the optimum whose times are reported.
 

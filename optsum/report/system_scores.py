@@ -10,7 +10,7 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from optsum.contracts.result import Status, Termination
+from optsum.contracts.result import Status
 from optsum.corpus.alternatives import alternatives_of, check_extract, text_of, texts_of
 from optsum.corpus.arguments import AnyColumns, AnyTopics, checked_systems, checked_texts, with_columns
 from optsum.corpus.systems import System, extract_of
@@ -32,7 +32,7 @@ from optsum.running.context import resolve_context
 from optsum.running.each_topic import say_warned, single_problem
 from optsum.running.one_problem import Setup, answer, build, refused, setup_of, warm_up
 from optsum.running.oracles import oracles_of
-from optsum.system.clock import clock
+from optsum.system.clock import Termination, clock
 from optsum.text.tokenizer_check import nothing_left, tokenizer_check
 
 _SHARED: Final = (

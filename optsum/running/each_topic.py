@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from optsum.contracts.result import Result, Status, Termination, Timing, TracePoint
+from optsum.contracts.result import Result, Status, Timing, TracePoint
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopic, AnyTopics, ReadAhead, topics_of
@@ -46,7 +46,7 @@ from optsum.running.one_problem import (
     warm_up,
 )
 from optsum.running.workers import in_order
-from optsum.system.clock import clock
+from optsum.system.clock import Termination, clock
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.interned import interned_texts

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from optsum.contracts.result import Frontier, Reached, Result, Status, Step, Termination
-from optsum.contracts.run import Run, Stopped
+from optsum.contracts.result import Frontier, Reached, Result, Status, Step
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopics
 from optsum.corpus.topic import Topic
@@ -37,7 +37,7 @@ from optsum.running.one_problem import Setup, build, count_sentences, finished, 
 from optsum.running.oracles import with_text
 from optsum.running.posed import posed, prover_of
 from optsum.running.search import exact, search
-from optsum.system.clock import Deadline, TimeOver, clock
+from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
 
 _BAND: Final = 16
@@ -432,7 +432,7 @@ def _frontier(
     deadline = Deadline(setup.limits.time_s)
     try:
         task = build(topic, setup, setup.limits.building())
-    except TimeOver:
+    except Stopped:
         return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
     built = clock()
     if lengths is None:

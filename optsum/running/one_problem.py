@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from optsum._version import __version__
-from optsum.contracts.result import Result, Status, Termination, Timing
+from optsum.contracts.result import Result, Status, Timing
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
@@ -33,7 +33,7 @@ from optsum.problem.formulation import Formulation, Task
 from optsum.problem.spec import Spec
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.search import exact, get_ready, searched
-from optsum.system.clock import NEVER, Deadline, TimeOver, clock
+from optsum.system.clock import NEVER, Deadline, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.tokenizer_check import nothing_left, tokenizer_check
 
@@ -391,7 +391,7 @@ def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any
     """Return a result with the best of the selections, as the input numbers them, that were found for any reference."""
     try:
         task = setup.formulation.task(part, setup.spec_for(part).with_all_units().until(deadline))
-    except TimeOver:
+    except Stopped:
         return old
     number_of = {name: unit for unit, name in enumerate(task.units)}
     key, better = old.key, None
@@ -537,7 +537,7 @@ def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
 def _built_and_run(topic: Topic, setup: Setup, began: float, root_bound: Key | None = None) -> Result:
     try:
         task = _built(topic, setup, setup.limits.building())
-    except TimeOver:
+    except Stopped:
         late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
         return late.changed(sentence_count=count_sentences(topic))
     return run_task(task, setup, began=began, root_bound=root_bound, sentence_count=count_sentences(topic))

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, Unpack
 
 import numpy as np
 
-from optsum.contracts.result import Near, OptimaFields, Result, Status, Termination, listed
+from optsum.contracts.result import Near, OptimaFields, Result, Status, listed
 from optsum.corpus.arguments import AnyColumns, AnyTopics, topic_given
 from optsum.corpus.topic import Topic, topic_to_json
 from optsum.coverage import climb
@@ -52,7 +52,7 @@ from optsum.running.one_problem import (
 )
 from optsum.running.posed import posed, prover_of
 from optsum.running.search import result_of_sets
-from optsum.system.clock import TimeOver, clock
+from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.compiled import compiles
 from optsum.system.notebook import Words, facts, marked_text
 from optsum.system.processes.signal_guard import postponing
@@ -637,7 +637,7 @@ class _NearBest:
                 if number not in self._tasks:
                     self._tasks[number] = self._task(self._parts[number], setup)
                 found = _enumerated(self._tasks[number], setup, nearness, began)
-            except TimeOver:
+            except Stopped:
                 reason = Termination.TIME_LIMIT
         if found is None:
             found = _nothing(self._parts[number], setup, reason, clock() - began)
@@ -697,7 +697,7 @@ def _nothing(topic: Topic, setup: Setup, termination: Termination, seconds: floa
 def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None, began: float) -> Oracles:
     try:
         task = build(topic, setup, setup.limits.building())
-    except TimeOver:
+    except Stopped:
         return _nothing(topic, setup, Termination.TIME_LIMIT, clock() - began)
     return _enumerated(task, setup, nearness, began)
 

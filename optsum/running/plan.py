@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from optsum.contracts.result import Result, Termination
+from optsum.contracts.result import Result
 from optsum.corpus.arguments import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
@@ -23,7 +23,7 @@ from optsum.problem.formulation import Task
 from optsum.registry import BACKENDS, BASELINES, STRATEGIES
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import Setup, best_of_references, build, refused, run_task, setup_of, unsolved, unusable
-from optsum.system.clock import TimeOver, clock
+from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.compiled import patience
 
 _LOG = getLogger("optsum")
@@ -351,7 +351,7 @@ class _Shared:
             began = clock()
             try:
                 task = build(self._topic, setup, setup.limits.building())
-            except TimeOver:
+            except Stopped:
                 return unsolved(self._topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
             self._tasks[units] = task, clock() - began
         task, seconds = self._tasks[units]

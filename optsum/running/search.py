@@ -11,15 +11,15 @@ from numbers import Rational
 from typing import Any, Final
 
 from optsum._version import __version__
-from optsum.contracts.result import OptimaFields, Result, Status, Termination, Timing
-from optsum.contracts.run import INTERRUPTED_S, LIMIT_OPTIONS, Limits, Run, Stopped
+from optsum.contracts.result import OptimaFields, Result, Status, Timing
+from optsum.contracts.run import INTERRUPTED_S, LIMIT_OPTIONS, Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError, behind
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, CERTIFIED, DEFAULT_HEURISTIC, DEFAULT_STRATEGY, STRATEGIES
-from optsum.system.clock import Deadline, TimeOver
+from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole, whole_numbers
 
@@ -192,7 +192,7 @@ def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
     for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
         try:
             step(deadline.within(deadline.left_s / left))
-        except (Stopped, TimeOver):
+        except Stopped:
             pass  # good enough by now, but the search has ended already; or not done in time
         except KeyboardInterrupt:
             deadline.interrupt()

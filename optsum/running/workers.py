@@ -24,8 +24,9 @@ from types import FrameType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 from uuid import uuid4
 
-from optsum.contracts.result import Result, Termination
+from optsum.contracts.result import Result
 from optsum.errors import ExecutorError, show_tracebacks
+from optsum.system.clock import Termination
 from optsum.system.processes.children import end_with
 from optsum.system.processes.signal_guard import is_amid, is_postponed
 

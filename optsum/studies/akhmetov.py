@@ -17,7 +17,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from pydantic import Field
 
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.options.options import Options, resolve
@@ -52,6 +52,7 @@ from optsum.studies.base import (
     summary_of,
     with_references,
 )
+from optsum.system.clock import Termination
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_count
 from optsum.text.tokenizers import Sentence

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAli
 
 from pydantic import BeforeValidator, Field
 
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.corpus.arguments import AnyTopics, checked_texts
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
 from optsum.errors import InputError, OptionError
@@ -27,7 +27,7 @@ from optsum.report.tables.table import Cell, Table, Tabular, counted
 from optsum.running.each_topic import each_topic
 from optsum.running.one_problem import Setup, answer, setup_of, unsolved
 from optsum.running.plan import seeds_of
-from optsum.system.clock import clock
+from optsum.system.clock import Termination, clock
 
 if TYPE_CHECKING:
     from optsum.report.figures.figure import Figure

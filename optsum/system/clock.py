@@ -5,19 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import StrEnum
 from itertools import chain, islice
 from math import inf
 from threading import RLock
 from time import perf_counter
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 Item = TypeVar("Item")
 
 _BETWEEN_LOOKS: Final = 256  # Items of a loop between two looks at the clock.
 
 
-class TimeOver(Exception):  # noqa: N818 - no error: a limit was reached
-    """The deadline came before something was made that nothing can stand in for."""
+class Termination(StrEnum):
+    """Why the search stopped."""
+
+    COMPLETED = "completed"
+    """By itself: proven, or nothing left to try."""
+    TIME_LIMIT = "time_limit"
+    """`Limits.time_s` ran out."""
+    MEMORY_LIMIT = "memory_limit"
+    """There is no room for more; what was found by then is kept."""
+    NODE_LIMIT = "node_limit"
+    """`Limits.nodes` was reached."""
+    EVALUATION_LIMIT = "evaluation_limit"
+    """`Limits.evaluations` was reached."""
+    GAP_REACHED = "gap_reached"
+    """The gap is at most `Limits.gap`."""
+    TARGET_REACHED = "target_reached"
+    """The objective is at least as good as `Limits.target`."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C, or a callback that asked to stop."""
+    FAILED = "failed"
+    """An error; nothing is claimed."""
+
+
+class Stopped(Exception):  # noqa: N818 - a signal, never an error
+    """Raised at a limit; strategies let it pass."""
+
+    def __init__(self, termination: Termination, detail: str | None = None) -> None:
+        super().__init__(termination.value)
+        self.termination = termination
+        self.detail = detail
 
 
 class Deadline:
@@ -48,14 +77,14 @@ class Deadline:
         return self._ends < inf or self._should_stop is not None or bool(self._interrupted)
 
     @property
-    def reason(self) -> Literal["time_limit", "interrupted"] | None:
-        """Why to end now, in the words of `optsum.contracts.result.Termination`; None to go on."""
+    def reason(self) -> Termination | None:
+        """Why to end now; None to go on."""
         if self._interrupted:
-            return "interrupted"
+            return Termination.INTERRUPTED
         if self._ends <= clock():
-            return "time_limit"
+            return Termination.TIME_LIMIT
         if self._should_stop is not None and self._should_stop():
-            return "interrupted"
+            return Termination.INTERRUPTED
         return None
 
     @property
@@ -68,12 +97,12 @@ class Deadline:
         self._interrupted.append(True)
 
     def check(self) -> None:
-        """Go on if there is time; raise `TimeOver` if there is none."""
-        if self.passed:
-            raise TimeOver
+        """Go on if there is time; raise `Stopped` if there is none."""
+        if (reason := self.reason) is not None:
+            raise Stopped(reason)
 
     def watching(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items, as long as there is time; then raise `TimeOver`."""
+        """Yield the items, as long as there is time; then raise `Stopped`."""
         return chain.from_iterable(self._batches(iter(items))) if self.limited else iter(items)
 
     def _batches(self, items: Iterator[Item]) -> Iterator[list[Item]]:
@@ -81,22 +110,16 @@ class Deadline:
             self.check()
             yield batch
 
-    def or_when(self, should_stop: Callable[[], bool]) -> Deadline:
-        """Return a deadline that also passes when a function says so."""
-        earlier = self._should_stop
-        both = should_stop if earlier is None else (lambda: earlier() or should_stop())
-        return self._part(self._ends, both)
-
     def within(self, seconds: float) -> Deadline:
         """Return a deadline for a part of the work: in some seconds, or when this one ends if that is sooner."""
-        return self._part(min(self._ends, clock() + seconds), self._should_stop)
+        return self._part(min(self._ends, clock() + seconds))
 
     def later(self, seconds: float) -> Deadline:
         """Return a deadline that ends some seconds after this one."""
-        return self._part(self._ends + seconds, self._should_stop)
+        return self._part(self._ends + seconds)
 
-    def _part(self, ends: float, should_stop: Callable[[], bool] | None) -> Deadline:
-        found = Deadline(None, should_stop)
+    def _part(self, ends: float) -> Deadline:
+        found = Deadline(None, self._should_stop)
         found._ends, found._interrupted = ends, self._shared()
         return found
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optsum.contracts.backend import Backend, Ending, RawOutcome
-from optsum.contracts.result import Status, Termination
+from optsum.contracts.result import Status
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
@@ -17,6 +17,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
+from optsum.system.clock import Termination
 from optsum.testing.enumeration import brute_force, expect
 from optsum.testing.instances import random_coverage
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
@@ -21,6 +21,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
+from optsum.system.clock import Termination
 from optsum.testing.enumeration import ConformanceError, Enumeration, brute_force, expect
 from optsum.testing.instances import KINDS, OwnMetric, random_coverage
 

@@ -6,12 +6,11 @@ from time import perf_counter
 from typing import Final
 
 from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome
-from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.cover import wcnf_of
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Termination
 from optsum.system.processes.children import run_in_thread
 
 RC2: Final = Declaration(

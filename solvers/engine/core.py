@@ -1,6 +1,6 @@
 """The instance that the engine searches, how a program becomes one, and what is left of it once units are decided.
 
-Limits and statistics of a run, which all searches of programs share, are here too (`Monitor`).
+Limits and statistics, which all searches of programs share, are here too (`Budget`).
 
 A `Core` is what is left of a program once some units are taken and some are dropped. Its items are the units and,
 behind them, the *joints*: occurrences that several units decide. The value of a selection closed under parents is
@@ -38,11 +38,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Stopped
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import IntArray, Joint
 from optsum.errors import UnsupportedError
-from optsum.system.clock import NEVER, Deadline, TimeOver, clock
+from optsum.system.clock import NEVER, Deadline, Stopped, Termination, clock
 from optsum.system.compiled import njit
 
 from .program import Program, first_gains, widths
@@ -736,17 +735,6 @@ class Statistics:
         for phase, seconds in other.seconds.items():
             self.seconds[phase] += seconds
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {**vars(self), "seconds": dict(self.seconds)}
-
-
-def stop_at(deadline: Deadline) -> None:
-    """Stop if a deadline has passed."""
-    reason = deadline.reason
-    if reason is not None:
-        raise Stopped(Termination(reason))
-
 
 _REHEARSAL_S: Final = 10.0  # Time limit (s) of a search that only compiles kernels; compiling itself does not count.
 
@@ -761,30 +749,39 @@ def rehearsal() -> Iterator[Deadline]:
         raise KeyboardInterrupt
 
 
-class Monitor:
-    """Keeps a run's limits, and counts what it does.
+class Budget:
+    """The limits of a search, and what it has done; the search of each program has one of its own (`Driver`).
 
     `limits`: of which nodes (frames of a search) and bytes of memory are kept here; the time is the deadline's.
+    `programs`: those that were searched. `corners`: those of boxes that were looked at, where there may be thousands.
     """
 
-    def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, deadline: Deadline | None = None) -> None:
         self._started = clock()
-        self.limits = limits
-        self.deadline = deadline or Deadline(limits.time_s)
+        self.limits = limits or Limits()
+        self.deadline = deadline or Deadline(self.limits.time_s)
         self.statistics = Statistics()
+        self.programs = self.corners = 0
 
     def check(self, memory: int = 0) -> None:
         """Stop if a limit is reached; `memory` is the number of bytes that the answer takes."""
-        stop_at(self.deadline)
-        if self.limits.nodes is not None and self.statistics.nodes >= self.limits.nodes:
+        self.deadline.check()
+        # Programs without any node, and corners, count as nodes, or there might be no end of them.
+        done = max(self.programs, self.corners, self.statistics.nodes)
+        if self.limits.nodes is not None and done >= self.limits.nodes:
             raise Stopped(Termination.NODE_LIMIT)
         if memory > self.limits.memory:
             raise Stopped(Termination.MEMORY_LIMIT)
 
     def finish(self) -> Statistics:
-        """Return the statistics, with the time that the run took."""
+        """Return the statistics, with the time that the search took."""
         self.statistics.seconds["total"] = clock() - self._started
         return self.statistics
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the statistics as plain data."""
+        found = self.finish()
+        return {**({"programs": self.programs} if self.programs else {}), **vars(found), "seconds": dict(found.seconds)}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -920,18 +917,18 @@ def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> J
     # Cell: a unit, and whether it is the first or the second that seams need, or one between the two.
     spans = [_array(joints[number].vetoes) for number in seams]
     ends = np.array([joints[number].needs for number in seams], np.int64).reshape(-1, 2)
-    stop_at(deadline)
+    deadline.check()
     between = np.concatenate([np.zeros(0, np.int64), *spans])
-    stop_at(deadline)
+    deadline.check()
     between += 2 * units
     cells = np.concatenate([ends[:, 0], units + ends[:, 1], between])
-    stop_at(deadline)
+    deadline.check()
     members = np.concatenate([seams, seams, np.repeat(seams, [len(span) for span in spans])]).astype(np.int64)
-    stop_at(deadline)
+    deadline.check()
     is_there = np.bincount(cells, minlength=3 * units) > 0
-    stop_at(deadline)
+    deadline.check()
     cell, row = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[cells]
-    stop_at(deadline)
+    deadline.check()
 
     others: dict[tuple[int, int], list[int]] = {}
     for number, joint in enumerate(joints):
@@ -980,10 +977,7 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     table, table_start = program.table, program.table_start
     last = table[table_start[1:] - 1]
     idle = set(np.flatnonzero(last == 0).tolist())
-    try:
-        joints = _simplified(program.joints, number, parent, idle, deadline)
-    except TimeOver:
-        raise Stopped(Termination(deadline.reason or "time_limit")) from None
+    joints = _simplified(program.joints, number, parent, idle, deadline)
 
     n, items = len(order), len(order) + len(joints)
     item, feature, count = _gained(program, number, joints)
@@ -991,18 +985,18 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     start = np.zeros(items + 1, np.int64)
     np.cumsum(np.bincount(item, minlength=items), out=start[1:])
 
-    stop_at(deadline)
+    deadline.check()
     mass = np.concatenate([program.mass[order], np.zeros(len(joints), np.int64)])
     rows = _rows_of(joints, n, deadline)
-    stop_at(deadline)
+    deadline.check()
     divisor = _divisor(table, mass)
     reach = _reach_of_ties(table_start, table, item, feature, count, mass, rows) / divisor
     if reach > _MAX_SCALED:
         _refuse(f"{reach:.3g}")
-    stop_at(deadline)
+    deadline.check()
     need_joint, need_unit = _entries(joint.needs for joint in joints)
     veto_joint, veto_unit = _entries(joint.vetoes for joint in joints)
-    stop_at(deadline)
+    deadline.check()
     whole = Core(
         ids=order,
         lengths=program.lengths[order],
@@ -1020,7 +1014,7 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
         scale=_scale(reach),
         ties=Ties(parent, need_joint, need_unit, veto_joint, veto_unit, rows),
     )
-    stop_at(deadline)
+    deadline.check()
     return reduced(whole, _fitting(whole)), divisor
 
 

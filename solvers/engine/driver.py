@@ -19,25 +19,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Stopped
-from optsum.coverage.box import DenominatorBox
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import IntArray
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
 from .bound import decide, evaluated, grain_of, knapsack, total_of, upper_bound
-from .core import DROPPED, FREE, TAKEN, Core, Monitor, States, above, below, core_of, lean, reduced
+from .core import DROPPED, FREE, TAKEN, Budget, Core, States, above, below, core_of, lean, reduced
 from .program import Program, widths
 from .relaxation import POOL, Session, columns_and_rows, linear_program, priced
 from .search import DONE, FOUND, PAUSED, NodeStore, Search, tie_tables
@@ -633,6 +631,8 @@ class Effort:
         return answer
 
 
+T = TypeVar("T")
+
 DEFAULT: Final = Effort()  # The quickest setting on topics of all kinds.
 
 
@@ -680,12 +680,13 @@ class Subtree:
         return found
 
 
-class Driver(Monitor):
+class Driver(Budget):
     """The search of one program.
 
     `limits`: of nodes (frames), memory and, without a deadline, time. `root`: where the program's root is known
     already, with prices. `upper`: bound of the root; the caller lowers it as targets fail. `met`: the best set that was
-    met where a search was split often, whatever the target was.
+    met where a search was split often, whatever the target was. `short`: whether the nodes that `hold` gives are
+    used up.
     """
 
     def __init__(
@@ -705,6 +706,7 @@ class Driver(Monitor):
         self._solved = -1
         self._seen: tuple[NDArray[np.float64], object] | None = None
         self._stopped: Stopped | None = None
+        self._until, self.short = inf, False
         self.met: tuple[tuple[int, ...], int] | None = None
         self._core, self.divisor = core_of(program, self.deadline) if root is None else root
         if self._core.low > 0 and self._core.high >= 0 and grain_of(self._core) > 1:
@@ -934,7 +936,22 @@ class Driver(Monitor):
             self.met = (*np.flatnonzero(now.state == TAKEN).tolist(), *found[0]), found[1]
         return found[0] if found is not None and found[1] >= target else None
 
+    def hold(self, nodes: int | None, search: Callable[[], T]) -> T | None:
+        """Return the result of a search that may take so many nodes; None, and `short`, if they were used up."""
+        self.short, self._until = False, inf if nodes is None else self.statistics.nodes + nodes
+        try:
+            return search()
+        except Stopped:
+            if not self.short:
+                raise
+            return None
+        finally:
+            self._until = inf
+
     def _check(self) -> None:
+        self.short = self.statistics.nodes > self._until
+        if self.short:
+            raise Stopped(Termination.NODE_LIMIT)
         self.check(self.store.used * _NODE_BYTES)
 
     def _session(self, core: Core, rank: int, near: NDArray[np.float64] | None = None) -> Session | None:
@@ -1003,78 +1020,22 @@ class Driver(Monitor):
             self.statistics.merged += search.hits - merged
 
 
-_COORDINATES: Final = 6  # Coordinates of boxes whose corners, 64 at most, are not counted.
+@contextmanager
+def engine_for(program: Program, budget: Budget) -> Iterator[Driver]:
+    """Give an engine for a program, with what is left of a budget, which is charged for it."""
+    budget.check()
+    engine = Driver(program, budget.limits.after(nodes=budget.statistics.nodes), budget.deadline)
+    try:
+        yield engine
+    finally:
+        budget.programs += 1
+        budget.statistics.add(engine.finish())
 
 
-T = TypeVar("T")
-
-
-class Meter(Monitor):
-    """The limits of a run that needs several engines, and what they did together.
-
-    `short`: whether the last search that `hold` began ended because its nodes were used up.
-    """
-
-    def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:
-        super().__init__(limits, deadline)
-        self.deadline = self.deadline.or_when(self._used_up)
-        self.short = False
-        self._engine: Driver | None = None
-        self._until = inf
-        self._programs = 0
-        self._corners = 0
-
-    def check(self, memory: int = 0) -> None:
-        """Stop if a limit is reached; a program without any node counts as one, or there might be no end of them."""
-        super().check(memory)
-        done = max(self._programs, self._corners, self.statistics.nodes)
-        if self.limits.nodes is not None and done >= self.limits.nodes:
-            raise Stopped(Termination.NODE_LIMIT)
-
-    def count(self, box: DenominatorBox) -> None:
-        """Stop if a limit is reached at a corner of a box; each counts as a node where there may be thousands."""
-        self._corners += len(box.low) > _COORDINATES
-        self.check()
-
-    @contextmanager
-    def engine(self, program: Program) -> Iterator[Driver]:
-        """Give an engine for a program, with the limits that are left."""
-        self.check()
-        nodes = self.limits.nodes
-        left = self.limits if nodes is None else replace(self.limits, nodes=nodes - self.statistics.nodes)
-        engine = Driver(program, left, self.deadline)
-        try:
-            yield engine
-        finally:
-            self._programs += 1
-            self.statistics.add(engine.finish())
-
-    def reaching(self, program: Program, value: int = 0) -> tuple[Diagram, Termination | None]:
-        """Return what `Driver.reaching` returns of a program."""
-        try:
-            with self.engine(program) as engine:
-                return engine.reaching(value)
-        except Stopped as stopped:
-            return Diagram.of_sets([]), stopped.termination
-
-    def hold(self, nodes: int | None, engine: Driver, search: Callable[[], T]) -> T | None:
-        """Return the result of a search on an engine that may take so many nodes; None if they were used up."""
-        self._engine, self.short = engine, False
-        self._until = inf if nodes is None else engine.statistics.nodes + nodes
-        try:
-            return search()
-        except Stopped:
-            if not self.short:
-                raise
-            return None
-        finally:
-            self._until = inf
-
-    def _used_up(self) -> bool:
-        self.short = self._engine is not None and self._engine.statistics.nodes > self._until
-        return self.short
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data of the whole run."""
-        found = self.finish().as_dict()
-        return {"programs": self._programs, **found} if self._programs else found
+def sets_reaching(program: Program, budget: Budget, value: int = 0) -> tuple[Diagram, Termination | None]:
+    """Return all sets for which a program reaches a value, or some of them and the limit that was reached."""
+    try:
+        with engine_for(program, budget) as engine:
+            return engine.reaching(value)
+    except Stopped as stopped:
+        return Diagram.of_sets([]), stopped.termination

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
-from optsum.program.highs import divisor_of, new_highs, run
+from optsum.program.highs import divisor_of, new_highs, run, was_stopped
 from optsum.program.rows import LinearRows
 from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
@@ -175,7 +175,7 @@ class Session:
             return None
         status, solution = self._highs.getModelStatus(), self._highs.getSolution()
         self._solution = solution
-        if status != self._optimal and not (solution.dual_valid and self._was_stopped(status)):
+        if status != self._optimal and not (solution.dual_valid and was_stopped(self._highs)):
             return None
         dual = np.abs(np.asarray(solution.row_dual)) * (self._scale * self._divisor)
         found: IntArray = np.rint(np.minimum(dual, _LARGEST)).astype(np.int64)
@@ -237,13 +237,6 @@ class Session:
             if not ended:  # it may go on for a while, and must be left alone
                 self._start()
         return ended
-
-    @staticmethod
-    def _was_stopped(status: object) -> bool:
-        import highspy
-
-        ends = highspy.HighsModelStatus
-        return status in {ends.kTimeLimit, ends.kInterrupt, ends.kObjectiveBound}
 
     def squeezed(self, target: float, least: int, deadline: Deadline) -> IntArray | None:
         """Return multipliers of the largest length, from `least` on, at which the relaxation misses the target.

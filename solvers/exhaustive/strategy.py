@@ -11,7 +11,7 @@ from typing import ClassVar, Final, TypeAlias
 
 import numpy as np
 
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Combination, Coverage, Key, Sense, gains_alone
 from optsum.optima.diagram import Diagram
@@ -19,6 +19,7 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
+from optsum.system.clock import Stopped
 
 from . import walkers
 from .walkers import Walker, seconds_of, within_limits

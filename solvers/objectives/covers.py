@@ -42,8 +42,7 @@ from math import isfinite
 from operator import and_
 from typing import Any, Final, NamedTuple
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
+from optsum.contracts.run import Limits, Run
 from optsum.coverage.clauses import (
     Bits,
     Clause,
@@ -62,9 +61,9 @@ from optsum.optima.optima import Optima
 from optsum.program.cover import cover_program
 from optsum.program.dual_bound import SCALE
 from optsum.program.highs import new_highs, pass_model, run
-from optsum.system.clock import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 
-from ..engine.core import Monitor, stop_at
+from ..engine.core import Budget
 
 _QUADRATIC = 600  # Number of alternatives up to which clauses are compared pair by pair.
 
@@ -322,16 +321,6 @@ class Relaxer:
 _SHARES_KEPT = 1000  # Shares are asked for twice, soon after one another.
 
 
-@dataclass(frozen=True)
-class MinimumCovers:
-    """The minimum covers that a search found, and its effort."""
-
-    minimum: int | None  # Summed length of every minimum cover; None if nothing covers.
-    covers: Diagram  # All minimum covers, or one of them, as sets of units.
-    nodes: int  # States that were looked at.
-    relaxations: int  # Linear programs solved.
-
-
 def minimum_covers(
     instance: Coverage,
     *,
@@ -339,7 +328,7 @@ def minimum_covers(
     on_node: Callable[[], object] | None = None,
     on_bound: Callable[[int], object] | None = None,
     deadline: Deadline = NEVER,
-) -> MinimumCovers:
+) -> Optima:
     """Find all minimum covers, or one.
 
     `instance`: a cover (`optsum.coverage.clauses.is_cover`). `every`: all of them; otherwise one. `on_node`: called
@@ -351,19 +340,18 @@ def minimum_covers(
     >>> joints = (Joint(0, (1, 2)), Joint(1, (0, 2)))
     >>> tiny = Coverage.of([1, 1, 1], [{0: 1}, {}, {}], [[1], [1]], joints=joints, goal=Sense.MINIMIZE)
     >>> found = minimum_covers(tiny)
-    >>> found.minimum, list(found.covers)
+    >>> found.value, list(found)
     (2, [(0, 2)])
     """
-    check = partial(stop_at, deadline)
-    clauses = clauses_of(instance, check)
+    clauses = clauses_of(instance, deadline.check)
     lengths = instance.lengths.tolist()
     search = CoverSearch(lengths, every=every, on_node=on_node, deadline=deadline)
     if not all(clauses):
-        return MinimumCovers(None, search.families.diagram(EMPTY_FAMILY), 0, 0)
-    kept, classes = interchangeable(canonical(clauses, check), lengths, every=every, check=check)
+        return Optima(Diagram.of_sets([]), 0, 0, statistics={"relaxations": 0})
+    kept, classes = interchangeable(canonical(clauses, deadline.check), lengths, every=every, check=deadline.check)
     minimum, family = search.run(kept, on_bound)
-    family = search.families.spread(family, classes)
-    return MinimumCovers(minimum, search.families.diagram(family), search.nodes, search.relaxer.solved)
+    diagram = search.families.diagram(search.families.spread(family, classes))
+    return Optima(diagram, minimum, minimum, statistics={"relaxations": search.relaxer.solved})
 
 
 class CoverSearch:
@@ -535,9 +523,9 @@ def solve_cover(run: Run) -> None:
     if all(clauses):
         run.see(members(quick_cover(clauses, coverage.lengths.tolist(), run.check)))
     found = minimum_covers(coverage, every=False, on_node=on_node, on_bound=run.raise_bound, deadline=run.deadline)
-    for cover in found.covers:
+    for cover in found:
         run.see(cover)
-    run.statistics["relaxations"] = found.relaxations
+    run.statistics.update(found.statistics)
     run.prove()
 
 
@@ -557,34 +545,34 @@ def enumerate_covers(
     a minimum cover where that much was proven (`value` equals `bound`), otherwise a good one.
     """
     limits = limits or Limits()
-    meter = Monitor(limits, Deadline(limits.time_s, should_stop))
+    budget = Budget(limits, Deadline(limits.time_s, should_stop))
     # Some time for a first cover, however short the limit is.
-    first = partial(stop_at, Deadline(None if limits.time_s is None else max(limits.time_s, CERTIFICATE_S)))
+    first = limits.building().check
     known: list[tuple[int, ...]] = []
     value = bound = 0
 
     def on_node() -> None:
-        meter.check()
-        meter.statistics.nodes += 1
+        budget.check()
+        budget.statistics.nodes += 1
 
     def on_bound(proven: int) -> None:
         nonlocal bound
         bound = max(bound, proven)
 
     def statistics() -> dict[str, float]:
-        done = meter.finish()
+        done = budget.finish()
         return {"nodes": done.nodes, "seconds": done.seconds["total"]}
 
-    search = partial(minimum_covers, coverage, on_node=on_node, on_bound=on_bound, deadline=meter.deadline)
+    search = partial(minimum_covers, coverage, on_node=on_node, on_bound=on_bound, deadline=budget.deadline)
     try:
         clauses = clauses_of(coverage, first)
         if not all(clauses):
             return Optima(Diagram.of_sets([]), 0, 0)
         best = quick_cover(clauses, coverage.lengths.tolist(), first)
         known, value = [tuple(members(best))], sum(int(coverage.lengths[unit]) for unit in members(best))
-        if meter.deadline.limited or limits.nodes is not None or not every:
+        if budget.deadline.limited or limits.nodes is not None or not every:
             found = search(every=False)  # something to fall back on if the time does not suffice for all
-            known, value = [next(iter(found.covers))], found.minimum or 0
+            known, value = [next(iter(found))], int(found.value)
             on_bound(value)
         found = found if not every else search()
     except (Stopped, KeyboardInterrupt) as stop:
@@ -592,8 +580,7 @@ def enumerate_covers(
         return Optima.of_sets(
             known, value, bound, complete=False, termination=termination.value, statistics=statistics()
         )
-    done = {**statistics(), "relaxations": found.relaxations, "diagram": len(found.covers.nodes)}
-    return Optima(found.covers, found.minimum or 0, found.minimum or 0, statistics=done)
+    return replace(found, statistics={**statistics(), **found.statistics, "diagram": len(found.diagram.nodes)})
 
 
 def quick_cover(clauses: Clauses, lengths: list[int], check: Callable[[], object]) -> Bits:

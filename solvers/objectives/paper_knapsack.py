@@ -21,17 +21,16 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Stopped
+from optsum.contracts.run import Limits
 from optsum.coverage.climb import climbs
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
 from ..engine.bound import total_of
-from ..engine.core import Core, Monitor, core_of
+from ..engine.core import Budget, Core, core_of
 from .recall import recall_program
 
 _SLICE: Final = 20_000
@@ -157,7 +156,7 @@ def solve_knapsack(
     ``nodes`` limits the number of sets checked. `deadline`: instead of the time limit. The result:
     ``statistics["nodes"]`` is the number of sets checked (the right column of Table 7).
     """
-    monitor = Monitor(limits or Limits(), deadline)
+    budget = Budget(limits, deadline)
     core, divisor = core_of(recall_program(coverage))
     if core.low > 0:
         raise UnsupportedError(
@@ -182,18 +181,18 @@ def solve_knapsack(
         state[2] = 1  # the empty set
     way = _Way(order, np.zeros(len(core.price), np.int64), np.zeros(n, np.bool_), path, value, room)
     reason: Termination | None = None
-    nodes, memory = monitor.limits.nodes, 0
+    nodes, memory = budget.limits.nodes, 0
     try:
-        with monitor.phase("search"):
+        with budget.phase("search"):
             while True:
-                budget = _SLICE if nodes is None else min(_SLICE, nodes - int(state[3]))
-                answer = _find_oracles(core, every, way, found, state, budget)
+                work = _SLICE if nodes is None else min(_SLICE, nodes - int(state[3]))
+                answer = _find_oracles(core, every, way, found, state, work)
                 if answer == _DONE:
                     break
-                monitor.statistics.nodes = int(state[3])
+                budget.statistics.nodes = int(state[3])
                 if answer == _FULL:
                     memory = 8 * found.size
-                monitor.check(memory)
+                budget.check(memory)
                 if answer == _FULL:
                     found = np.concatenate([found, np.zeros_like(found)])
     except Stopped as stopped:
@@ -203,7 +202,7 @@ def solve_knapsack(
     ]
     best = int(state[1])
     bound = best if reason is None else max(best, _root_bound(core))
-    monitor.statistics.nodes, monitor.statistics.core = int(state[3]), n
+    budget.statistics.nodes, budget.statistics.core = int(state[3]), n
     constant = int(coverage.constants[0])
     best, bound = best * divisor + constant, bound * divisor + constant
     return Optima.of_sets(
@@ -212,5 +211,5 @@ def solve_knapsack(
         bound,
         complete=reason is None,
         termination=(reason or Termination.COMPLETED).value,
-        statistics=monitor.finish().as_dict(),
+        statistics=budget.as_dict(),
     )

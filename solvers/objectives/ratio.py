@@ -6,7 +6,7 @@ every selection with ``q T - p D >= 0`` is then an optimum: all of them, as one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
@@ -14,8 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Stopped
+from optsum.contracts.run import Limits
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Combination, Coverage, IntArray
@@ -26,9 +25,10 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.ratio_bound import one_varies
 from optsum.program.surrogate import reaches
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Stopped, Termination
 
-from ..engine.driver import Meter
+from ..engine.core import Budget
+from ..engine.driver import engine_for, sets_reaching
 from ..engine.program import LONGEST, Program, first_gains, program_of, sides_of, spread, with_feature
 
 _LARGEST = 2**54  # Programs may reach this.
@@ -60,12 +60,12 @@ class Incumbent:
         climbed = climb(self._instance, deadline) if start is None else None
         self.see((() if climbed is None else climbed.units) if start is None else start)
 
-    def see_any(self, meter: Meter) -> None:
+    def see_any(self, budget: Budget) -> None:
         """Take some selection that keeps all rows, where there are rows and nothing was taken yet."""
         if self.selection is not None or not self._instance.rows:
             return
         program = program_of(self._instance, [0] * len(self._instance.constants))
-        with meter.engine(program) as engine:
+        with engine_for(program, budget) as engine:
             found = engine.one_of(engine.aim(0)) if engine.feasible else None
         if found is not None:
             self.see(found)
@@ -98,6 +98,17 @@ def ratio_program(instance: Coverage, ratio: Fraction) -> Program:
     return guarded(program_of(instance, (q, -p)), instance, [1], penalty)
 
 
+def dinkelbach(held: Callable[[], Fraction], beaten: Callable[[Fraction], bool], name: str) -> None:
+    """Look for what beats the ratio that is held, again and again, until nothing does (Dinkelbach 1967).
+
+    `held`: returns that ratio; less than 0 if nothing is held. `beaten`: whether a program at a ratio has something
+    that beats it, which is then held. `name`: who searches.
+    """
+    while beaten(ratio := held()):
+        if held() <= ratio:
+            raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
+
+
 def solve_ratio(
     instance: Coverage,
     limits: Limits | None = None,
@@ -111,32 +122,35 @@ def solve_ratio(
     `limits`: of time, nodes and memory, together for all programs. `deadline`: instead of the time limit. `start`: a
     feasible set, which is known to be good; otherwise that of a greedy search.
     """
-    meter = Meter(limits or Limits(), deadline)
+    budget = Budget(limits, deadline)
     best = Incumbent(instance)
-    best.see_first(start, meter.deadline)
+    best.see_first(start, budget.deadline)
     proven, reason = False, None
     tied: Diagram | None = None
+
+    def beaten(ratio: Fraction) -> bool:
+        nonlocal proven, tied, reason
+        with engine_for(ratio_program(instance, ratio), budget) as engine:
+            if engine.feasible and best.selection is None and best.see(engine.guess()[0]) and best.key > ratio:
+                return True
+            wanted = engine.aim(1)
+            found = engine.one_of(wanted) if engine.feasible and engine.upper >= wanted else None
+            if found is not None:
+                best.see(found)
+                return True
+            proven = True
+            if every and best.key > 0:
+                tied, reason = engine.reaching(0)
+            return False
+
     try:
-        best.see_any(meter)
-        while not proven:
-            ratio = max(best.key, Fraction(0))
-            with meter.engine(ratio_program(instance, ratio)) as engine:
-                if engine.feasible and best.selection is None:
-                    best.see(engine.guess()[0])
-                if best.key > ratio:
-                    continue
-                wanted = engine.aim(1)
-                found = engine.one_of(wanted) if engine.feasible and engine.upper >= wanted else None
-                if found is not None and not best.see(found):
-                    raise BackendError("branch-and-bound found no better ratio where its program has one.")
-                proven = found is None
-                if proven and every and best.key > 0:
-                    tied, reason = engine.reaching(0)
+        best.see_any(budget)
+        dinkelbach(lambda: max(best.key, Fraction(0)), beaten, "branch-and-bound")
         if every and best.selection is not None and best.key <= 0:  # whatever is feasible is worth nothing
-            tied, reason = meter.reaching(program_of(instance, (0, 0)))
+            tied, reason = sets_reaching(program_of(instance, (0, 0)), budget)
     except Stopped as stopped:
         reason = stopped.termination
-    return best.optima(tied, reason, meter.as_dict(), proven=proven)
+    return best.optima(tied, reason, budget.as_dict(), proven=proven)
 
 
 _CELLS: Final = 1_000_000

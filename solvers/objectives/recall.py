@@ -11,18 +11,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Stopped
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Key
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Stopped, Termination
 
 from ..engine.bound import bounds_within, total_of
-from ..engine.core import DROPPED, FREE, Core, States, core_of, reduced, stop_at
+from ..engine.core import DROPPED, FREE, Core, States, core_of, reduced
 from ..engine.driver import DEFAULT, Driver, Effort
 from ..engine.program import Program, program_of
 from ..engine.relaxation import Session, linear_program, priced
@@ -117,7 +116,7 @@ def solve_recall(
             Diagram.of_sets([]), 0, reaches(coverage)[0], complete=False, termination=stopped.termination.value
         )
     if not engine.feasible:
-        return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.finish().as_dict())
+        return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.as_dict())
     if at_most is not None:
         most = floor(at_most * int(coverage.constants[1])) - program.base
         engine.upper = min(engine.upper, most // engine.divisor)
@@ -135,23 +134,22 @@ def solve_recall(
         elif node == EMPTY_FAMILY:
             upper -= 1
     if termination is Termination.COMPLETED and node == EMPTY_FAMILY and (every or guess is None):
-        return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.finish().as_dict())  # no set keeps all rows
+        return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.as_dict())  # no set keeps all rows
     if node != EMPTY_FAMILY:
         value, diagram = upper, engine.store.diagram(node)
     else:
         if value < lowest:
             guess, value = engine.guess()
         diagram = Diagram.of_sets([guess or ()] if value >= lowest else [])
-    statistics = engine.finish()
     if every:
-        statistics.diagram = len(diagram.nodes)
+        engine.statistics.diagram = len(diagram.nodes)
     return Optima(
         diagram,
         engine.worth(value) if value >= lowest else 0,
         engine.worth(upper),
         complete=termination is Termination.COMPLETED,
         termination=termination.value,
-        statistics=statistics.as_dict(),
+        statistics=engine.as_dict(),
     )
 
 
@@ -357,7 +355,7 @@ class ByLength:
 
         No selection worth as much fits a smaller one of the lengths that are asked for.
         """
-        stop_at(self._deadline)
+        self._deadline.check()
         length = min(length, self._core.high)
         if at_most is not None:
             most = (floor(Fraction(at_most) * self._bottom) - self._program.base) // self._divisor

@@ -19,19 +19,17 @@ What they hold is listed and evaluated where that takes few nodes; otherwise the
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from math import ceil, inf, log
 from operator import mul
 from typing import Final, TypeAlias
 
 import numpy as np
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Stopped
+from optsum.contracts.run import Limits
 from optsum.coverage.box import DenominatorBox
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
@@ -48,10 +46,10 @@ from optsum.program.model import affordable, coverage_model
 from optsum.program.ratio_bound import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
 from optsum.program.rows import CeilingColumns
 from optsum.program.surrogate import Weighted, box_of, collapsed, excess, programs, reaches, wish_of, within
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Stopped, Termination
 
-from ..engine.core import stop_at
-from ..engine.driver import Driver, Meter
+from ..engine.core import Budget
+from ..engine.driver import Driver, engine_for
 from ..engine.program import Program, program_of, spread
 from ..ratio_rows import RatioRows, cases_of, sides_of
 from .ratio import Incumbent, guarded, positive_program
@@ -118,6 +116,8 @@ class BoxPrices:
 _TOLERANCE: Final = 3e-4
 """Relative error of a box's programs, as a share of typical numerators, above which the box is split."""
 
+_COORDINATES: Final = 6  # Coordinates of boxes whose corners, 64 at most, are not counted.
+
 _FEW: Final = 2_000
 
 _NEAR: Final = 1e-9  # Relative distance to the largest value below which values are compared exactly.
@@ -150,9 +150,9 @@ class SumSearch:
     """
 
     def __init__(
-        self, instance: Coverage, meter: Meter, *, every: bool, few: int = _FEW, threshold: Fraction | None = None
+        self, instance: Coverage, budget: Budget, *, every: bool, few: int = _FEW, threshold: Fraction | None = None
     ) -> None:
-        self.instance, self.meter = instance, meter
+        self.instance, self.budget = instance, budget
         self._few, self._threshold = few, threshold
         self.every = every
         self.best = Incumbent(instance)
@@ -164,10 +164,10 @@ class SumSearch:
 
     def run(self, start: Selection | None = None) -> None:
         """Search until all is proven, from a selection that is known, if there is one."""
-        self.best.see_first(start, self.meter.deadline)
-        self.best.see_any(self.meter)
+        self.best.see_first(start, self.budget.deadline)
+        self.best.see_any(self.budget)
         program = program_of(self.instance, [0] * len(self.instance.constants))
-        with self.meter.engine(program) as engine:
+        with engine_for(program, self.budget) as engine:
             if not engine.feasible:
                 return
             if self.best.selection is None:
@@ -222,7 +222,7 @@ class SumSearch:
         for group in [ratios] if self._all_needed else [[h] for h in ratios]:
             totals = [total for h in group for total in (2 * h, 2 * h + 1)]
             program = positive_program(self.instance, totals)
-            with self.meter.engine(program) as engine:
+            with engine_for(program, self.budget) as engine:
                 found = engine.one_of(engine.aim(0))
             if found is not None and self._see(found):
                 return True
@@ -251,7 +251,14 @@ class SumSearch:
         # Guards multiply the range of values by the number of units, rows by what their units come to.
         guards = any(int(instance.constants[2 * h + 1]) <= 0 for h in cut.ratios)
         times = (instance.size + 1 if guards else 1) * spread(instance.rows)
-        return programs(instance, box, cut, largest=_REACH / times, check=partial(self.meter.count, box))
+        return programs(instance, box, cut, largest=_REACH / times, check=self._counter(box))
+
+    def _counter(self, box: DenominatorBox) -> Callable[[], None]:
+        def count() -> None:
+            self.budget.corners += len(box.low) > _COORDINATES
+            self.budget.check()
+
+        return count
 
     @staticmethod
     def _program(instance: Coverage, cut: Weighted, corner: _Weights) -> Program:
@@ -271,7 +278,7 @@ class SumSearch:
                 tuple(self.best.totals[2 * h + 1] for h in cut.ratios), (-1,) * len(cut.ratios), (), ()
             )
             program = next(self._programs(here, cut))
-            with self.meter.engine(program) as engine:
+            with engine_for(program, self.budget) as engine:
                 better = self._see(engine.guess(_EXCHANGES)[0]) or self._raised(engine, engine.aim(1))
             if not better:
                 return
@@ -285,7 +292,7 @@ class SumSearch:
         least_gap = (upper - target) // 64
         while upper - target >= least_gap and upper >= target:
             wanted = (target + upper + 1) // 2
-            found = self.meter.hold(_SEARCHED, engine, lambda: engine.one_of(wanted))  # noqa: B023 - called at once
+            found = engine.hold(_SEARCHED, lambda: engine.one_of(wanted))  # noqa: B023 - called at once
             if found is None:
                 upper = wanted - 1
             else:
@@ -298,7 +305,7 @@ class SumSearch:
         while boxes:
             box = boxes.pop()
             cut = self._cut(ratios)
-            halves = box.halves() if excess(box, cut, partial(self.meter.count, box)) > _TOLERANCE else None
+            halves = box.halves() if excess(box, cut, self._counter(box)) > _TOLERANCE else None
             inside = within(self.instance, box, cut, least=halves is not None)
             if inside is None:
                 continue
@@ -330,8 +337,8 @@ class SumSearch:
             better = self._listed(*reached, _TRIED)
         if better is not None:
             return (box,) if better else ()
-        priced, constant = self._prices.added(box, cut.ratios, corner, self.meter.deadline)
-        program, excessive = self._program(inside, cut, priced), excess(box, cut, partial(self.meter.count, box))
+        priced, constant = self._prices.added(box, cut.ratios, corner, self.budget.deadline)
+        program, excessive = self._program(inside, cut, priced), excess(box, cut, self._counter(box))
         numerators = max(1, sum(map(mul, corner[0], self.best.totals[0::2])))
         with self._reached(replace(program, base=program.base + constant)) as reached:
             if reached is None:
@@ -351,21 +358,21 @@ class SumSearch:
     @contextmanager
     def _reached(self, program: Program) -> Iterator[tuple[Driver, int] | None]:
         """Give an engine for a program and its target; None if it shows at once that nothing reaches it."""
-        with self.meter.engine(program) as engine:
+        with engine_for(program, self.budget) as engine:
             target = engine.aim(0 if self.every else 1) if engine.feasible else 0
             yield (engine, target) if engine.feasible and engine.upper >= target else None
 
     def _one(self, engine: Driver, target: int, frames: int | None) -> bool | None:
-        answer = self.meter.hold(frames, engine, lambda: [engine.one_of(target)])
+        answer = engine.hold(frames, lambda: [engine.one_of(target)])
         if answer is None:
             return None
         return False if answer[0] is None else self._see(answer[0]) or None
 
     def _listed(self, engine: Driver, target: int, frames: int | None) -> bool | None:
         """Evaluate the sets that reach a target: is one better than the incumbent? None if these were not all."""
-        answer = self.meter.hold(frames, engine, lambda: engine.all_of(target))
+        answer = engine.hold(frames, lambda: engine.all_of(target))
         node, reason = answer if answer is not None else (EMPTY_FAMILY, Termination.NODE_LIMIT)
-        short = reason is not None and self.meter.short
+        short = reason is not None and engine.short
         if node != EMPTY_FAMILY and (reason is None or node <= _LARGE):
             found = engine.store.diagram(node)
             many = found.count > (_SAMPLE if short else _LISTED)
@@ -392,7 +399,7 @@ class SumSearch:
                 self.families.append(found if enough.all() else Diagram.of_sets(chosen_sets(found, enough)))
             return False
         assert self._arrays is not None  # noqa: S101 - totals always fit
-        totals = totals_of_sets(self._arrays, found, lambda: stop_at(self.meter.deadline))
+        totals = totals_of_sets(self._arrays, found, self.budget.deadline.check)
         rough = rough_values(self.instance, totals)
         near = np.flatnonzero(rough >= rough.max() - _NEAR * abs(rough.max()))
         rows, where = np.unique(totals[near], axis=0, return_inverse=True)
@@ -431,7 +438,7 @@ def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
     with suppress(Stopped, _Open):
         for share in _SHARES:
             threshold = Fraction(ceil(best.key * Fraction(1 + share) * _GRID), _GRID)
-            closing = Closing(search.instance, Meter(Limits(), deadline), every=True, threshold=threshold)
+            closing = Closing(search.instance, Budget(deadline=deadline), every=True, threshold=threshold)
             closing.best.see(best.selection)
             closing._cover_all()  # noqa: SLF001 - of this module
             bound = threshold
@@ -485,7 +492,7 @@ class WindowedSearch(SumSearch):
         box = window_box(self.instance, which, window.low, window.high)
         narrow = window.high <= window.low * (1 + _NARROW)
         for program in self._programs(box, anchored(self.instance, self._wanted, window.anchor), instance):
-            with self.meter.engine(program) as engine:
+            with engine_for(program, self.budget) as engine:
                 if not engine.feasible:
                     return
                 target = engine.aim(0 if self.every else 1)
@@ -518,12 +525,12 @@ class WindowedSearch(SumSearch):
 
     def _tried(self, engine: Driver, target: int) -> bool | None:
         """Evaluate all sets that reach a target, if that is quick: whether one is better, or None if it is not."""
-        answer = self.meter.hold(_WINDOW_NODES, engine, lambda: engine.all_of(target))
+        answer = engine.hold(_WINDOW_NODES, lambda: engine.all_of(target))
         if answer is None:
             return None
         node, reason = answer
         if reason is not None:
-            if self.meter.short:
+            if engine.short:
                 return None
             raise Stopped(reason)
         if node == EMPTY_FAMILY:
@@ -557,8 +564,8 @@ def solve_sum(
     one and all. If there are more candidates than can be
     evaluated, the reason is ``memory_limit``.
     """
-    meter = Meter(limits or Limits(), deadline)
-    search = _search_of(instance)(instance, meter, every=every, few=few)
+    budget = Budget(limits, deadline)
+    search = _search_of(instance)(instance, budget, every=every, few=few)
     proven, reason, bound = False, None, None
     try:
         search.run(start)
@@ -566,20 +573,20 @@ def solve_sum(
     except Stopped as stopped:
         reason = stopped.termination
         if reason is Termination.TIME_LIMIT:
-            bound = _bound_of_stopped(search, meter.limits.late(meter.deadline))
+            bound = _bound_of_stopped(search, budget.limits.late(budget.deadline))
     tied = union(search.families) if every and search.families else None
-    found = search.best.optima(tied, reason, meter.as_dict(), proven=proven)
+    found = search.best.optima(tied, reason, budget.as_dict(), proven=proven)
     return found if proven else replace(found, bound=bound)
 
 
 def reaching_sum(
-    instance: Coverage, threshold: Fraction, best: Selection, meter: Meter
+    instance: Coverage, threshold: Fraction, best: Selection, budget: Budget
 ) -> tuple[Diagram, Termination | None]:
     """Return all sets that are worth a threshold above 0, or some of them and the limit that was reached.
 
-    `best`: a selection of the best value. `meter`: the limits of the run, which count this.
+    `best`: a selection of the best value. `budget`: the limits of the run, which count this.
     """
-    search, reason = _search_of(instance)(instance, meter, every=True, threshold=threshold), None
+    search, reason = _search_of(instance)(instance, budget, every=True, threshold=threshold), None
     try:
         search.run(best)
     except Stopped as stopped:

@@ -21,20 +21,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.ceiling_kernel import extend
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import arrays_of
-from optsum.errors import BackendError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
-from .ratio import Incumbent
+from .ratio import Incumbent, dinkelbach
 
 _CELLS: Final = 80_000_000  # Cells that a table may have, of four bytes.
 
@@ -74,20 +72,23 @@ def solve_whole_text(
     table = LengthTable(instance)
     rounds, proven, reason = 0, False, None
     tied: Diagram | None = None
-    while not proven and not deadline.passed:
+
+    def beaten(ratio: Fraction) -> bool:
+        nonlocal rounds
+        deadline.check()
         rounds += 1
-        ratio = max(best.key, Fraction(0))
-        found = table.best_of(ratio, deadline)
-        if found is None:
-            break
-        surplus, units = found
-        proven = surplus <= 0
-        if not proven and not best.see(units):
-            raise BackendError("branch-and-bound found no better ratio where its table has one.")
-    if not proven:
-        reason = Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT
-    elif every and best.selection is not None:
-        tied, reason = table.all_of(best.key, limits, deadline)
+        surplus, units = table.best_of(ratio, deadline)
+        if surplus > 0:
+            best.see(units)
+        return surplus > 0
+
+    try:
+        dinkelbach(lambda: max(best.key, Fraction(0)), beaten, "branch-and-bound")
+        proven = True
+        if every and best.selection is not None:
+            tied = table.all_of(best.key, limits, deadline)
+    except Stopped as stopped:
+        reason = stopped.termination
     return best.optima(tied, reason, {"nodes": 0, "tables": rounds}, proven=proven)
 
 
@@ -105,10 +106,9 @@ class LengthTable:
         self._gains = np.zeros((self._wide, self._wide), np.int64)
         self._ratio: Fraction | None = None
 
-    def _made(self, ratio: Fraction, deadline: Deadline) -> bool:
-        """Make the table for a ratio, by the deadline; return whether that was done."""
+    def _make(self, ratio: Fraction, deadline: Deadline) -> None:
         if ratio == self._ratio:
-            return True
+            return
         self._ratio = None
         instance, table = self._instance, self._table
         costs = ratio.numerator * instance.mass[1]
@@ -120,15 +120,12 @@ class LengthTable:
                 continue
             _gains_of(self._ceilings, unit, self._gains)
             _add_unit(table, unit, lengths[unit], worth, int(costs[unit]), self._gains)
-            if deadline.passed:
-                return False
+            deadline.check()
         self._ratio = ratio
-        return True
 
-    def best_of(self, ratio: Fraction, deadline: Deadline) -> tuple[int, list[int]] | None:
-        """Return the largest ``q T - p D`` and its units; None if the deadline comes first."""
-        if not self._made(ratio, deadline):
-            return None
+    def best_of(self, ratio: Fraction, deadline: Deadline) -> tuple[int, list[int]]:
+        """Return the largest ``q T - p D`` and its units."""
+        self._make(ratio, deadline)
         instance, table = self._instance, self._table
         p, q = ratio.numerator, ratio.denominator
         costs, worth, lengths = p * instance.mass[1], q * self._gain, instance.lengths.tolist()
@@ -143,8 +140,8 @@ class LengthTable:
             left -= lengths[unit]
         return int(table[0, 0, self._longest]) - p * int(instance.constants[1]), units
 
-    def all_of(self, ratio: Fraction, limits: Limits, deadline: Deadline) -> tuple[Diagram, Termination | None]:
-        """Return all selections that are worth a ratio, or none and the limit that was reached.
+    def all_of(self, ratio: Fraction, limits: Limits, deadline: Deadline) -> Diagram:
+        """Return all selections that are worth a ratio.
 
         A state is what the units before the next one have: the length that is left, and the value v(p) with the
         reference read up to each p. The table says exactly what the best rest adds, so that a state is kept if and only
@@ -152,8 +149,7 @@ class LengthTable:
         others are below `_NEVER`, and equal states are one.
         """
         instance = self._instance
-        if not self._made(ratio, deadline):
-            return Diagram.of_sets([]), _ending(deadline)
+        self._make(ratio, deadline)
         p, q = ratio.numerator, ratio.denominator
         needed, lengths = p * int(instance.constants[1]), instance.lengths
         left, counted = np.array([self._longest]), np.array([ratio <= 0 or int(instance.constants[1]) > 0])
@@ -175,9 +171,10 @@ class LengthTable:
             step[1, fits] = number[step.shape[1] :]
             steps.append(step)
             held += step.nbytes
-            if deadline.passed or held + 4 * values.nbytes > limits.memory:
-                return Diagram.of_sets([]), _ending(deadline) if deadline.passed else Termination.MEMORY_LIMIT
-        return _diagram_of(steps, counted), None
+            deadline.check()
+            if held + 4 * values.nbytes > limits.memory:
+                raise Stopped(Termination.MEMORY_LIMIT)
+        return _diagram_of(steps, counted)
 
     def _with(self, unit: int, values: NDArray[np.int64], worth: int, cost: int) -> NDArray[np.int64]:
         """Return the values of states with a unit, which takes a piece that begins where each of them ends."""
@@ -190,10 +187,6 @@ class LengthTable:
             np.maximum(taken[:, begin:], values[:, begin, None] + gains[begin, begin:], out=taken[:, begin:])
         taken -= cost
         return taken
-
-
-def _ending(deadline: Deadline) -> Termination:
-    return Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT
 
 
 def _merged_states(

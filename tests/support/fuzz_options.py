@@ -28,7 +28,7 @@ import numpy as np
 from optsum.solvers.milp import Milp
 
 from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.result import Status, Termination
+from optsum.contracts.result import Status
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, OptsumError
@@ -36,6 +36,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.registry import BACKENDS
 from optsum.running.search import search
+from optsum.system.clock import Termination
 
 Value = str | int | float | bool
 

@@ -9,11 +9,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from optsum.contracts.result import Result, Termination
+from optsum.contracts.result import Result
 from optsum.errors import describe
 from optsum.options.options import resolve
 from optsum.running.each_topic import error_result
 from optsum.running.one_problem import setup_of, unsolved
+from optsum.system.clock import Termination
 
 OPTIONS = resolve({"max_length": 3})
 

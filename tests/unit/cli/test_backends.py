@@ -20,7 +20,6 @@ from spoken import spoken
 import optsum
 from optsum.cli import main
 from optsum.contracts.backend import Ending
-from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError, UnsupportedError
@@ -28,6 +27,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running import one_problem as warm
 from optsum.running.one_problem import setup_of
 from optsum.running.search import search
+from optsum.system.clock import Termination
 from optsum.testing.backends import hard_instance
 
 TOPIC = {"id": "t", "documents": [["a b c", "c d e f", "f g", "a g"]], "references": [["a c d f g"]]}

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.contracts.result import Result, Status, Termination, TracePoint, relative_gap
+from optsum.contracts.result import Result, Status, TracePoint, relative_gap
 from optsum.errors import InputError
+from optsum.system.clock import Termination
 
 HELD = {"selection": (0, 2), "objective": 0.5}
 PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}

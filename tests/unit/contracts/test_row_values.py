@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.contracts.result import Result, Status, Termination, TracePoint
+from optsum.contracts.result import Result, Status, TracePoint
 from optsum.errors import InputError
+from optsum.system.clock import Termination
 
 WHOLE = Result(
     id="t", strategy="vns", status=Status.FEASIBLE, termination=Termination.COMPLETED, objective=0.5, bound=1.0,

@@ -10,11 +10,12 @@ from held_against import check_against_greedy, check_against_the_optimum
 from optsum.heuristics.genetic import Genetic
 
 import optsum
-from optsum.contracts.result import Result, Termination
+from optsum.contracts.result import Result
 from optsum.contracts.run import Limits, Run
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
+from optsum.system.clock import Termination
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
 
 

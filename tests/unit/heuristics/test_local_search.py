@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
+from optsum.system.clock import Termination
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
 
 

@@ -12,7 +12,7 @@ from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program import ratio_bound as module
-from optsum.system.clock import NEVER, Deadline, TimeOver
+from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 from optsum.testing import brute_force, random_coverage
 from optsum.testing.instances import HARMONIC
 
@@ -69,7 +69,7 @@ def test_time_that_ends_amid_the_programs_leaves_a_bound(kind: str) -> None:
         def check(self) -> None:
             self.looks -= 1
             if self.looks < 0:
-                raise TimeOver
+                raise Stopped(Termination.TIME_LIMIT)
 
     rng = np.random.default_rng(7)
     for number in range(15):

@@ -12,7 +12,7 @@ import pytest
 from optsum.solvers import certificate
 
 import optsum
-from optsum.contracts.result import Result, Status, Termination, Timing
+from optsum.contracts.result import Result, Status, Timing
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import OptionError, OptsumError, UnknownNameError
 from optsum.options.options import resolve
@@ -21,6 +21,7 @@ from optsum.report.tables import table as tables
 from optsum.running import plan as side_by_side
 from optsum.running.one_problem import Setup, build, setup_of
 from optsum.running.plan import Plan, compare_topics
+from optsum.system.clock import Termination
 
 OPTIONS: dict[str, Any] = {"metric": "rouge-2", "max_length": 50}
 GREEDY_MISSES = {"id": "t", "documents": [["a b c", "a x", "b c d y"]], "references": [["a b c d"]]}

@@ -9,9 +9,10 @@ import pytest
 from scipy.stats import wilcoxon
 
 import optsum
-from optsum.contracts.result import Result, Status, Termination, TracePoint
+from optsum.contracts.result import Result, Status, TracePoint
 from optsum.coverage.instance import Sense
 from optsum.report.comparison import Details, time_to_target
+from optsum.system.clock import Termination
 
 
 def result(strategy: str, value: int | None, trace: tuple[tuple[float, float], ...] = ()) -> Result:

@@ -14,8 +14,7 @@ import pytest
 from optsum.solvers.milp import Milp
 
 import optsum
-from optsum.contracts.result import Result, Status, Termination
-from optsum.contracts.run import Stopped
+from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.optima.diagram import Diagram
@@ -23,6 +22,7 @@ from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import best_result, build, setup_of, union_of
 from optsum.running.topics import solve_topics
+from optsum.system.clock import Stopped, Termination
 from optsum.testing import random_topic
 
 TOPIC: dict[str, Any] = {

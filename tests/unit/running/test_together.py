@@ -12,11 +12,12 @@ import pytest
 from optsum.solvers.few_units import search_extracts
 
 from optsum import Topic, solve_all
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.exchange.labels import labels
 from optsum.running import each_topic
 from optsum.running.each_topic import Answered
 from optsum.running.workers import in_order
+from optsum.system.clock import Termination
 from optsum.system.compiled import patience
 from optsum.text.word_kernel import number_apart, number_words
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import BadTopic
 from optsum.errors import (
     BackendError,
@@ -25,6 +25,7 @@ from optsum.errors import (
 from optsum.options.options import resolve
 from optsum.running import one_problem
 from optsum.running.one_problem import setup_of, unsolved, warm_up
+from optsum.system.clock import Termination
 
 
 def topic(name: str = "t", **more: Any) -> dict[str, Any]:

@@ -9,11 +9,12 @@ import pytest
 from optsum.solvers import milp
 
 from optsum.contracts.backend import Backend, Declaration, RawOutcome
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
+from optsum.system.clock import Termination
 from optsum.testing import random_coverage
 from optsum.testing.backends import hard_instance
 

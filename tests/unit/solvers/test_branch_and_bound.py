@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.contracts.result import Termination
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
@@ -19,6 +18,7 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import SAMPLE, build, setup_of
+from optsum.system.clock import Termination
 from optsum.testing import brute_force, check_strategy, random_coverage
 
 

@@ -10,8 +10,6 @@ import pytest
 from optsum.solvers import certificate
 
 import optsum
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Stopped
 from optsum.coverage.instance import Combination, Coverage, Joint
 from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
@@ -19,7 +17,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
-from optsum.system.clock import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.instances import HARMONIC, KINDS
 

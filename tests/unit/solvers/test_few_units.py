@@ -12,10 +12,11 @@ from optsum.solvers import few_units
 from optsum.solvers.few_units import Found, search_few_units
 
 from optsum import search
-from optsum.contracts.result import Status, Termination
-from optsum.contracts.run import Limits, Stopped
+from optsum.contracts.result import Status
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import Combination, Coverage
 from optsum.problem.coverage_problem import CoverageProblem
+from optsum.system.clock import Stopped, Termination
 from optsum.testing import brute_force, random_coverage
 
 

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from optsum.solvers import branch_and_bound, certificate
 from optsum.solvers.branch_and_bound import _run_ties
-from optsum.solvers.engine.core import Monitor
+from optsum.solvers.engine.core import Budget
 from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.sums import solve_sum
 
 import optsum
-from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
@@ -23,7 +22,7 @@ from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import get_ready, search
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Termination
 from optsum.testing import random_topic
 
 SUM = {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"}
@@ -36,17 +35,17 @@ class Phases:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun = 0
         self.broken = 0
-        entered = Monitor.phase
+        entered = Budget.phase
 
         @contextmanager
-        def phase(monitor: Monitor, name: str) -> Iterator[None]:
-            with entered(monitor, name):
+        def phase(budget: Budget, name: str) -> Iterator[None]:
+            with entered(budget, name):
                 self.begun += 1
                 if self.begun == self.broken:
                     raise KeyboardInterrupt
                 yield
 
-        monkeypatch.setattr(Monitor, "phase", phase)
+        monkeypatch.setattr(Budget, "phase", phase)
 
     def break_off(self, number: int) -> None:
         """Break off one of the next."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from optsum.contracts.result import Result, Status, Termination, TracePoint
+from optsum.contracts.result import Result, Status, TracePoint
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
@@ -21,6 +21,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.running import search as searching
+from optsum.system.clock import Termination
 from optsum.testing import ConformanceError, check_strategy, random_coverage
 
 INSTANCE = Coverage.of(
@@ -83,7 +84,7 @@ class Deaf(Walk):
     """Looks at no limit."""
 
     def search(self, run: Run) -> None:
-        from optsum.contracts.run import Stopped
+        from optsum.system.clock import Stopped
 
         try:
             super().search(run)
@@ -176,7 +177,7 @@ class Late2(Walk):
     """Says that it stopped at a limit that nobody set."""
 
     def search(self, run: Run) -> None:
-        from optsum.contracts.run import Stopped
+        from optsum.system.clock import Stopped
 
         super().search(run)
         raise Stopped(Termination.NODE_LIMIT)

@@ -19,7 +19,7 @@ from optsum.solvers.backends.through_pyomo import CBC, Cbc
 from optsum.solvers.milp import Milp, backend_of
 
 from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome, SizeLimit
-from optsum.contracts.result import Status, Termination
+from optsum.contracts.result import Status
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError, UnsupportedError
@@ -27,6 +27,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.registry import BACKENDS
 from optsum.running.search import search
+from optsum.system.clock import Termination
 from optsum.testing import ConformanceError, check_backend
 from optsum.testing.backends import hard_instance
 

@@ -15,12 +15,13 @@ from fuzz_options import LISTS, matrix, options_of, try_one
 from optsum.solvers.milp import backend_of
 
 import optsum
-from optsum.contracts.result import Status, Termination
+from optsum.contracts.result import Status
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
+from optsum.system.clock import Termination
 from optsum.testing import brute_force, random_coverage
 from optsum.testing.backends import hard_instance
 

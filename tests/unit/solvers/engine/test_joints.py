@@ -11,11 +11,11 @@ from optsum.solvers.engine.driver import DEFAULT, Driver, Effort
 from optsum.solvers.engine.program import Program, program_of
 from programs import value_of, values_of
 
-from optsum.contracts.run import Limits, Stopped
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, Coverage, Joint
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import Diagram
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Stopped
 from optsum.testing import random_coverage
 
 CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "weighted", "coarse")

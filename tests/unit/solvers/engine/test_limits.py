@@ -5,13 +5,13 @@ from __future__ import annotations
 import weakref
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
 from optsum.solvers.engine import core
 from optsum.solvers.engine.bound import upper_bound
-from optsum.solvers.engine.core import Monitor, Statistics, core_of
+from optsum.solvers.engine.core import Budget, Statistics, core_of
 from optsum.solvers.engine.driver import Effort, good_set
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.relaxation import Session, linear_program, priced
@@ -20,10 +20,9 @@ from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.recall import solve_recall
 from optsum.solvers.objectives.sums import solve_sum
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Stopped
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import Combination, Coverage, Joint
-from optsum.system.clock import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 
 
 def seams(units: int, ratios: int = 1) -> Coverage:
@@ -113,9 +112,9 @@ class Looks(Deadline):
         self.looks = looks
 
     @property
-    def reason(self) -> Literal["time_limit", "interrupted"] | None:
+    def reason(self) -> Termination | None:
         self.looks -= 1
-        return None if self.looks >= 0 else "time_limit"
+        return None if self.looks >= 0 else Termination.TIME_LIMIT
 
 
 def test_a_root_can_be_left_at_every_step() -> None:
@@ -156,13 +155,13 @@ def test_interrupts_reach_an_engine_by_its_deadline() -> None:
 
 def test_books_keep_every_limit() -> None:
     with pytest.raises(Stopped) as stop:
-        Monitor(Limits(nodes=0)).check()
+        Budget(Limits(nodes=0)).check()
     assert stop.value.termination is Termination.NODE_LIMIT
     with pytest.raises(Stopped) as stop:
-        Monitor(Limits(memory=10)).check(memory=11)
+        Budget(Limits(memory=10)).check(memory=11)
     assert stop.value.termination is Termination.MEMORY_LIMIT
-    Monitor(Limits(memory=10)).check(memory=10)
-    with pytest.raises(Stopped) as stop, Monitor(Limits()).phase("search"):
+    Budget(Limits(memory=10)).check(memory=10)
+    with pytest.raises(Stopped) as stop, Budget(Limits()).phase("search"):
         raise KeyboardInterrupt
     assert stop.value.termination is Termination.INTERRUPTED
     whole = Statistics(nodes=2, core=3)

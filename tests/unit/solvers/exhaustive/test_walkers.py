@@ -16,7 +16,7 @@ from optsum.solvers.exhaustive.walkers import Flips, OneByOne, Pairs, Walker, wa
 from trying import every_set
 
 import optsum
-from optsum.contracts.result import Status, Termination
+from optsum.contracts.result import Status
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.coverage.state import arrays_of
@@ -24,6 +24,7 @@ from optsum.optima.counting import count_feasible, estimate_feasible, reachable
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem
 from optsum.running.search import search
+from optsum.system.clock import Termination
 from optsum.testing import OwnMetric, brute_force, random_coverage
 
 ROWS = 300

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.driver import Meter
+from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.objectives.sums import BoxPrices, solve_sum
 
@@ -233,16 +233,16 @@ def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
 
 @pytest.mark.parametrize("metric", ["rouge-1", "rouge-1+rouge-2"])
 def test_what_is_not_listed_at_once_is_priced_and_split(monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
-    whole, cut = Meter.hold, 0
+    whole, cut = Driver.hold, 0
 
-    def short(self: Meter, nodes: int | None, engine: Any, search: Any) -> Any:
+    def short(self: Driver, nodes: int | None, search: Any) -> Any:
         nonlocal cut
         if nodes is None or int(rng.integers(0, 3)) == 0:
-            return whole(self, nodes, engine, search)
+            return whole(self, nodes, search)
         self.short, cut = True, cut + 1
         return None
 
-    monkeypatch.setattr(Meter, "hold", short)
+    monkeypatch.setattr(Driver, "hold", short)
     for seed in range(3 if "+" in metric else 10):
         rng = np.random.default_rng(seed)
         instance = instance_of(seed, {"metric": metric, "measure": "f1", "references": "mean"}, sentences=6)

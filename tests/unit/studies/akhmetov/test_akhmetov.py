@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.studies.akhmetov import (
     METHODS,
@@ -27,6 +27,7 @@ from optsum.studies.akhmetov import (
     systems,
     upper_bounds,
 )
+from optsum.system.clock import Termination
 
 NEWS = Path(__file__).resolve().parents[4] / "examples" / "data" / "news.jsonl"
 

@@ -34,7 +34,7 @@ from optsum.studies.base import (
     with_references,
     without_interruption,
 )
-from optsum.system.clock import TimeOver, clock
+from optsum.system.clock import Stopped, clock
 from optsum.text.lengths import joined, word_count
 from optsum.text.tokenizers import Sentence
 
@@ -234,7 +234,7 @@ def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[t
     began, bare = clock(), None
     try:
         task = build(topic, setup, setup.limits.building())
-    except TimeOver:
+    except Stopped:
         result = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
     else:
         result = without_interruption(run_task(task, setup, began=began))

@@ -10,7 +10,7 @@ import optsum
 from optsum.running.one_problem import build
 from optsum.studies import study
 from optsum.studies.compressive import FORMULATIONS, VARIANTS, CompressiveStudy
-from optsum.system.clock import TimeOver
+from optsum.system.clock import Stopped, Termination
 
 PARSES = [
     "1 Cats cat NOUN NNS _ 3 nsubj _ _\n2 often often ADV RB _ 3 advmod _ _\n3 sleep sleep VERB VBP _ 0 root _ _",
@@ -134,7 +134,7 @@ def test_systems_are_cut_as_the_caption_says() -> None:
 def test_an_oracle_that_was_not_found_in_time_is_no_recall_of_0(monkeypatch: pytest.MonkeyPatch) -> None:
     def late(topic: optsum.Topic, *given: Any, **more: Any) -> Any:
         if topic.id == "late":
-            raise TimeOver
+            raise Stopped(Termination.TIME_LIMIT)
         return build(topic, *given, **more)
 
     monkeypatch.setattr("optsum.studies.compressive.build", late)

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from optsum.contracts.result import Status, Termination
+from optsum.contracts.result import Status
 from optsum.corpus.alternatives import text_of
 from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
@@ -34,7 +34,7 @@ from optsum.studies.base import (
     with_references,
     without_interruption,
 )
-from optsum.system.clock import Stopped, clock
+from optsum.system.clock import Stopped, Termination, clock
 from optsum.text.lengths import joined, word_count
 from optsum.text.tokenizers import Sentence
 

@@ -18,7 +18,7 @@ SYSTEM = "optsum/system/"  # what is said of the process itself: its clock, its 
 FACTS = {
     "optsum/problem/formulation.py: _served": "what was found to be served is not looked at again",
     "optsum/report/messages.py: _shown": "the terminal has one bar",
-    "optsum/report/messages.py: _now": "how much the process says on its terminal",
+    "optsum/report/messages.py: _quiet": "whether the process says nothing but errors",
     "optsum/running/workers.py: _interrupts": "a signal is the process's, and ends what it works on",
     "optsum/running/one_problem.py: _ready": "what the process has compiled and loaded",
     "solvers/backends/cpsat.py: _CHILD": "the process that is started for a solver, and ends with this one",

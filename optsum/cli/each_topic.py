@@ -1,4 +1,4 @@
-"""The loop of all commands that go through a file of topics: rows written, progress shown, Ctrl-C heard."""
+"""Searches of a file of topics, their summary and exit status; which topics of an earlier run are finished."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from typing import Any, Final, TypeAlias
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
-from optsum.cli.flags import ResumedFiles, count_topics, open_topics
+from optsum.cli.exits import FAILED, put, tell
+from optsum.cli.flags import ResumedFiles, open_topics
+from optsum.cli.loop import Loop
 from optsum.contracts.result import Result, Status, check_row
 from optsum.corpus.arguments import read_ahead
-from optsum.corpus.rows.writer import RowFormat, RowWriter
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import OptionError
 from optsum.options.options import Options
-from optsum.report.messages import bar
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, TableFormat, counted, number, put_tables, seconds
 from optsum.running.each_topic import INPUT, charged, digest, digest_before
@@ -33,46 +31,52 @@ Row: TypeAlias = Mapping[str, Any]
 class Finished:
     """The topics of which all rows are there; a `Keeper` of `optsum.corpus.rows.writer.RowWriter`.
 
-    A row with an error, or one that Ctrl-C ended, is not finished: its topic is searched again.
+    A row with an error, or one that Ctrl-C ended, is not finished: its topic is done again. The rows of a study say how
+    many its topic has.
 
-    `other`: returns what else of the command line a row differs from, by name; None if it does not.
+    `check`: refuses a row that was made otherwise than those of this command. `split`: whether topics are several
+    problems, ``id#0``, ``id#1``, ...; nobody knows how many. `wanted`: how many rows each problem has; None where rows
+    say it.
     """
 
-    def __init__(self, output: str, ways: Sequence[Options], other: Callable[[Row], str | None] | None = None) -> None:
-        self._output, self._other = output, other
-        self._ways = {way.config_hash: way for way in ways}
-        self._split = ways[0].references == "each"
+    def __init__(
+        self, output: str, check: Callable[[Row], None], *, wanted: int | None = None, split: bool = False
+    ) -> None:
+        self._output, self._check, self._wanted, self._split = output, check, wanted, split
         self._topics: dict[str, str | None] = {}
         self._read: dict[str, str | None] = {}
 
     def __call__(self, rows: Iterator[dict[str, Any]]) -> Callable[[Row], bool]:
         """Look at the rows of the earlier run, and return what says of each whether it stays."""
-        found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        found: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         again: set[str] = set()
+        wanted: dict[str, int] = {}
         made_of: dict[str, str | None] = {}
         last = None
         for row in rows:
             self._check(row)
-            problem, topic, way = row.get("id"), self._topic_of(row), row["config_hash"]
+            problem, topic = row.get("id"), self._topic_of(row)
             if topic is None:
                 continue
             last = topic
             made_of[topic] = row.get(INPUT)
+            held = found[topic][str(problem)]
             if not _is_finished(row):
                 again |= {topic} if self._split else set()
-            elif way in found[topic][str(problem)]:
+            elif self._wanted is not None and row["config_hash"] in held:
                 raise OptionError(
                     f"the output {self._output} has two rows of {problem!r}, as if two runs had written it: give "
                     "--overwrite, or name another output"
                 )
             else:
-                found[topic][str(problem)].add(way)
+                held.append(row["config_hash"])
+                wanted[topic] = row["rows"] if self._wanted is None else self._wanted
         if self._split and last is not None:  # of the topic that was under way some references may be missing
             again.add(last)
         self._topics = {
             topic: made_of[topic]
             for topic, problems in found.items()
-            if topic not in again and all(len(ways) == len(self._ways) for ways in problems.values())
+            if topic not in again and all(len(held) == wanted.get(topic) for held in problems.values())
         }
         return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
 
@@ -116,31 +120,6 @@ class Finished:
             name = name.rpartition("#")[0]
         return name or None
 
-    def _check(self, row: Row) -> None:
-        if "status" not in row or "config_hash" not in row:
-            raise OptionError(f"the output {self._output} holds rows of another kind: name another output")
-        check_row(row, ())
-        way = self._ways.get(row["config_hash"])
-        what = self._differing(row) if way is None else self._other(row) if self._other is not None else None
-        if what is not None:
-            raise OptionError(
-                f"the rows in {self._output} were made with other options ({what}): resume with the same, give "
-                "--overwrite, or name another output"
-            )
-
-    def _differing(self, row: Row) -> str:
-        ways = list(self._ways.values())
-        way = next((each for each in ways if each.strategy == row.get("strategy")), ways[0])
-        own = {
-            "formulation": way.formulation,
-            "strategy": way.strategy,
-            "backend": way.searcher().backend_name,
-            "metric": way.metric,
-            "seed": way.seed,
-        }
-        parts = [f"{name} {row[name]}, not {own[name]}" for name in own if row.get(name) not in {None, own[name]}]
-        return "; ".join(parts) or "such as the length, the measure, or a limit"
-
 
 def _is_finished(row: Row) -> bool:
     return row.get("status") != Status.ERROR and row.get("termination") != Termination.INTERRUPTED
@@ -160,13 +139,13 @@ _PLACE: Final = re.compile(r"^.*?:\d+: ")
 _SHOWN = 50  # Lines of the table; a file may have any number of topics.
 
 
-class EachTopic:
-    """One pass over a file of topics.
+class EachTopic(Loop):
+    """A `Loop` over searches: a topic has a row for each way in which it is searched.
 
-    `output`: where rows are written, as the command understands its ``--output``. `ways`: all that a topic is searched
-    with; they have the same stop words. `row_of`, `result_of`: what is written of a result, and what a row that is kept
-    says of it. `form`: of the output, where its name does not say it. `sent`: whether other processes, if they work,
-    may read the topics too.
+    `ways`: all that a topic is searched with; they have the same stop words. `other`: returns what else of the command
+    line a row differs from, by name; None if it does not. `row_of`, `result_of`: what is written of a result, and what
+    a row that is kept says of it. `sent`: whether other processes, if they work, may read the topics too. `writer`:
+    options of the `RowWriter`.
     """
 
     def __init__(
@@ -175,40 +154,36 @@ class EachTopic:
         output: str | None,
         ways: Sequence[Options],
         *,
-        other: Callable[[Mapping[str, Any]], str | None] | None = None,
+        other: Callable[[Row], str | None] = lambda _: None,
         row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
-        result_of: Callable[[Mapping[str, Any]], Result] = Result.from_row,
-        form: RowFormat | None = None,
+        result_of: Callable[[Row], Result] = Result.from_row,
         sent: bool = False,
+        **writer: Any,
     ) -> None:
-        if output is None and files.existing == "resume":
-            raise OptionError("There is no output to be resumed: give its file, -o FILE.")
-        self._files, self._output, self._ways = files, output, ways
-        self._row_of, self._result_of, self._form = row_of, result_of, form
-        self._finished = Finished(output or "", ways, other)
+        self._hashes = {way.config_hash: way for way in ways}
+        split = ways[0].references == "each"
+        self._finished = Finished(output or "", self._check, wanted=len(self._hashes), split=split)
+        super().__init__(files, output or None, [ways[0].stopwords], keep=self._finished, **writer)
+        self._ways, self._other, self._row_of, self._result_of = ways, other, row_of, result_of
         here = not sent or not ways[0].elsewhere or files.existing == "resume"
         self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit, read=here)
         self._statuses: Counter[str] = Counter()
         self._objective, self._chosen = 0.0, 0
         self._detail: str | None = None  # that all results share
         self._kept = 0
-        self._rows: RowWriter | None = None
-        self._first_error: str | None = None
         self._reasons: Counter[str] = Counter()
         self.ended: Counter[str] = Counter()  # by which limit
         self._warm = self._elapsed = 0.0
-        self.interrupted = False
 
     def run(
         self, start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]
     ) -> Iterator[list[Result]]:
-        """Yield the results of each topic, when their rows are on disk; those of an earlier run come first."""
-        with ExitStack() as stack:
-            self._rows = self._files.writer(
-                self._output or None, [self._ways[0].stopwords], keep=self._finished, form=self._form
-            )
-            rows = stack.enter_context(self._rows)
-            for results in by_problem(map(self._result_of, rows.kept())):
+        """Yield the results of each topic, when their rows are on disk; those of an earlier run come first.
+
+        After Ctrl-C it ends, and `interrupted` is true.
+        """
+        with self:
+            for results in by_problem(map(self._result_of, self.rows.kept())):
                 self._kept += len(results)
                 for result in results:
                     self._note(result)
@@ -216,51 +191,34 @@ class EachTopic:
             for way in self._ways:
                 self._warm += warm_up(setup_of(way))
             gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
-            stack.callback(gc.unfreeze)
-            interrupts = stack.enter_context(Interrupts())
-            # Before there is a bar, because that has a thread (`optsum.running.executors`).
-            pending = self._finished.pending(self._read, lambda: advance())  # noqa: PLW0108 - made below
-            source = start(read_ahead(pending, self._files.topics))
-            advance = stack.enter_context(bar("topics", lambda: count_topics(self._files.topics, self._files.limit)))
+            self._stack.callback(gc.unfreeze)
+            pending = self._finished.pending(self._read, lambda: self.advance())  # noqa: PLW0108 - the bar comes later
             began = perf_counter()
             parallel = self._ways[0].elsewhere  # then each process has its own time to report
             unpaid = 0.0 if parallel else self._warm
-            for results in interrupts.pull(source, parallel=parallel):
+            for results in self.iterate(start(read_ahead(pending, self._files.topics)), parallel=parallel):
                 results[0], unpaid = charged(results[0], unpaid), 0.0
-                for row in self._finished.marked(results, self._row_of):
-                    rows.write(row)
+                self.write_all(self._finished.marked(results, self._row_of))
                 for result in results:
                     self._note(result)
                 self._elapsed = perf_counter() - began
-                advance()
+                self.advance()
                 yield results
 
     def all(self, start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]) -> list[Result]:
         """Return the results of all topics, or of those before Ctrl-C."""
-        found: list[Result] = []
-        with self.until_interrupted():
-            for results in self.run(start):
-                found += results
-        return found
+        return [result for results in self.run(start) for result in results]
 
     def tabulate(
         self, results: list[Result], table_of: Callable[[list[Result]], Table], form: TableFormat = "text"
     ) -> None:
         """Print a table of results with the summary below, unless the rows are printed."""
-        if self._output != "-" and results:
+        if self.output != "-" and results:
             table = table_of(results)
             table.title = headline(self._ways[0])
             table.caption.append(self.summary())
             put_tables([table], form)
         sys.stdout.flush()
-
-    @contextmanager
-    def until_interrupted(self) -> Iterator[None]:
-        """Let Ctrl-C end what is done in it, and nothing else."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            self.interrupted = True
 
     def show(
         self,
@@ -270,24 +228,47 @@ class EachTopic:
         """Do all topics, show a table on a terminal or one line beside a file, and return the exit status."""
         terminal = sys.stdout is not None and sys.stdout.isatty()
         shown: list[Result] = []
-        with self.until_interrupted():
-            for results in self.run(start):
-                if terminal:  # what all topics lack stands in one line of the table
-                    new = [each for each in results if each.error is None or self._reasons[_reason(each)] == 1]
-                    shown += new[: _SHOWN - len(shown)]
-        if terminal and self._output != "-" and not self._fails_for_one_reason():
+        for results in self.run(start):
+            if terminal:  # what all topics lack stands in one line of the table
+                new = [each for each in results if each.error is None or self._reasons[_reason(each)] == 1]
+                shown += new[: _SHOWN - len(shown)]
+        if terminal and self.output != "-" and not self._fails_for_one_reason():
             table = table_of(shown)
             table.title = headline(self._ways[0])
             table.caption.append(self.summary())
-            if (again := self._statuses["error"] - len(self._reasons)) > 0:
+            if (again := self.errors - len(self._reasons)) > 0:
                 table.caption.insert(0, f"... and {counted(again, 'error')} as above")
             if (more := self._statuses.total() - len(shown) - again) > 0:
-                rest = "" if self._output else ": -o FILE writes all"
+                rest = "" if self.output else ": -o FILE writes all"
                 table.caption.insert(0, f"... and {more} more{rest}")
             table.show()
-        elif self._output != "-":
+        elif self.output != "-":
             put(self.summary())
         return self.status()
+
+    def _check(self, row: Row) -> None:
+        if "status" not in row or "config_hash" not in row:
+            raise OptionError(f"the output {self.output} holds rows of another kind: name another output")
+        check_row(row, ())
+        way = self._hashes.get(row["config_hash"])
+        what = self._differing(row) if way is None else self._other(row)
+        if what is not None:
+            raise OptionError(
+                f"the rows in {self.output} were made with other options ({what}): resume with the same, give "
+                "--overwrite, or name another output"
+            )
+
+    def _differing(self, row: Row) -> str:
+        way = next((each for each in self._ways if each.strategy == row.get("strategy")), self._ways[0])
+        own = {
+            "formulation": way.formulation,
+            "strategy": way.strategy,
+            "backend": way.searcher().backend_name,
+            "metric": way.metric,
+            "seed": way.seed,
+        }
+        parts = [f"{name} {row[name]}, not {own[name]}" for name in own if row.get(name) not in {None, own[name]}]
+        return "; ".join(parts) or "such as the length, the measure, or a limit"
 
     def _note(self, result: Result) -> None:
         self._statuses[result.status.value] += 1
@@ -297,29 +278,19 @@ class EachTopic:
         self._chosen += len(result.selection or ())
         self._detail = result.detail if self._statuses.total() == 1 or self._detail == result.detail else None
         if result.status is Status.ERROR:
-            self._first_error = self._first_error or result.error
+            self.note_error(result.error or "")
             self._reasons[_reason(result)] += 1
 
     def _fails_for_one_reason(self) -> bool:
-        return len(self._reasons) == 1 and 1 < self._statuses["error"] == self._statuses.total()
+        return len(self._reasons) == 1 and 1 < self.errors == self._statuses.total()
 
-    def status(self) -> int:
-        """Return the exit status, and say on the standard error output what was not done, or could not be."""
-        failed, all_ = self._statuses["error"], self._statuses.total()
-        if self.interrupted:
-            held = None if self._rows is None else self._rows.held
-            where = f" in {held}" if held is not None else ""
-            return tell(f"interrupted; {counted(all_, 'row')} done{where}", INTERRUPTED)
-        if not failed:
-            return DONE
-        if self._fails_for_one_reason():
-            return tell(
-                f"all {counted(all_, 'row')} are errors for the same reason: {next(iter(self._reasons))}", FAILED
-            )
-        first = f"the first: {self._first_error}" if failed > 1 else self._first_error
-        return tell(
-            f"{failed} of {counted(all_, 'row')} {'is an error' if failed == 1 else 'are errors'}; {first}", FAILED
-        )
+    def status(self, done: str = "", lost: str = "") -> int:
+        """Return the exit status as `Loop.status` does, in rows."""
+        rows = counted(self._statuses.total(), "row")
+        if self._fails_for_one_reason() and not self.interrupted:
+            return tell(f"all {rows} are errors for the same reason: {next(iter(self._reasons))}", FAILED)
+        verb = "is an error" if self.errors == 1 else "are errors"
+        return super().status(done or f"{rows} done", lost or f"{self.errors} of {rows} {verb}")
 
     def _all_empty(self) -> list[str]:
         held = self._statuses["optimal"] + self._statuses["feasible"]
@@ -330,7 +301,7 @@ class EachTopic:
 
     def summary(self) -> str:
         """Return how it went, in one line."""
-        total, failed = self._statuses.total(), self._statuses["error"]
+        total, failed = self._statuses.total(), self.errors
         held = self._statuses["optimal"] + self._statuses["feasible"]
         kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in self._statuses.items())
         parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
@@ -344,6 +315,6 @@ class EachTopic:
             parts.append(f"{self._kept} kept from before")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""
         parts.append(f"{seconds(self._elapsed)}{warm}")
-        if self._output not in {None, "-"}:
-            parts.append(f"rows in {self._output}")
+        if self.output not in {None, "-"}:
+            parts.append(f"rows in {self.output}")
         return "; ".join(parts)

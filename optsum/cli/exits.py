@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -33,6 +33,11 @@ def tell(message: object, status: int) -> int:
     if sys.stderr is not None and not (status == DONE and is_quiet()):
         print("optsum:", visible(line), file=sys.stderr, flush=True)  # noqa: T201
     return status
+
+
+def failed(what: str, errors: int, first: str) -> int:
+    """Say how much could not be done, and why the first of it could not; return the exit status."""
+    return tell(f"{what}; {'the first: ' if errors > 1 else ''}{first}", FAILED)
 
 
 def put(text: str = "") -> None:
@@ -121,35 +126,36 @@ T = TypeVar("T")
 
 
 class Interrupts(Signals):
-    """While this is entered, Ctrl-C ends the work that `pull` waits for; what is done with it is finished first."""
+    """Lets Ctrl-C end the work that `iterate` waits for; what is done with it is finished first."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._seen = self._raised = self._pulling = False
+        self._seen = self._raised = self._iterating = False
 
     def hear(self) -> None:
-        """Interrupt `pull`, and nothing else."""
+        """Interrupt `iterate`, and nothing else."""
         self._seen = True
-        if self._pulling:
+        if self._iterating:
             self._raised = True
             raise KeyboardInterrupt
 
-    def pull(self, source: Generator[T, None, None], *, parallel: bool) -> Iterator[T]:
-        """Yield from a generator, and let KeyboardInterrupt out of it after Ctrl-C.
+    def iterate(self, source: Generator[T, None, None], *, parallel: bool) -> Generator[T, None, None]:
+        """Yield from a generator, and let KeyboardInterrupt out of it after Ctrl-C; signals are heard meanwhile.
 
         `parallel`: whether it gathers what is done elsewhere after Ctrl-C. One that works here may not even notice: a
         solver that is just ending can swallow it.
         """
-        while True:
-            try:
-                self._pulling = True
-                if self._seen and not (parallel and self._raised):
-                    self._raised = True
-                    item = source.throw(KeyboardInterrupt())
-                else:
-                    item = next(source)
-            except StopIteration:
-                return
-            finally:
-                self._pulling = False
-            yield item
+        with self:
+            while True:
+                try:
+                    self._iterating = True
+                    if self._seen and not (parallel and self._raised):
+                        self._raised = True
+                        item = source.throw(KeyboardInterrupt())
+                    else:
+                        item = next(source)
+                except StopIteration:
+                    return
+                finally:
+                    self._iterating = False
+                yield item

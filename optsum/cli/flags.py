@@ -21,7 +21,7 @@ from optsum.errors import OptionError, show_tracebacks
 from optsum.options.model import FlagHint, FlatLists, Language, Lines, SourceWords, SplitterName
 from optsum.options.options import Options, options_of, read_config, resolve_as
 from optsum.options.values import OwnOptions
-from optsum.report.messages import Verbosity, count_lines, telling
+from optsum.report.messages import count_lines, telling
 from optsum.system.files import PathLike, name_of
 
 if TYPE_CHECKING:
@@ -340,7 +340,7 @@ def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[...
                 values["columns"] = columns_of(values["config"], flags.model.model_fields if flags is not None else ())
             if verbose and quiet:
                 raise OptionError("A command cannot say more and less: give --verbose or --quiet.")
-            with telling(Verbosity.VERBOSE if verbose else Verbosity.QUIET if quiet else Verbosity.NORMAL, log_file):
+            with telling(log_file, verbose=verbose, quiet=quiet):
                 grouped = {
                     name: group(**{field.name: values.pop(field.name) for field in fields(group)})
                     for name, group in groups.items()

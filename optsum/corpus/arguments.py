@@ -54,6 +54,11 @@ def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
     return ReadAhead(topics, path) if os.path.isfile(path) else topics  # noqa: PTH113 - text
 
 
+def path_of(topics: AnyTopics) -> str | os.PathLike[str] | None:
+    """Return the path that topics are read from; None if they are there already."""
+    return topics if isinstance(topics, str | os.PathLike) else topics.path if isinstance(topics, ReadAhead) else None
+
+
 _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)
 """A text that can only be a path."""
 

@@ -379,9 +379,21 @@ class Unread(NamedTuple):
         return topic.id if isinstance(topic, Topic) else None
 
 
-def unread_topics(
-    path: PathLike, reading: Reading = AS_IS, *, doubts_here: bool = False
-) -> Iterator[Unread | Topic | BadTopic]:
+AnyRead: TypeAlias = Unread | Topic | BadTopic
+"""A topic as it is passed to whoever works on it."""
+
+
+def read_topic(given: Any) -> Any:
+    """Return the topic of a line that was not decoded yet; anything else as it is."""
+    return _decoded(given) if isinstance(given, Unread) else given
+
+
+@lru_cache(maxsize=1)
+def _decoded(topic: Unread) -> Topic | BadTopic:
+    return topic.read()
+
+
+def unread_topics(path: PathLike, reading: Reading = AS_IS, *, doubts_here: bool = False) -> Iterator[AnyRead]:
     """Read topics as `read_topics` does, but leave decoding to other processes where they can do it.
 
     A line of JSON Lines that is one topic is passed on as it stands in the file; `Unread.read` makes of it what
@@ -406,7 +418,7 @@ def _unread(
     reading: Reading,
     anew: Callable[[], Iterator[Topic | BadTopic]],
     doubts_here: bool,
-) -> Iterator[Unread | Topic | BadTopic]:
+) -> Iterator[AnyRead]:
     """Pass lines on while no id comes again, and then topics of `anew`, which reads all from the beginning."""
     seen, usable = set[bytes](), False
     for number, line in enumerate(lines):
@@ -414,7 +426,7 @@ def _unread(
             yield from topics_of_line(line, number, reading)
             continue
         unread = Unread(line.raw, line.source, number, reading)
-        passed: Unread | Topic | BadTopic = unread
+        passed: AnyRead = unread
         doubtful = doubts_here and (reading.columns is not None or not _is_nested(line.raw))
         if usable and not doubtful:
             name = unread.name()

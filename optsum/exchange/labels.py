@@ -31,7 +31,7 @@ from optsum.whole import whole
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LabelFields:
     """Parts of a row of labels beside the labels of one optimum."""
 
     soft: bool = False  # The share of the optima that hold each sentence.
@@ -71,22 +71,22 @@ _LAST: Final = ("objective", "bound", "status", "termination", "strategy", "conf
 _OF_OPTIMA: Final = ("near", "at_least", "weighted", "count", "complete")
 
 
-def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Path | None = None) -> Options:
+def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str | Path | None = None) -> Options:
     """Return the options of labelling: as `optsum.options.options.resolve`.
 
     Where all optima are needed the strategy is branch-and-bound unless another is asked for.
     """
-    if wanted.far_apart and not wanted.optima:
+    if fields.far_apart and not fields.optima:
         raise OptionError("Diverse labels need a number of optima: give --all K too.")
-    if wanted.nearness is not None and not wanted.enumerates:
+    if fields.nearness is not None and not fields.enumerates:
         raise OptionError("Labels of near-optimal selections are shares or lists: give --soft or --all K too.")
-    if wanted.weighted and not (wanted.soft and wanted.nearness is not None):
+    if fields.weighted and not (fields.soft and fields.nearness is not None):
         raise OptionError(
             "Only shares of selections that differ in value can be weighted: give --soft and one of --within, "
             "--at-least, --within-steps and --best too."
         )
-    if wanted.enumerates:
-        options = resolve_enumeration(given, wanted.nearness, config=config)
+    if fields.enumerates:
+        options = resolve_enumeration(given, fields.nearness, config=config)
     else:
         options = resolve(given, config=config)
     if not FORMULATIONS.load(options.formulation).reads_topics:
@@ -182,18 +182,18 @@ def labels(
     """
     nearness = Nearness.given(within, at_least, within_steps, best)
     optima = whole(all_, "The number of optima, all_,", least=0, most=10**400, error=OptionError)
-    wanted = Wanted(soft, optima, diverse, nearness=nearness, weighted=weighted)
+    fields = LabelFields(soft, optima, diverse, nearness=nearness, weighted=weighted)
     topics, named = posed(topics, options, config)
-    resolved = resolve_labels(named, wanted, config=config)
-    batches = label_topics(with_columns(topics, columns, resolved.reading), resolved, wanted)
+    resolved = resolve_labels(named, fields, config=config)
+    batches = label_topics(with_columns(topics, columns, resolved.reading), resolved, fields)
     return (cast("LabelRow", label_row(result)) for batch in batches for result in batch)
 
 
-def label_topics(topics: AnyTopics, options: Options, wanted: Wanted) -> Generator[list[Result], None, None]:
+def label_topics(topics: AnyTopics, options: Options, fields: LabelFields) -> Generator[list[Result], None, None]:
     """Label topics as `labels` does, but yield the results of each topic together; `label_row` makes rows of them."""
     setup = setup_of(options)
-    work, finish = partial(_label_part, setup=setup, wanted=wanted), partial(_with_labels, wanted=wanted)
-    return each_topic(topics, [setup], work, finish=None if wanted.enumerates else finish, scores=False)
+    work, finish = partial(_label_part, setup=setup, fields=fields), partial(_with_labels, fields=fields)
+    return each_topic(topics, [setup], work, finish=None if fields.enumerates else finish, scores=False)
 
 
 def label_row(result: Result) -> dict[str, Any]:
@@ -217,57 +217,57 @@ def label_result(row: Mapping[str, Any]) -> Result:
 _OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
 
 
-def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:
+def _label_part(part: Topic, setup: Setup, fields: LabelFields) -> list[Result]:
     began = clock()
-    result = attempt(part, setup, lambda: _searched(part, setup, wanted, began))
+    result = attempt(part, setup, lambda: _searched(part, setup, fields, began))
     return [result.changed(extra={**result.extra, "sentences": list(map(raw_text, part.sentences))})]
 
 
-def _with_labels(part: Topic, result: Result, wanted: Wanted) -> list[Result]:
-    extra = {"sentences": list(part.sentences), **_labels_of(part, result, wanted)}  # those that come together are raw
+def _with_labels(part: Topic, result: Result, fields: LabelFields) -> list[Result]:
+    extra = {"sentences": list(part.sentences), **_labels_of(part, result, fields)}  # those that come together are raw
     vars(result)["extra"] = {**result.extra, **extra}  # nobody else holds it yet
     return [result]
 
 
-def _searched(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result:
+def _searched(part: Topic, setup: Setup, fields: LabelFields, began: float) -> Result:
     extra: dict[str, Any] = {}
-    if wanted.enumerates:
-        oracles = oracles_of(part, setup, wanted.nearness, began=began)
+    if fields.enumerates:
+        oracles = oracles_of(part, setup, fields.nearness, began=began)
         result = oracles.result
-        extra = _of_optima(oracles, len(part.sentences), setup.options.seed, wanted)
+        extra = _of_optima(oracles, len(part.sentences), setup.options.seed, fields)
     else:
         result = answer(part, setup, began=began)
-    return result.changed(extra={**result.extra, **extra, **_labels_of(part, result, wanted)})
+    return result.changed(extra={**result.extra, **extra, **_labels_of(part, result, fields)})
 
 
-def _labels_of(part: Topic, result: Result, wanted: Wanted) -> dict[str, Any]:
+def _labels_of(part: Topic, result: Result, fields: LabelFields) -> dict[str, Any]:
     found = result.labels()
     extra: dict[str, Any] = {"labels": None if found is None else list(found)}
-    if wanted.references:
+    if fields.references:
         best = result.reference  # where the best of several was wanted
         references = part.references if best is None else part.references[best : best + 1]
         extra["references"] = [list(map(raw_text, reference)) for reference in references]
     return extra
 
 
-def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> dict[str, Any]:
+def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields) -> dict[str, Any]:
     """Return what a row says of all optima; nothing is said of sets that are not proven to be optima."""
-    known = oracles.proven if wanted.nearness is None else oracles.least is not None
+    known = oracles.proven if fields.nearness is None else oracles.least is not None
     extra: dict[str, Any] = {"count": oracles.count if known else 0, "complete": oracles.complete}
-    if wanted.nearness is not None:
+    if fields.nearness is not None:
         least = oracles.least
-        extra["near"] = str(wanted.nearness)
+        extra["near"] = str(fields.nearness)
         extra["at_least"] = None if least is None else oracles.tasks[0].problem.value_of(least)
-    if wanted.weighted:
+    if fields.weighted:
         extra["weighted"] = True
-    if wanted.soft:
+    if fields.soft:
         share: Mapping[Any, Any] | None = None
         if oracles.complete and oracles.count:
-            share = oracles.weighted_share(seed) if wanted.weighted else oracles.share()
+            share = oracles.weighted_share(seed) if fields.weighted else oracles.share()
         extra["shares"] = None if share is None else [float(share.get(unit, 0)) for unit in range(sentences)]
-    if wanted.optima:
-        diverse = known and wanted.far_apart
-        listed = oracles.diverse(wanted.optima) if diverse else islice(oracles, wanted.optima if known else 0)
+    if fields.optima:
+        diverse = known and fields.far_apart
+        listed = oracles.diverse(fields.optima) if diverse else islice(oracles, fields.optima if known else 0)
         extra["all_labels"] = [list(labels_of(selection, sentences)) for selection in listed]
     return extra
 

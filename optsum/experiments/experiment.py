@@ -182,7 +182,7 @@ class Experiment:
         return tuple(name for name in Options.model_fields if any(each[name] != dumps[0][name] for each in dumps))
 
     def said_of(self, cell: Options) -> dict[str, Any]:
-        """Return what a row says of its cell beside what every row says: the options in which cells differ."""
+        """Return the options in which cells differ, but for those that every row names anyway."""
         said = {name: getattr(cell, name) for name in self.varied if name not in _IN_ROWS}
         return {name: dict(value) if isinstance(value, tuple) else value for name, value in said.items()}
 

@@ -65,7 +65,7 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         facts: Mapping[str, Any],
         limit: int | None,
     ) -> None:
-        """Keep what the run is, or refuse to go on with another one.
+        """Record what the run is; if it was recorded before, refuse to go on with a different one.
 
         `config`: the experiment as TOML. `identity`: what must be the same, as JSON has it. `inputs`: fingerprints of
         the topics; what matters is the content, not the path. `facts`: what else must be the same, by its name.
@@ -94,7 +94,7 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         self._stack.callback(self.store.close)
 
     def _check_rescued(self, now: Mapping[str, Any]) -> None:
-        """Refuse to go on with rows whose run nobody knows any more, if they are of other options or topics."""
+        """Refuse rows rescued from a damaged store if they are of other options or topics: its own record is lost."""
         if not (found := self.store.config_hashes()):
             return
         if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
@@ -104,7 +104,7 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             raise OptionError(f"the folder {self.path} holds another run ({'; '.join(differing)}): name another folder")
 
     def note(self, environment: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
-        """Add to ``environment.json`` what this session of the run is made with."""
+        """Add this session's versions and machine to ``environment.json``."""
         sessions = [*sessions_of(self.path), dict(environment)]
         try:
             self._write(ENVIRONMENT, json.dumps({"inputs": inputs, "sessions": sessions}, indent=1) + "\n")

@@ -10,14 +10,14 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from functools import partial
 from itertools import islice, repeat
 from time import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.corpus.rows.store import CellRows, RowStore
 from optsum.corpus.rows.writer import to_bytes
-from optsum.corpus.topic import BadTopic, Reading, Topic
-from optsum.corpus.topics import Unread, topics_read, unread_topics
+from optsum.corpus.topic import Reading
+from optsum.corpus.topics import AnyRead, topics_read, unread_topics
 from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, environment, experiment_of, files_beside, fingerprint
@@ -33,6 +33,10 @@ from optsum.system.files import PathLike, name_of
 from optsum.system.notebook import tracked
 
 _LOG = logging.getLogger("optsum")
+
+
+Answers: TypeAlias = list[CellRows | None]
+"""Rows of the topics that were done since one looked last; None of one that Ctrl-C ended."""
 
 
 def run(
@@ -95,47 +99,35 @@ def run(
     >>> done.done, done.total, done.failed
     (16, 16, 0)
     """
-    own = None if executor is None or isinstance(executor, str) else executor
     if isinstance(executor, str):
-        workers["executor"] = executor
-
-    def pull(work: RunWork) -> Iterator[int]:
-        missing = work.total - work.kept if progress and work.total is not None else None
-        return tracked(_one_by_one(work.rounds(own)), missing, work.unit)
-
-    carry_out(
-        experiment, folder, pull, workers, progress=progress, resume=resume, shard=shard, limit=limit, details=details
-    )
+        workers["executor"], executor = executor, None
+    how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
+    carry_out(experiment, folder, workers, executor, progress=progress, **how)
     return status(folder)
-
-
-def _one_by_one(rounds: Generator[int, None, None]) -> Generator[int, None, None]:
-    for done in rounds:
-        yield from repeat(1, done)
 
 
 def carry_out(
     experiment: PathLike | Mapping[str, Any],
     folder: PathLike,
-    pull: Callable[[RunWork], Iterable[int]],
     workers: Mapping[str, Any],
+    executor: AnyExecutor | None = None,
+    iterate: Callable[[Generator[Answers, None, None]], Iterable[Answers]] = iter,
     *,
     progress: bool = True,
-    shard: str | None = None,
     **how: Any,
 ) -> None:
-    """Do what is missing of a run, as `run` says it.
+    """Do what is missing of a run, as `run` says it, and show how far it is.
 
-    `pull`: goes through the rounds of the work (`RunWork.rounds`), and yields how many topics have become durable.
-    `how`: as `RunWork` takes it.
+    `iterate`: yields from a generator, and may raise `KeyboardInterrupt` when what is done has been gathered. `how`: as
+    `RunWork` takes it.
     """
-    work = RunWork(experiment_of(experiment, workers), folder, shard=Shard.parse(shard), **how)
-    with work, ExitStack() as stack:
+    with RunWork(experiment_of(experiment, workers), folder, **how) as work, ExitStack() as stack:
+        missing = work.total - work.kept if progress and work.total is not None else None
         advance: Advance = (
             stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True)) if progress else lambda _: None
         )
         advance(work.kept)
-        for done in pull(work):
+        for done in tracked(work.each_done(executor, iterate), missing, work.unit):
             advance(done)
 
 
@@ -144,11 +136,11 @@ class Item(NamedTuple):
 
     topic: int
     cell: int
-    given: Unread | Topic | BadTopic
+    given: AnyRead
     file: int
 
 
-class Ways(NamedTuple):
+class RunSettings(NamedTuple):
     """The data sent once with all items of a batch."""
 
     setups: Sequence[Setup]  # Of each cell.
@@ -166,20 +158,21 @@ class RunWork(AbstractContextManager["RunWork"]):
         folder: PathLike,
         *,
         resume: bool,
-        shard: Shard,
+        shard: str | None,
         limit: int | None = None,
         details: bool = False,
     ) -> None:
         if limit is not None and limit < 0:
             raise OptionError(f"The first {limit} topics are none: give a limit of 0 or more.")
-        self._experiment, self._shard, self._limit, self._details = experiment, shard, limit, details
+        self._experiment, self._limit, self._details = experiment, limit, details
+        self._shard = Shard.parse(shard)
         self._readers = [self._open(path) for path in experiment.topics]  # what cannot be read is refused first
         inputs = [self._fingerprint(path) for path in experiment.topics]
         self._had = dict(self._vectors())
         self._stack = ExitStack()
         self._folder = self._stack.enter_context(RunFolder(folder, resume=resume))
         try:
-            facts = {"shard": str(shard), "details": details}
+            facts = {"shard": str(self._shard), "details": details}
             self._folder.begin(experiment.to_toml(), experiment.identity(), inputs, facts, limit)
             self._warn_of_versions()
             self._folder.note(environment(experiment.cells), inputs)
@@ -192,7 +185,7 @@ class RunWork(AbstractContextManager["RunWork"]):
             self._stack.close()
             raise
 
-    def _open(self, path: str) -> Iterator[Unread | Topic | BadTopic]:
+    def _open(self, path: str) -> Iterator[AnyRead]:
         return unread_topics(path, self._reading(path))
 
     def _reading(self, path: str) -> Reading:
@@ -232,8 +225,10 @@ class RunWork(AbstractContextManager["RunWork"]):
         """The word for what progress counts."""
         return "topics" if len(self._experiment.cells) == 1 else "searches"
 
-    def rounds(self, executor: AnyExecutor | None = None) -> Generator[int, None, None]:
-        """Do what is missing; yield how many topics (once for each cell) have become durable."""
+    def each_done(
+        self, executor: AnyExecutor | None, iterate: Callable[[Generator[Answers, None, None]], Iterable[Answers]]
+    ) -> Generator[int, None, None]:
+        """Yield 1 for each topic (once for each cell) when its rows are durable."""
         _LOG.info("run %s: %d of %s done before", self._folder.path, self.kept, self.total or "an unknown number")
         setups = [setup_of(cell) for cell in self._experiment.cells]
         for setup in setups:  # what cannot work on any topic is refused here
@@ -241,39 +236,30 @@ class RunWork(AbstractContextManager["RunWork"]):
         crew = crew_of(self._experiment.cells[0], executor, apart=True)
         assert crew is not None  # noqa: S101 - apart
         self.store.tell(session={"began": time(), "kept": self.kept})
-        ways = Ways(
+        settings = RunSettings(
             setups,
             [self._experiment.said_of(setup.options) for setup in setups],
             self._experiment.topics if len(self._readers) > 1 else (),
             self._details,
         )
         rounds = as_done(
-            partial(_search, ways=ways),
+            partial(_search, settings=settings),
             self._missing(len(setups)),
             crew,
-            partial(_lost, ways=ways),
-            partial(_answer, ways=ways),
+            partial(_lost, settings=settings),
+            partial(_answer, settings=settings),
         )
-        interrupted = False
         warned: Counter[str | None] = Counter()
         with closing(rounds):
-            while True:
-                try:
-                    answers = rounds.throw(KeyboardInterrupt()) if interrupted else next(rounds)
-                except StopIteration:
-                    say_warned(warned, self.unit)
-                    self._say_what_changed()
-                    return
-                interrupted = False
+            for answers in iterate(rounds):
                 finished = [answer for answer in answers if answer is not None]
                 self.store.add(finished)
                 for answer in finished:
                     rows = [json.loads(text) for _, text in answer.rows if '"warning"' in text]
                     warned[next((row["statistics"].get("warning") for row in rows), None)] += 1
-                try:
-                    yield len(finished)
-                except KeyboardInterrupt:  # what is done elsewhere is gathered first
-                    interrupted = True
+                yield from repeat(1, len(finished))
+        say_warned(warned, self.unit)
+        self._say_what_changed()
 
     def _vectors(self) -> list[tuple[str, str]]:
         paths = dict.fromkeys(cell.vectors for cell in self._experiment.cells if cell.vectors is not None)
@@ -306,20 +292,20 @@ class RunWork(AbstractContextManager["RunWork"]):
 # Where the work is done.
 
 
-def _search(item: Item, ways: Ways) -> list[Result]:
-    setups = [ways.setups[item.cell]]
-    return search_topic(item.given, setups, detailed(partial(search_part, setup=setups[0]), setups, ways.details))
+def _search(item: Item, settings: RunSettings) -> list[Result]:
+    setups = [settings.setups[item.cell]]
+    return search_topic(item.given, setups, detailed(partial(search_part, setup=setups[0]), setups, settings.details))
 
 
-def _lost(item: Item, ways: Ways) -> list[Result]:
-    return lost_topic(item.given, [ways.setups[item.cell]])
+def _lost(item: Item, settings: RunSettings) -> list[Result]:
+    return lost_topic(item.given, [settings.setups[item.cell]])
 
 
-def _answer(item: Item, results: list[Result], ways: Ways) -> CellRows | None:
+def _answer(item: Item, results: list[Result], settings: RunSettings) -> CellRows | None:
     """Return the rows of a topic as they are kept; None of one that Ctrl-C ended, which is done again."""
     if is_interrupted(results):
         return None
-    own = {"topics": ways.files[item.file]} if ways.files else {}
-    own.update(ways.said[item.cell])
+    own = {"topics": settings.files[item.file]} if settings.files else {}
+    own.update(settings.said[item.cell])
     said = [result.changed(extra={**result.extra, **own}).to_row() for result in results]
     return CellRows(item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said))

@@ -62,7 +62,7 @@ from optsum.options.values import (
     parse_size,
     requires_of,
     shared_out,
-    sides_of,
+    side_constraints_of,
     solving,
 )
 from optsum.registry import CERTIFIED, DEFAULT_STRATEGY, FORMULATIONS, STRATEGIES
@@ -298,7 +298,7 @@ def _spec(options: Options) -> Spec:
     values["references"] = "mean" if options.references == "mean" else "pooled"
     # One that is the reference's is known of a topic alone (`optsum.running.one_problem.Setup.spec_for`).
     values["max_length"] = options.max_length if isinstance(options.max_length, int) else NO_LIMIT
-    return Spec(analyzer=options.analyzer(), sides=sides_of(vars(options)), **values)
+    return Spec(analyzer=options.analyzer(), sides=side_constraints_of(vars(options)), **values)
 
 
 @lru_cache(maxsize=256)

@@ -36,7 +36,7 @@ def listed_numbers(value: Any) -> str:
     return ",".join(texts)
 
 
-def sides_of(options: Mapping[str, Any]) -> Sides:
+def side_constraints_of(options: Mapping[str, Any]) -> Sides:
     """Return the side constraints that options ask for, by name."""
     return Sides(
         max_sentences=options["max_sentences"],

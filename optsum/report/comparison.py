@@ -432,11 +432,11 @@ def compare(
     [('exhaustive', 1.0, 1.0, 1), ('greedy', 1.0, 1.0, 1)]
     """
     topics, named = posed(topics, options, config)
-    plan = Plan.of(strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=config, **named)
-    table = Comparison(plan, keep_results=keep_results)
-    given = with_columns(topics, columns, plan.variants[0].reading)
-    given = started(given, start, plan.variants[0].reading)
-    for results in compare_topics(given, plan, details=details):
+    named |= {"seeds": seeds, "exact_time_limit": exact_time_limit, "config": config}
+    table = Comparison(Plan.of(strategies, exact, backends, **named), keep_results=keep_results)
+    reading = table.plan.variants[0].reading
+    given = started(with_columns(topics, columns, reading), start, reading)
+    for results in compare_topics(given, table.plan, details=details):
         for problem in by_problem(results):
             table.add(problem)
     return table

@@ -12,7 +12,7 @@ from optsum.errors import describe
 from optsum.metrics.names import METRICS, SUM, parse_metric
 from optsum.options.options import resolve
 from optsum.options.presets import PRESETS
-from optsum.plugins import Functions, Registry, load_place
+from optsum.plugins import Registry, load_place
 from optsum.problem.formulation import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.tables.table import Table
@@ -43,7 +43,7 @@ def _failure(work: Callable[[], object]) -> str:
 
 
 def _listed(
-    table: Table, names: Registry[Any] | Functions, row_of: Callable[[str, Any], Sequence[str]], absent: Sequence[str]
+    table: Table, names: Registry[Any], row_of: Callable[[str, Any], Sequence[str]], absent: Sequence[str]
 ) -> Table:
     """Add a row for each name; one that cannot be loaded has `absent`, and the reason."""
     for name in names:
@@ -135,7 +135,7 @@ def _presets() -> Table:
     return table
 
 
-def _functions(functions: Functions) -> Table:
+def _functions(functions: Registry[Any]) -> Table:
     """Return the names of functions, and the first line that each says of itself."""
 
     def about(_: str, function: Any) -> list[str]:

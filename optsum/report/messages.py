@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
     from rich.console import Console
-from enum import IntEnum
 
 T = TypeVar("T")
 
@@ -31,30 +30,12 @@ LINE_S: Final = 30.0  # Between two lines in a log.
 _shown: list[Console] = []  # Where a bar is shown now.
 
 
-class Verbosity(IntEnum):
-    """How much is said beside results and errors."""
-
-    QUIET = 0  # Nothing.
-    NORMAL = 1  # News on a terminal; in a pipe what one should know afterwards.
-    VERBOSE = 2  # News in a pipe too.
-
-
-_now = [Verbosity.NORMAL]
+_quiet = [False]  # Whether only errors are to be said.
 
 
 def is_quiet() -> bool:
     """Return whether only errors are to be said."""
-    return _now[-1] is Verbosity.QUIET
-
-
-@contextmanager
-def saying(verbosity: Verbosity) -> Iterator[None]:
-    """Say so much meanwhile."""
-    _now.append(verbosity)
-    try:
-        yield
-    finally:
-        _now.pop()
+    return _quiet[-1]
 
 
 def on_terminal() -> bool:
@@ -63,7 +44,7 @@ def on_terminal() -> bool:
 
 
 def say(message: str) -> None:
-    """Tell people on a terminal, and nobody else; above a bar that is shown."""
+    """Print a message on a terminal, above the progress bar if there is one; in a pipe print nothing."""
     if _shown:
         _shown[-1].print(visible(message), markup=False, highlight=False, soft_wrap=True)
     elif on_terminal():
@@ -193,12 +174,16 @@ def count_lines(path: str) -> int | None:
 
 
 @contextmanager
-def telling(verbosity: Verbosity = Verbosity.NORMAL, file: str | None = None) -> Iterator[None]:
-    """Show what is logged meanwhile, and keep it in a file, with times."""
+def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = False) -> Iterator[None]:
+    """Show what is logged meanwhile, and keep it in a file, with times.
+
+    `verbose`: in a pipe too, where only warnings are shown otherwise. `quiet`: show nothing.
+    """
     level = _LOG.level
     with ExitStack() as stack:
-        stack.enter_context(saying(verbosity))
-        for handler in [_Saying(verbosity), *([_to_file(file)] if file is not None else [])]:
+        _quiet.append(quiet)
+        stack.callback(_quiet.pop)
+        for handler in [_Saying(verbose, quiet), *([_to_file(file)] if file is not None else [])]:
             _LOG.addHandler(handler)
             stack.callback(handler.close)
             stack.callback(_LOG.removeHandler, handler)
@@ -211,27 +196,23 @@ def telling(verbosity: Verbosity = Verbosity.NORMAL, file: str | None = None) ->
 
 
 def note(message: str, *, failed: bool) -> None:
-    """Keep in the file what was said on the standard error output otherwise."""
+    """Write to the log file what was printed on the standard error output."""
     if _LOG.handlers:  # without any, Python would say it once more
         _LOG.log(logging.ERROR if failed else logging.INFO, "%s", message, extra={"said": True})
 
 
 class _Saying(logging.Handler):
-    def __init__(self, verbosity: Verbosity) -> None:
+    def __init__(self, verbose: bool, quiet: bool) -> None:
         super().__init__(logging.INFO)
-        self._verbosity = verbosity
+        self._verbose, self._quiet = verbose, quiet
 
     def emit(self, record: logging.LogRecord) -> None:
-        if getattr(record, "said", False) or self._verbosity is Verbosity.QUIET:
+        if getattr(record, "said", False) or self._quiet:
             return
         if on_terminal():
             if not getattr(record, "for_logs", False):  # there a bar says it
                 say(record.getMessage())
-        elif (
-            record.levelno >= logging.WARNING
-            or self._verbosity is Verbosity.VERBOSE
-            or getattr(record, "for_logs", False)
-        ):
+        elif record.levelno >= logging.WARNING or self._verbose or getattr(record, "for_logs", False):
             print(visible(record.getMessage()), file=sys.stderr, flush=True)  # noqa: T201
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
@@ -20,9 +19,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from optsum.contracts.result import Result, Status, Timing, TracePoint
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
-from optsum.corpus.arguments import AnyTopic, AnyTopics, ReadAhead, topics_of
+from optsum.corpus.arguments import AnyTopic, AnyTopics, path_of, topics_of
 from optsum.corpus.topic import BadTopic, Topic, topic_of
-from optsum.corpus.topics import Unread, watched_to_end
+from optsum.corpus.topics import AnyRead, read_topic, watched_to_end
 from optsum.corpus.vector_files import read_vectors
 from optsum.coverage.evaluate import mean_of_ratios
 from optsum.coverage.instance import IntArray
@@ -67,9 +66,9 @@ _IS_PLAIN: Callable[[Any], bool] = str.isascii
 
 
 def say_warned(warned: Counter[str | None], unit: str = "topics") -> None:
-    """Say once of a run how many of its topics something is to be said of, and what of the first of them.
+    """Log how many topics had a warning, and the first of the warnings.
 
-    `warned`: how many topics each message is about; None is the message of those that nothing is to be said of.
+    `warned`: how many topics each warning is about; those without one are counted under None.
     """
     if messages := [message for message in warned if message is not None]:
         count = warned.total()
@@ -162,7 +161,7 @@ def each_topic(
     if finish is not None and serves and (crew is not None or _is_there(topics)):
         together = partial(read_together, setup=setups[0], finish=finish, scores=scores)
     run = partial(in_order, work, crew=crew, lost=lost, together=together)
-    path = topics if isinstance(topics, str | os.PathLike) else topics.path if isinstance(topics, ReadAhead) else None
+    path = path_of(topics)
     batches = run(given) if path is None else watched_to_end(path, given, run)
     batches = batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
     return tracked(_with_warning(batches), len(topics) if isinstance(topics, Sized) else None)
@@ -183,9 +182,9 @@ def _with_warning(batches: Iterable[list[Result]]) -> Generator[list[Result], No
         say_warned(warned)
 
 
-def lost_topic(topic: Unread | AnyTopic, setups: Sequence[Setup]) -> list[Result]:
+def lost_topic(topic: AnyRead | AnyTopic, setups: Sequence[Setup]) -> list[Result]:
     """Return the rows of a topic that no process survives."""
-    return _failed(_read(topic), _DIED, setups)
+    return _failed(read_topic(topic), _DIED, setups)
 
 
 INPUT: Final = "input_hash"  # Field of a row: hexadecimal digits that differ when the topic's text does.
@@ -251,22 +250,13 @@ def _spelled(value: Any) -> str:
     return f"{_spelled(classes)}{_spelled(value.__getstate__())}"
 
 
-@lru_cache(maxsize=1)
-def _decoded(topic: Unread) -> Topic | BadTopic:
-    return topic.read()
-
-
-def _read(topic: Unread | AnyTopic) -> AnyTopic:
-    return _decoded(topic) if isinstance(topic, Unread) else topic
-
-
 _DIED = (
     "it killed its process twice: a solver crashed, or memory ran out; search it by itself, with another backend, or "
     "where there is more memory"
 )
 
 
-def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Result]:
+def _failed(topic: AnyRead | AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Result]:
     name = topic.get("id") if isinstance(topic, Mapping) else getattr(topic, "id", None)
     reason = f"{source}: {reason}" if (source := getattr(topic, "source", "")) else reason
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
@@ -274,19 +264,18 @@ def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Resul
 
 def _is_there(topics: AnyTopics) -> bool:
     """Whether topics can be read before an earlier one is answered: all of them are in a file or a list."""
-    if isinstance(topics, str | os.PathLike):
-        return Path(topics).is_file()
-    return isinstance(topics, ReadAhead | Sequence)
+    path = path_of(topics)
+    return isinstance(topics, Sequence) if path is None else Path(path).is_file()
 
 
-def read_together(items: list[Unread | AnyTopic], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
+def read_together(items: list[AnyRead | AnyTopic], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
     """Return topics, read; in place of those that were searched together, what is `Answered` of them."""
-    read = list(map(_read, items))
+    read = list(map(read_topic, items))
     if not is_ready(setup):
         return items
     found = answered_together(read, setup, finish, scores=scores)
     for place, item in enumerate(items):
-        if isinstance(item, Unread):
+        if read[place] is not item:
             answer = found[place]
             found[place] = Answered(_digested(answer.results, read[place])) if isinstance(answer, Answered) else item
     return found
@@ -294,7 +283,7 @@ def read_together(items: list[Unread | AnyTopic], setup: Setup, finish: Finish, 
 
 @postponing()  # once for all that is done with the topic, which is quicker than for each
 def search_topic(
-    topic: Answered | Unread | AnyTopic,
+    topic: Answered | AnyRead | AnyTopic,
     setups: Sequence[Setup],
     solve_part: Callable[[Topic], list[Result]],
     *,
@@ -307,25 +296,25 @@ def search_topic(
     ready = fsum(map(warm_up, setups))
     if isinstance(topic, Answered):
         return topic.results
-    given_topic, topic = topic, _read(topic)
-    if isinstance(topic, BadTopic):
-        return _failed(topic, topic.error, setups)
+    read = read_topic(topic)
+    if isinstance(read, BadTopic):
+        return _failed(read, read.error, setups)
     results: list[Result] = []
     warning = None
     try:
-        given = topic_of(topic, setups[0].options.reading)
+        given = topic_of(read, setups[0].options.reading)
         warning = setups[0].warning_of(given)
         for part in problems(given, setups[0]):
             results += solve_part(part)
             if results[-1].termination is Termination.INTERRUPTED:
                 break
     except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
-        results += _failed(topic, describe(error), setups)
+        results += _failed(read, describe(error), setups)
     first = charged(results[0], ready)
     if warning is not None and first.status is not Status.ERROR:
         first = first.changed(statistics={**first.statistics, "warning": warning})
     results[0] = first
-    return _digested(results, topic) if digested and isinstance(given_topic, Unread) else results
+    return _digested(results, read) if digested and read is not topic else results
 
 
 def attempt(part: Topic, setup: Setup, run: Callable[[], Result]) -> Result:

@@ -42,7 +42,7 @@ _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Setup:
-    """How topics are worked on. A process that it is sent to makes it anew from its options."""
+    """Options, resolved into the parts of a search. It is pickled as its options, and made anew by who unpickles it."""
 
     options: Options  # What it was made from.
     formulation: Formulation
@@ -98,7 +98,7 @@ class Setup:
         return self.options.max_length == "reference"
 
     def warning_of(self, topic: Topic) -> str | None:
-        """Return what is to be said of a topic whose text the tokenizer or the stemmer spoils."""
+        """Return the warning about a topic whose text the tokenizer or the stemmer damages; None without one."""
         if not self.formulation.has_metric:
             return None
         last = self._warned.get("topic")
@@ -141,7 +141,7 @@ def is_ours(part: object) -> bool:
 
 @lru_cache(maxsize=64)
 def setup_of(options: Options) -> Setup:
-    """Return what options come to."""
+    """Resolve options; those that are the same share one setup."""
     strategy, formulation, spec = options.searcher(), options.formulated(), options.spec()
     if strategy.all_units:
         spec = spec.with_all_units()
@@ -681,7 +681,7 @@ def _prepare(setup: Setup) -> None:
 
 
 def refused(options: Options) -> bool:
-    """Whether the strategy can search no topic under these options; a missing solver does not count."""
+    """Return whether the strategy refuses every topic under these options; a missing solver is no refusal."""
     small = setup_of(_fitting(options))
     if not small.ours or not small.formulation.reads_topics:
         return False  # which only its own topics tell

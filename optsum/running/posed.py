@@ -63,7 +63,7 @@ def posed(given: Any, options: Mapping[str, Any], config: str | Path | None = No
 
 
 def started(topics: Any, start: Any, reading: Reading) -> Any:
-    """Return topics that begin with a selection each, where there is one for it.
+    """Give each topic the selection that its search starts from, where there is one.
 
     `start`: of a topic by itself its units; of several units by id, rows of a former run, or its results. `reading`: by
     which topics are read that are none yet.
@@ -108,7 +108,7 @@ def _starts_of(start: Any) -> Mapping[str, Any]:
 
 
 def prover_of(options: Mapping[str, Any]) -> str:
-    """Return the strategy that finds all optima if none is named: for problems that are given, what serves each."""
+    """Return the strategy that finds all optima unless another is named."""
     name = options.get("formulation")
     return DEFAULT_EXACT if name is None or FORMULATIONS.load(name).reads_topics else DEFAULT_STRATEGY
 

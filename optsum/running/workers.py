@@ -188,7 +188,7 @@ def interrupt_here(name: str) -> None:
 
 
 def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str | None) -> None:
-    """Get a process ready that works and does nothing else.
+    """Prepare a worker process: its signals, its memory and its folder.
 
     `folder`: the current one of its parent, where relative paths begin.
     """
@@ -244,7 +244,7 @@ def _prepared(job: Job[Item, Answer], batch: list[Item]) -> Iterator[Any]:
 
 
 def results_alone(item: Any, results: list[Result]) -> list[Result]:
-    """Be the `Job.answer` of who wants the results as they are."""
+    """Return the results as they are: the `Job.answer` of work in order."""
     del item
     return results
 

@@ -26,7 +26,6 @@ from optsum.report.statistics import (
     INTERVALS,
     OVER_SEEDS,
     Interval,
-    Spread,
     pearson,
     seeds_deviation,
     spearman,
@@ -57,7 +56,7 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_count
 from optsum.text.tokenizers import Sentence
 
-_METRICS: Final = {"rouge-1": "R-1", "rouge-2": "R-2"}
+METRICS: Final = ("rouge-1", "rouge-2")
 _SCORES: Final = {"R-1": ("rouge-1", "f1"), "R-2": ("rouge-1", "f1_rouge-2"), "R-2 by itself": ("rouge-2", "f1")}
 """Columns of scores: what was searched, and what a row of it calls the score.
 
@@ -65,13 +64,6 @@ The text speaks of the best ROUGE-1, so its ROUGE-2 is that of the same summary;
 """
 _TWICE: Final = "R-2: of the summary that R-1 was searched for, as by the text; R-2 by itself: of one searched for R-2."
 _BOUNDS: Final = ("Genetic_Greedy", "Optimum")  # Methods that Table 3 holds systems against.
-
-
-def all_tables(study: Study, interval: Interval, z: float) -> list[Table]:
-    """Return all tables; Table 3 if there are systems or baselines."""
-    errors = [error_analysis(study, score, interval, z) for score in _SCORES]
-    beside = [systems(study)] if study.of("system") else []
-    return [lengths(study), search_space(study), upper_bounds(study), *beside, *errors, features(study)]
 
 
 def methods(study: Study) -> list[str]:
@@ -115,7 +107,7 @@ def upper_bounds(study: Study) -> Table:
     for method in methods(study):
         cells = [number(mean_score(study, method, score)) for score in _SCORES]
         cells.append(number(fmean(row["sentences"] for row in of(study, method, "rouge-1")), 1))
-        cells += [number(fmean(row["seconds"] for row in of(study, method, metric)), 3) for metric in _METRICS]
+        cells += [number(fmean(row["seconds"] for row in of(study, method, metric)), 3) for metric in METRICS]
         table.rows.append([method, *cells, *(number(over_seeds(study, method, score)) for score in _SCORES if spreads)])
     table.caption.append(f"{_TWICE} sentences: of the former.")
     if seeds > 1:
@@ -125,8 +117,7 @@ def upper_bounds(study: Study) -> Table:
 
 def mean_score(study: Study, method: str, score: str) -> float:
     """Return the mean of a column of scores over topics."""
-    metric, name = _SCORES[score]
-    return fmean(row[name] for row in of(study, method, metric))
+    return fmean(values(study, method, score))
 
 
 def over_seeds(study: Study, method: str, score: str) -> float | None:
@@ -157,16 +148,16 @@ def systems(study: Study) -> Table:
         table.rows.append([f"{method} upper bound", *cells, number(len(found), 0), sentences])
     for name in dict.fromkeys(row["system"] for row in study.of("system")):
         rows = study.of("system", system=name)
-        cells = [number(fmean(row["f1"][metric] for row in rows)) for metric in _METRICS]
+        cells = [number(fmean(row["f1"][metric] for row in rows)) for metric in METRICS]
         table.add(name, *cells, "-", number(len(rows), 0), number(fmean(row["sentences"] for row in rows), 1))
     table.caption.append(_TWICE)
     return table
 
 
-def spread(study: Study, method: str, score: str, interval: Interval, z: float) -> Spread | None:
-    """Return mean, deviation and confidence interval of a method."""
+def values(study: Study, method: str, score: str) -> list[float]:
+    """Return a column of scores of a method, topic by topic."""
     metric, name = _SCORES[score]
-    return spread_of([row[name] for row in of(study, method, metric)], interval, z)
+    return [row[name] for row in of(study, method, metric)]
 
 
 def error_analysis(study: Study, score: str, interval: Interval, z: float) -> Table:
@@ -177,9 +168,9 @@ def error_analysis(study: Study, score: str, interval: Interval, z: float) -> Ta
         ["mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper"],
     )
     for method in methods(study):
-        if (found := spread(study, method, score, interval, z)) is not None:
-            values = (found.mean, found.std, found.cv, found.half_width, found.lower, found.upper)
-            table.rows.append([method, *map(number, values)])
+        if (found := spread_of(values(study, method, score), interval, z)) is not None:
+            cells = (found.mean, found.std, found.cv, found.half_width, found.lower, found.upper)
+            table.rows.append([method, *map(number, cells)])
     reach = f", Z = {z:g}" if interval == "z" else ""
     table.caption.append(f"CI: {INTERVALS[interval]}{reach}.")
     return table
@@ -223,7 +214,7 @@ def figure_3(study: Study, interval: Interval, z: float) -> Figure:
     names = methods(study)
     series = []
     for score in _SCORES:
-        spreads = [spread(study, name, score, interval, z) for name in names]
+        spreads = [spread_of(values(study, name, score), interval, z) for name in names]
         means, reach = ([getattr(found, what, None) for found in spreads] for what in ("mean", "half_width"))
         series.append(Series(score, names, means, reach, "bar"))
     return Figure("figure-3", "Upper bound ROUGE scores by method", "", "F1", series, [*study.caption(), _TWICE])
@@ -238,7 +229,6 @@ METHODS: Final = {
 }
 """Strategies, and what the paper's tables call them."""
 OPTIMUM: Final = "Optimum"  # What the tables call the exact strategy.
-METRICS: Final = ("rouge-1", "rouge-2")
 _PAPER: Final = {"min_abstract": 10, "max_abstract": 20, "min_text": 100, "max_text": 500}
 """The cleaned data of Table 1; "extremely long or short" texts are those that its range lacks."""
 
@@ -345,15 +335,17 @@ class AkhmetovStudy(Study):
         )
 
     def tables(self) -> list[Table]:
-        """Return Tables 1 to 5, the size of the search space (equation 4), and correlations."""
-        return all_tables(self, self.interval, self.z)
+        """Return Tables 1 to 5, 3 if there are systems or baselines; the size of the search space; correlations."""
+        errors = [error_analysis(self, score, self.interval, self.z) for score in _SCORES]
+        beside = [systems(self)] if self.of("system") else []
+        return [lengths(self), search_space(self), upper_bounds(self), *beside, *errors, features(self)]
 
     def figures(self) -> list[Figure]:
         """Return Figure 3."""
         return [figure_3(self, self.interval, self.z)]
 
     def about(self) -> str:
-        """Return the settings in some words."""
+        """Describe the settings in a few words."""
         ends = "across sentence ends" if self.counts == "clipped" else "within sentences"
         kept = " of the paper's lengths" if self.paper_filter else ""
         stops = ", heuristics end by the paper's own stops" if self.as_published else ""

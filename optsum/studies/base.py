@@ -7,11 +7,10 @@ import json
 import re
 import tomllib
 from abc import abstractmethod
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
@@ -138,7 +137,7 @@ class Cut:
 
     @classmethod
     def of(cls, max_words: int | None, max_bytes: int | None, longest: int) -> Self:
-        """Return what the options of a study say, whose oracles have `longest` words at most."""
+        """Return the cut that a study's options ask for; unless they say otherwise, after `longest` words."""
         return cls(longest if max_words is None else max_words, max_bytes)
 
     def __str__(self) -> str:
@@ -332,6 +331,7 @@ class Study(Tabular):
     def reads(self, systems: Any, reading: Reading = AS_IS) -> Self:
         """Take in systems' summaries, before `run`, and return the study."""
         self._submissions = Submissions.of(systems, self.failures, reading)
+        vars(self).pop("config_hash", None)
         return self
 
     def resumes(self, rows: Iterable[Mapping[str, Any]]) -> Self:
@@ -350,23 +350,23 @@ class Study(Tabular):
         `done`: gets the rows of each topic as soon as there are any, but not those that were there (`resumes`).
         `pull`: waits for what is done, and may raise `KeyboardInterrupt`: the topic under way is given up.
         """
-        setups = [setup_of(options) for options in self.searches()]
-        marks = {"study": self.name, "config_hash": self.config_hash}
-        work = partial(_outcome, work=self.work(), setup=setups[0])
         used: set[str] = set()
-        with closing(each_topic(self._pending(topics, used), setups, work)) as batches:
-            try:
-                for batch in pull(batches):
-                    if errors := [result.error for result in batch if result.error is not None]:
-                        self.failures.append(errors[0])
-                        continue
-                    for found in (result for result in batch if isinstance(result, _Outcome)):
-                        rows = [{**row, "rows": len(found.rows), **marks} for row in found.rows]
-                        self.rows += rows
-                        done(rows)
-            except KeyboardInterrupt:
-                self.interrupted = True
-        self.missing = [name for name in self._submissions.topics if name not in used]
+        try:
+            setups = [setup_of(options) for options in self.searches()]
+            work = partial(_found, work=self.work(), setup=setups[0])
+            for batch in pull(each_topic(self._pending(topics, used), setups, work)):
+                if errors := [result.error for result in batch if result.error is not None]:
+                    self.failures.append(errors[0])
+                    continue
+                for found in (result.extra[_ROWS] for result in batch):
+                    marks = {"rows": len(found), "study": self.name, "config_hash": self.config_hash}
+                    rows = [{**row, **marks} for row in found]
+                    self.rows += rows
+                    done(rows)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        else:
+            self.missing = [name for name in self._submissions.topics if name not in used]
         return self
 
     def _pending(self, topics: AnyTopics, used: set[str]) -> Iterator[Topic | BadTopic]:
@@ -385,7 +385,7 @@ class Study(Tabular):
             else:
                 yield submitted
 
-    @property
+    @cached_property
     def config_hash(self) -> str:
         """Twelve hexadecimal digits that differ when an option or a system's summary does that can change a row."""
         without = _NOT_IN_HASH | self.shown_only
@@ -424,7 +424,7 @@ class Study(Tabular):
 
     @abstractmethod
     def about(self) -> str:
-        """Return the settings in some words, but for the time limit."""
+        """Describe the settings in a few words, without the time limit."""
 
     @property
     def seeding(self) -> str:
@@ -433,7 +433,7 @@ class Study(Tabular):
         return f"{len(seeds)} seeds" if seeds else f"seed {getattr(self, 'seed', 0)}"
 
     def lacking(self) -> list[str]:
-        """Return what of the topics that were done is in no table, or not as it should be, in some words each."""
+        """Return a phrase for each thing that the tables lack or that is not proven in them."""
         return []
 
     def caption(self) -> list[str]:
@@ -498,29 +498,19 @@ def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
     return Table(columns, rows, table.title, [*table.caption, f"(paper): {paper['differs']}."])
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Outcome(Result):
-    """A study's findings on a topic, in the form that the loop over topics hands on."""
-
-    rows: list[Row]
+_ROWS: Final = "rows"  # The key of a study's rows among the further fields of a `Result`.
 
 
-def _outcome(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
+def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
+    """Return the rows that a study makes of a topic, in a result that has nothing else."""
     # A problem is the topic as it was given, so it has its systems still.
     topic = part if isinstance(part, Submitted) else Submitted.of(part)
     try:
         rows = work(topic)
     except KeyboardInterrupt:
         return [unsolved(part.id, setup, Termination.INTERRUPTED)]
-    return [
-        _Outcome(
-            id=part.id,
-            strategy=setup.blank.strategy,
-            status=Status.NO_SOLUTION,
-            termination=Termination.COMPLETED,
-            rows=[{"id": part.id, **row} for row in rows],
-        )
-    ]
+    found = unsolved(part.id, setup, Termination.COMPLETED)
+    return [found.changed(extra={_ROWS: [{"id": part.id, **row} for row in rows]})]
 
 
 def searched(topic: Topic, setup: Setup) -> Result:
@@ -544,7 +534,7 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 def unproven(oracles: Sequence[bool]) -> list[str]:
-    """Return what is left out of oracles, each of which is unproven or not, in some words (`Study.lacking`)."""
+    """Return a phrase on how many oracles are not proven, for `Study.lacking`; `oracles`: whether each is not."""
     left = f"the proof of {sum(oracles)} of {counted(len(oracles), 'oracle')} in time"
     return [f"{left}: the best found stands in its place"] if any(oracles) else []
 
@@ -555,37 +545,13 @@ def with_references(topic: Topic) -> None:
         raise InputError(f"The topic {topic.id!r} has no reference, or no text, so it has no oracle.")
 
 
-def done_topics(output: str, study: Study) -> Callable[[Iterator[Row]], Callable[[Row], bool]]:
-    """Return what looks at all rows of an output, and returns what says of each whether it stays.
-
-    A topic is finished if all of its rows are there; each says in ``rows`` how many that are.
-
-    Parameters
-    ----------
-    output : str
-        The file, for messages.
-
-    Raises
-    ------
-    OptionError
-        From what is returned, if a row is of another study, or was made with other options or summaries.
-    """
-
-    def look(rows: Iterator[Row]) -> Callable[[Row], bool]:
-        options = study.config_hash  # of all summaries too, so it takes a moment
-        found: Counter[str] = Counter()
-        wanted: dict[str, int] = {}
-        for row in rows:
-            if row.get("status") == "error":
-                continue
-            if row.get("study") != study.name or row.get("config_hash") != options:
-                what = "with other options or summaries" if row.get("study") == study.name else "by something else"
-                raise OptionError(
-                    f"the output {output} was made {what}, so it cannot be resumed: give the same ones, "
-                    "--overwrite, or another output"
-                )
-            found[row["id"]] += 1
-            wanted[row["id"]] = row["rows"]
-        return lambda row: row.get("status") != "error" and found[row["id"]] == wanted[row["id"]]
-
-    return look
+def check_row_of(study: Study, output: str, row: Mapping[str, Any]) -> None:
+    """Refuse a row of an output that another study has made, or this one with other options or summaries."""
+    if row.get("status") == Status.ERROR:
+        return
+    if row.get("study") != study.name or row.get("config_hash") != study.config_hash:
+        what = "with other options or summaries" if row.get("study") == study.name else "by something else"
+        raise OptionError(
+            f"the output {output} was made {what}, so it cannot be resumed: give the same ones, --overwrite, or "
+            "another output"
+        )

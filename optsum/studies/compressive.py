@@ -101,7 +101,7 @@ class CompressiveStudy(Study):
         return super().serves(topic) and (topic.parses is not None or "conllu" in topic.meta)
 
     def about(self) -> str:
-        """Return the settings in some words."""
+        """Describe the settings in a few words."""
         stems = "Porter stems" if self.stem else "no stems"
         return f"{self.max_length} words at most, {stems}, chunk profile {self.chunk_profile}, n-grams within sentences"
 

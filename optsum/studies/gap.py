@@ -2,15 +2,13 @@
 
 Hirao et al. (2017) ask how far extraction can go, and whether compression goes further. Each limit here is one for all
 lines below it: an extract is a compression that leaves nothing out, and both are texts made of the documents' words
-(`optsum.program.any_text`).
+(`optsum.problem.any_text`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property, partial
 from statistics import fmean
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -19,13 +17,9 @@ from pydantic import Field
 
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
-from optsum.errors import OptionError, UnsupportedError
-from optsum.metrics.ngrams import NGrams
+from optsum.errors import OptionError
 from optsum.options.options import Options, resolve
-from optsum.problem.objective import Counted, gains_of
-from optsum.problem.spec import Spec
-from optsum.program.any_text import any_text_model
-from optsum.program.dual_bound import model_bound
+from optsum.problem.any_text import any_text_limit
 from optsum.registry import STRATEGIES
 from optsum.report.figures.figure import Figure
 from optsum.report.statistics import OVER_SEEDS, mean_of, seeds_deviation
@@ -51,9 +45,8 @@ from optsum.studies.base import (
     unproven,
     with_references,
 )
-from optsum.system.clock import NEVER, Deadline
+from optsum.system.clock import Deadline
 from optsum.text.lengths import cut_sentences
-from optsum.text.tokenizers import Sentence
 
 ANY_TEXT: Final = "any text"
 COMPRESSIVE: Final = "compressive oracle"
@@ -127,7 +120,7 @@ class GapStudy(Study):
         return partial(_rows, setups=self._setups(), vocabulary=self.vocabulary)
 
     def about(self) -> str:
-        """Return the settings in some words."""
+        """Describe the settings in a few words."""
         stems = "Porter stems" if self.stem else "no stems"
         repeated = ", words repeated in any text" if self.vocabulary else ""
         return (
@@ -244,75 +237,3 @@ def _searched(topic: Topic, setup: Setup, *, exact: bool) -> tuple[float | None,
     result: Result = searched(topic, setup)
     bound = result.bound if exact else None
     return 0.0 if result.status is Status.INFEASIBLE else result.objective, bound
-
-
-@dataclass(frozen=True, slots=True)
-class TextLimit:
-    """Upper limit that no text of the documents' words exceeds.
-
-    Attributes
-    ----------
-    hits, total : int
-        No text within the length has more than `hits` of the `total` n-grams of the references, clipped; proven in
-        integers.
-    """
-
-    hits: int
-    total: int
-
-    @property
-    def recall(self) -> Fraction:
-        """Their ratio."""
-        return Fraction(self.hits, self.total)
-
-
-def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: Deadline = NEVER) -> TextLimit:
-    """Return a proven upper limit of the recall of any text made of the documents' words.
-
-    Every extract and every compression is such a text, so it is an upper limit for them too; for one-token words and
-    rouge-1 it is reached by a text (`optsum.program.any_text`).
-
-    Parameters
-    ----------
-    spec : Spec
-        Recall of rouge-1 or rouge-2, pooled references, clipped counts, a maximum length in words.
-    repeat : bool
-        Words may be repeated as often as wanted, not only as often as the documents have them.
-    deadline : Deadline
-        For the linear program; a limit that is proven when it comes is valid, and may be far off.
-
-    Raises
-    ------
-    InputError
-        If the references have no n-gram.
-    UnsupportedError
-        For anything else to be optimized.
-    """
-    counted = Counted.of(topic, spec)
-    parts = counted.metric.components
-    metric = parts[0]
-    if len(parts) != 1 or not isinstance(metric, NGrams) or metric.size > 2 or not counted.simple or counted.distinct:
-        raise UnsupportedError(
-            "The limit of any text is one of recall by rouge-1 or rouge-2, pooled references and clipped counts."
-        )
-    if spec.length_unit != "words":
-        raise UnsupportedError("The limit of any text is one of words: leave --length-unit at words.")
-    references = counted.references(0)
-    gains = gains_of(references, [1] * len(references))
-    total = sum(reference.total() for reference in references)
-    words: Counter[tuple[str, ...]] = Counter()
-    for sentence in topic.sentences:
-        for word in _words(sentence):
-            tokens = tuple(spec.analyzer.tokens(word))
-            if tokens:
-                words[tokens] += 1
-    if repeat:
-        words = Counter(dict.fromkeys(words, spec.max_length))
-    if spec.max_length < 1:
-        return TextLimit(0, total)
-    model = any_text_model(words, gains, metric.size, spec.max_length)
-    return TextLimit(0 if model is None else model_bound(model, deadline), total)
-
-
-def _words(sentence: Sentence) -> list[Sentence]:
-    return list(sentence.split()) if isinstance(sentence, str) else [(token,) for token in sentence]

@@ -22,7 +22,7 @@ from optsum.corpus.alternatives import text_of
 from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import Topic
 from optsum.errors import UnsupportedError
-from optsum.optima.pairs import PAIRS, Estimate
+from optsum.optima.pairs import PAIRS
 from optsum.options.options import Options, resolve
 from optsum.registry import DEFAULT_STRATEGY
 from optsum.report.figures.figure import Figure, Series
@@ -101,7 +101,7 @@ class HiraoStudy(Study):
     workers: Workers = 1
 
     def about(self) -> str:
-        """Return the settings in some words."""
+        """Describe the settings in a few words."""
         return (
             f"recall of extracts of {self.max_length} words at most, Porter stems, R1 without stop words, n-grams "
             f"within sentences, {'greedy takes what gains nothing, ' if self.idle else ''}{self.seeding}"
@@ -174,7 +174,8 @@ class HiraoStudy(Study):
 
     def tables(self) -> list[Table]:
         """Return Tables 1 to 7, 3 and 6 if there are systems, with human scores; and percentiles among all extracts."""
-        return [*all_tables(self), *correlations(self)]
+        made = [statistics_of_data, scores, systems, ratios, overlaps, numbers, efficiency, percentiles]
+        return [*(table for make in made if (table := make(self)) is not None), *correlations(self)]
 
     def figures(self) -> list[Figure]:
         """Return Table 2 as bars, and how the scores of all extracts are distributed."""
@@ -405,12 +406,6 @@ Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # How topics are 
 
 
 _TEST: Final = "p: Wilcoxon's signed-rank test over topics, two-sided; - where fewer than six differ."
-
-
-def all_tables(study: HiraoStudy) -> list[Table]:
-    """Return the tables; Table 3 if there are systems."""
-    made = [statistics_of_data, scores, systems, ratios, overlaps, numbers, efficiency, percentiles]
-    return [table for make in made if (table := make(study)) is not None]
 
 
 def statistics_of_data(study: HiraoStudy) -> Table:
@@ -720,19 +715,21 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
     }
     if not oracles.complete:
         return {"complete": False, "found": oracles.count if oracles.proven else 1, **held}, None
-    among: Fraction | Estimate | None = None
+    among: Fraction | float | None = None
+    error = None
     if oracles.count > 1:
         try:
             among = oracles.jaccard(_PAIRS_BYTES)
         except UnsupportedError:
-            among = oracles.sampled_jaccard(seed=setup.options.seed)
+            estimate = oracles.sampled_jaccard(seed=setup.options.seed)
+            among, error = estimate.mean, estimate.standard_error
     return {
         "complete": True,
         **held,
         "count": oracles.count,
         "jaccard": _exact_mean([oracles.agreement(one.selection or ()).jaccard for one in greedy]),
-        "jaccard_among_oracles": None if among is None else float(among.mean if isinstance(among, Estimate) else among),
-        "jaccard_among_oracles_se": among.standard_error if isinstance(among, Estimate) else None,
+        "jaccard_among_oracles": None if among is None else float(among),
+        "jaccard_among_oracles_se": error,
         "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, setup.options.seed)],
     }, oracles
 

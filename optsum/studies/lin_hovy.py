@@ -200,7 +200,7 @@ class LinHovyStudy(Study):
         ]
 
     def about(self) -> str:
-        """Return the settings in some words."""
+        """Describe the settings in a few words."""
         units = "each sentence of the reference by itself" if self.model_units == "sentences" else "whole references"
         best = "that another one agrees with best" if self.reference == "model" else "that agrees best with another one"
         return f"unigrams, stop words kept, no stems, {units}, the reference {best}"

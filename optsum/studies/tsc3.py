@@ -224,16 +224,6 @@ _CONDITIONS: Final = ("short", "long")
 _QUESTION: Final = re.compile(r"q\d\d")
 
 
-def all_tables(study: Tsc3Study) -> list[Table]:
-    """Return Tables 3 to 7; 3 if there are systems, 5 and 6 if people scored their summaries."""
-    scores = study.of("score")
-    rated = [content(study)] if any(CONTENT in row["human"] for row in scores) else []
-    asked = any(_QUESTION.fullmatch(name) for row in scores for name in row["human"])
-    read = [readability(study, condition) for condition in conditions(study)] if asked else []
-    joined = [participation(study)] if set(systems(study)) - {LEAD, BEST} else []
-    return [*joined, extraction(study), *rated, *read, question_answering(study)]
-
-
 def conditions(study: Study) -> list[str]:
     """Return the conditions, short before long before others."""
     found = dict.fromkeys(row.get("condition") or "" for row in study.of("score"))
@@ -435,7 +425,7 @@ class Tsc3Study(Study):
         return topic.cover is not None
 
     def about(self) -> str:
-        """Return the settings in some words."""
+        """Describe the settings in a few words."""
         return f"minimum covers by {self.strategy}; Coverage and Precision of sentences, answers in texts"
 
     def lacking(self) -> list[str]:
@@ -446,8 +436,13 @@ class Tsc3Study(Study):
         return [f"{counted(count, 'abstract sentence')} without any alternative"]
 
     def tables(self) -> list[Table]:
-        """Return Tables 3 to 7; 5 and 6 if people scored the summaries."""
-        return all_tables(self)
+        """Return Tables 3 to 7; 3 if there are systems, 5 and 6 if people scored their summaries."""
+        scores = self.of("score")
+        rated = [content(self)] if any(CONTENT in row["human"] for row in scores) else []
+        asked = any(_QUESTION.fullmatch(name) for row in scores for name in row["human"])
+        read = [readability(self, condition) for condition in conditions(self)] if asked else []
+        joined = [participation(self)] if set(systems(self)) - {LEAD, BEST} else []
+        return [*joined, extraction(self), *rated, *read, question_answering(self)]
 
     def figures(self) -> list[Figure]:
         """Return Table 4 as bars."""

@@ -83,10 +83,10 @@ def slow_first(item: int) -> list[Result]:
     return row(item)
 
 
-def deadly_search(item: Any, ways: Any) -> list[Result]:
+def deadly_search(item: Any, settings: Any) -> list[Result]:
     """As a run searches, but the fourth topic kills."""
     if item.topic == 3:
         os._exit(9)
     from optsum.experiments.run import _search
 
-    return _search(item, ways)
+    return _search(item, settings)

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from optsum.chunks.parse import Parse
 from optsum.chunks.rules.rules import STEPS, Action, ChunkRule, NamePattern, Pattern, Rules, TreeStep
-from optsum.errors import InputError, OptsumError, UnknownNameError, unknown_name
+from optsum.errors import InputError, OptsumError, unknown_name
 from optsum.system.files import PathLike, parse_toml, read_text
 
 
@@ -25,7 +25,7 @@ def relations() -> dict[str, frozenset[str]]:
     }
 
 
-def mistyped(name: str, scheme: str) -> UnknownNameError | None:
+def mistyped(name: str, scheme: str) -> OptsumError | None:
     """Return the error for a relation that a scheme does not have, or None.
 
     `name`: as it stands in a file of rules: with "!" before it and ":*" behind it, perhaps.

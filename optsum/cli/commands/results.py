@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
-from optsum.cli.flags import Files, Flags, Format, Overwrite, count_topics, open_topics
+from optsum.cli.exits import DONE, put
+from optsum.cli.flags import Files, Flags, Format, Overwrite, open_topics
+from optsum.cli.loop import Loop
 from optsum.options.options import ScoreOptions, resolve_score
 from optsum.report.messages import advancing, bar, count_lines
 from optsum.report.tables.table import counted, put_tables, table_format
@@ -41,27 +41,18 @@ def run_score(
     from optsum.report.system_scores import SystemScores, score_rows
 
     scores = SystemScores(resolved)
-    first_error = None
     of_topics = open_topics(files.topics, files.columns, resolved.reading)
     of_systems = systems_read(systems, resolved.reading)
-    try:
-        with ExitStack() as stack:
-            writer = stack.enter_context(files.writer(files.output, [systems, resolved.stopwords]))
-            interrupts = stack.enter_context(Interrupts())
-            advance = stack.enter_context(bar("topics", lambda: count_topics(files.topics, files.limit)))
-            for rows in interrupts.pull(score_rows(of_topics, of_systems, scores, files.limit), parallel=False):
-                scores.add(rows)
-                for row in rows:
-                    first_error = first_error or row["error"]
-                    writer.write(row)
-                advance()
-    except KeyboardInterrupt:
-        return tell(f"interrupted; {counted(scores.summaries, 'summary')} scored", INTERRUPTED)
-    if files.output != "-":
+    with Loop(files, files.output, [systems, resolved.stopwords]) as loop:
+        for rows in loop.iterate(score_rows(of_topics, of_systems, scores, files.limit)):
+            scores.add(rows)
+            for row in rows:
+                loop.write(row, row["error"])
+            loop.advance()
+    if files.output != "-" and not loop.interrupted:
         put_tables(scores, form)
-    if scores.failed:
-        return tell(f"{scores.failed} could not be scored, the first: {first_error}", FAILED)
-    return DONE
+    done = f"{counted(scores.summaries, 'summary')} scored"
+    return loop.status(done, f"{counted(loop.errors, 'summary')} could not be scored")
 
 
 def run_report(

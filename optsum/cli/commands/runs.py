@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,25 +39,21 @@ def run_run(
     DIR keeps the configuration, versions and every row as soon as it is there. After a crash, Ctrl-C, a full disk or a
     reboot --resume does what is missing. Rows: optsum merge DIR -o rows.parquet.
     """
+    from optsum.corpus.rows.store import is_run
     from optsum.experiments.folder import status
     from optsum.experiments.run import carry_out
 
-    interrupted = False
-
-    def pull(work: Any) -> Iterator[int]:
-        nonlocal interrupted
-        with Interrupts() as interrupts:
-            try:
-                yield from interrupts.pull(work.rounds(), parallel=True)
-            except KeyboardInterrupt:
-                interrupted = True
-
-    carry_out(experiment, folder, pull, options, resume=resume, shard=shard, limit=limit, details=details)
+    how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
+    try:
+        carry_out(experiment, folder, options, iterate=partial(Interrupts().iterate, parallel=True), **how)
+    except KeyboardInterrupt:
+        if not is_run(folder):
+            raise
+        put(in_words(status(folder)))
+        return tell(f"interrupted; --resume does the rest of {folder}", INTERRUPTED)
     now = status(folder)
     put(in_words(now))
-    if interrupted:
-        return tell(f"interrupted; --resume does the rest of {folder}", INTERRUPTED)
-    return tell(said_of_errors(now), FAILED) if now.failed else 0
+    return tell(said_of_errors(now), FAILED) if now.failed else DONE
 
 
 def run_status(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, put, tell
+from optsum.cli.exits import DONE, FAILED, failed, put, tell
 from optsum.cli.flags import (
     Config,
     Details,
@@ -263,32 +263,31 @@ def run_labels(
     """
     from optsum.cli.each_topic import EachTopic
     from optsum.corpus.rows.writer import format_of_labels
-    from optsum.exchange.labels import Wanted, label_result, label_row, label_topics, resolve_labels
+    from optsum.exchange.labels import LabelFields, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
     from optsum.running.posed import posed
 
     output = files.output or "-"
     form = format_of_labels(output, format_)
     nearness = near.nearness()
-    wanted = Wanted(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
+    fields = LabelFields(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
     _, options = posed(files.topics, {**options, "strategy": strategy}, files.config)
-    resolved = resolve_labels(options, wanted, config=files.config)
+    resolved = resolve_labels(options, fields, config=files.config)
     work = EachTopic(
         files,
         output,
         [resolved],
-        other=wanted.differing,
+        other=fields.differing,
         row_of=label_row,
         result_of=label_result,
         form=form if form.kind in {"bertsum", "datasets"} else None,
         sent=True,
     )
-    told = wanted.card(resolved, files.topics)
+    told = fields.card(resolved, files.topics)
     place = None if card is None else checked_output(card, overwrite=files.overwrite, inputs=[files.topics])
-    with work.until_interrupted():
-        for results in work.run(lambda source: label_topics(source, resolved, wanted)):
-            for each in results:
-                told.add(each)
+    for results in work.run(lambda source: label_topics(source, resolved, fields)):
+        for each in results:
+            told.add(each)
     if place is not None and not work.interrupted:
         save(place, told.text())
     if output != "-" and not work.interrupted:
@@ -358,10 +357,9 @@ def run_compare(
     work = EachTopic(files, files.output, plan.variants)
     table = Comparison(plan, keep_results=False)
     looked_at = details and files.output is not None
-    with work.until_interrupted():
-        for results in work.run(lambda source: compare_topics(begun(source), plan, details=looked_at)):
-            for problem in by_problem(results):
-                table.add(problem)
+    for results in work.run(lambda source: compare_topics(begun(source), plan, details=looked_at)):
+        for problem in by_problem(results):
+            table.add(problem)
     if files.output != "-" and (table.problems or not work.interrupted):
         put_tables([*table.tables(), *(table.details.tables() if details else [])], form)
     if plot_path is not None and table.problems:
@@ -401,7 +399,7 @@ def run_export(
         failures += [] if made.error is None else [f"{made.id or '?'}: {made.error}"]
     put(f"{counted(written, 'file')} in {output}")
     if failures:
-        return tell(f"{counted(len(failures), 'problem')} could not be written; the first: {failures[0]}", FAILED)
+        return failed(f"{counted(len(failures), 'problem')} could not be written", len(failures), failures[0])
     return DONE
 
 

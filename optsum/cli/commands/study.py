@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -15,18 +14,18 @@ from typing import Annotated, Any, Final
 import typer
 from pydantic import BaseModel, create_model
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, tell
-from optsum.cli.flags import READING, Flags, Format, Plot, ResumedFiles, command, count_topics, open_topics, reading_by
-from optsum.corpus.rows.writer import Row
+from optsum.cli.each_topic import Finished
+from optsum.cli.exits import DONE, INTERRUPTED, tell
+from optsum.cli.flags import READING, Flags, Format, Plot, ResumedFiles, command, open_topics, reading_by
+from optsum.cli.loop import Loop
 from optsum.corpus.topic import Reading, Topic
 from optsum.errors import OptionError
 from optsum.options.options import options_of
 from optsum.report.figures.figure import figure_folder
 from optsum.report.figures.plots import checked_plot
-from optsum.report.messages import advancing, bar
 from optsum.report.tables.table import TableFormat, counted, put_tables, table_format, written
 from optsum.studies import STUDIES, Study, load_study, prepared
-from optsum.studies.base import done_topics, papers
+from optsum.studies.base import check_row_of, papers
 from optsum.system.files import describe_os_error, replacing
 
 ALL: Final = "all"
@@ -147,46 +146,29 @@ _PAGE: Final = (
 
 def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *, shown: bool = True) -> int:
     plot = None if files.plot is None else checked_plot(files.plot)
-
-    topics, systems, output, figures = files.topics, files.systems, files.output, files.figures
-    if topics == systems == "-":
+    systems, output, figures = files.systems, files.output, files.figures
+    if files.topics == systems == "-":
         raise OptionError("Only one of topics and systems can be the standard input: give a file for the other.")
-    if files.existing == "resume" and output is None:
-        raise OptionError("Without an output there is nothing to resume: give -o FILE.")
     if figures is not None:
         with figure_folder(figures):  # not after hours of work
             pass
-    given = open_topics(topics, files.columns, reading, files.limit)
+    finished = None if output is None else Finished(output, partial(check_row_of, study, output))
+    loop = Loop(files, output, list(filter(None, [systems])), keep=finished)
+    given = loop.topics(reading)
     if systems is not None:
         study.reads(systems, reading)
-    with ExitStack() as stack:
-        keep = None if output is None else done_topics(output, study)
-        rows = stack.enter_context(files.writer(output, filter(None, [systems]), keep=keep))
-        study.resumes(rows.kept())
-        interrupts = stack.enter_context(Interrupts())
-
-        def write(found: list[Row]) -> None:
-            for row in found:
-                rows.write(row)
-
-        with bar("topics", lambda: count_topics(topics, files.limit)) as advance:
-            parallel = study.searches()[0].elsewhere
-            study.run(advancing(given, advance), write, partial(interrupts.pull, parallel=parallel))
-        errors = list(study.errors)
-        if study.interrupted:  # who knows what the topics that were not read have
-            errors = [error for error in errors if error not in study.unmatched]
-        write([{"id": None, "status": "error", "error": error} for error in errors])
+    with loop:
+        study.resumes(loop.rows.kept())
+        study.run(given, loop.write_all, partial(loop.iterate, parallel=study.searches()[0].elsewhere))
+        for error in study.errors:
+            loop.write({"id": None, "status": "error", "error": error}, error)
         if study.interrupted:
-            rows.stop()
+            raise KeyboardInterrupt
     if output != "-" and shown:
         put_tables(study, form)
     if plot is not None and study.rows:
         study.main_figure().draw(plot)
     for figure in study.figures() if figures is not None else ():
         figure.save(figures or "")
-    if study.interrupted:
-        return tell(f"interrupted; {counted(study.topics, 'topic')} done", INTERRUPTED)
-    if errors:
-        first = f"the first: {errors[0]}" if len(errors) > 1 else errors[0]
-        return tell(f"{counted(len(errors), 'part')} of the input could not be used; {first}", FAILED)
-    return DONE
+    lost = f"{counted(loop.errors, 'part')} of the input could not be used"
+    return loop.status(f"{counted(study.topics, 'topic')} done", lost)

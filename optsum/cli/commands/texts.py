@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,66 +13,39 @@ from optsum.chunks.display import bracketed, explained, indented, word_sequences
 from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import load_rules
 from optsum.chunks.tree import PROFILES, chunk_tree
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
-from optsum.cli.flags import READING, Files, Flags, count_topics, open_topics, output_or_pipe, reading_by
+from optsum.cli.exits import DONE, failed, put
+from optsum.cli.flags import READING, Files, Flags, output_or_pipe, reading_by
+from optsum.cli.loop import Loop
 from optsum.corpus.alignment import UNREAD, align
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read
 from optsum.errors import InputError, unknown_name
 from optsum.options.model import reading_of
 from optsum.options.options import options_of, resolve_as
-from optsum.report.messages import advancing, bar
 from optsum.report.tables.table import Table, counted
 from optsum.system.files import begin_of, name_of, read_text
 
 
-class TopicsMade:
-    """The loop of a command that writes topics again; each that cannot be used becomes a row with the reason.
+def _written(
+    loop: Loop, reading: Reading, make: Callable[[Iterator[Topic | BadTopic]], Iterator[Topic | BadTopic]]
+) -> Iterator[Topic]:
+    """Yield what `make` makes of the topics, when it is written; paths in it are seen from the output's folder.
 
-    `verb`: what the command does to topics. `inputs`: what it reads beside topics and options.
+    A topic that cannot be used becomes a row with the reason.
     """
+    from optsum.corpus.parses import rebased
 
-    def __init__(self, files: Files, verb: str, inputs: Iterable[str] = ()) -> None:
-        self.output = output_or_pipe(files.output)
-        self._files, self._verb, self._rows = files, verb, files.writer(self.output, inputs)
-        self._failed, self._first_error, self.interrupted = 0, "", False
-
-    def run(
-        self, reading: Reading, make: Callable[[Iterator[Topic | BadTopic]], Iterator[Topic | BadTopic]]
-    ) -> Iterator[Topic]:
-        """Yield what `make` makes of the topics, when it is written; paths in it are seen from the output's folder."""
-        from optsum.corpus.parses import rebased
-
-        files = self._files
-        folder = Path(self.output).parent if self.output not in {None, "-"} else None
-        source = open_topics(files.topics, files.columns, reading, files.limit)
-        try:
-            with ExitStack() as stack:
-                stack.enter_context(self._rows)
-                interrupts = stack.enter_context(Interrupts())
-                advance = stack.enter_context(bar("topics", lambda: count_topics(files.topics, files.limit)))
-                # A generator, whatever `make` returns: Ctrl-C can be thrown into it.
-                made = (topic for topic in make(advancing(source, advance)))
-                for topic in interrupts.pull(made, parallel=False):
-                    if isinstance(topic, BadTopic):
-                        reason = f"{topic.source}: {topic.error}" if topic.source else topic.error
-                        self._first_error, self._failed = self._first_error or reason, self._failed + 1
-                        self._rows.write({"id": topic.id, "status": "error", "error": reason})
-                    else:
-                        self._rows.write(topic_to_json(rebased(topic, folder) if folder else topic))
-                        yield topic
-        except KeyboardInterrupt:
-            self.interrupted = True
-
-    def status(self, done: str) -> int:
-        """Return the exit status, and say why if it is not 0; `done` is what was made, in words."""
-        if self.interrupted:
-            where = f", in {self._rows.held}" if self._rows.held is not None else ""
-            return tell(f"interrupted; {done}{where}", INTERRUPTED)
-        if self._failed:
-            first = f"the first: {self._first_error}" if self._failed > 1 else self._first_error
-            return tell(f"{counted(self._failed, 'topic')} could not be {self._verb}; {first}", FAILED)
-        return DONE
+    folder = Path(loop.output).parent if loop.output not in {None, "-"} else None
+    source = loop.topics(reading)
+    with loop:
+        # A generator, whatever `make` returns: Ctrl-C can be thrown into it.
+        for topic in loop.iterate(made for made in make(source)):
+            if isinstance(topic, BadTopic):
+                reason = f"{topic.source}: {topic.error}" if topic.source else topic.error
+                loop.write({"id": topic.id, "status": "error", "error": reason}, reason)
+            else:
+                loop.write(topic_to_json(rebased(topic, folder) if folder else topic))
+                yield topic
 
 
 def run_parse(
@@ -91,7 +63,7 @@ def run_parse(
     from optsum.corpus.parses import load_model, parsed_topic
 
     reading = reading_by(options, files.config)
-    work = TopicsMade(files, "parsed")
+    loop = Loop(files, output_or_pipe(files.output))
     pipeline = load_model(model)
 
     def parsed(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
@@ -101,10 +73,10 @@ def run_parse(
             except InputError as error:
                 yield BadTopic(topic.id, topic.source, str(error))
 
-    done = f"{counted(sum(1 for _ in work.run(reading, parsed)), 'topic')} parsed"
-    if work.output != "-":
-        put(done + (f" in {work.output}" if work.output and not work.interrupted else ""))
-    return work.status(done)
+    done = f"{counted(sum(1 for _ in _written(loop, reading, parsed)), 'topic')} parsed"
+    if loop.output != "-":
+        put(done + (f" in {loop.output}" if loop.output and not loop.interrupted else ""))
+    return loop.status(done, f"{counted(loop.errors, 'topic')} could not be parsed")
 
 
 def run_chunks(
@@ -157,8 +129,7 @@ def run_chunks(
             put(f"T({gram.replace('_', ' ')}) = {{{', '.join(f'({i}, {v})' for i, v in places)}}}")
     if not errors:
         return DONE
-    first = f"the first: {errors[0]}" if len(errors) > 1 else errors[0]
-    return tell(f"{counted(len(errors), 'part')} of {file} could not be used; {first}", FAILED)
+    return failed(f"{counted(len(errors), 'part')} of {file} could not be used", len(errors), str(errors[0]))
 
 
 def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | str]:
@@ -204,7 +175,8 @@ def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)])
     """
     resolved = resolve_as(_OPTIONS, options, config=files.config)
     given = resolved.model_dump()
-    work = TopicsMade(files, "aligned", [*filter(None, [given["alignments"]]), given["stopwords"]])
+    inputs = [*filter(None, [given["alignments"]]), given["stopwords"]]
+    loop = Loop(files, output_or_pipe(files.output), inputs)
     table = Table.of(["id"], ["sentences", "sets", "uncovered"])
     covers = sentences = uncovered = cut = 0
     reading = reading_of(resolved)._replace(summary_lines="broken")
@@ -215,7 +187,7 @@ def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)])
             if files.limit is None or not isinstance(topic, BadTopic) or topic.error != UNREAD:
                 yield topic
 
-    for topic in work.run(reading, aligned):
+    for topic in _written(loop, reading, aligned):
         cover = topic.cover or ()
         bare = sum(not alternatives for alternatives in cover)
         covers, sentences, uncovered = covers + 1, sentences + len(cover), uncovered + bare
@@ -227,10 +199,10 @@ def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)])
         said += f"; {uncovered} of them without any alternative (optsum solve --uncoverable skip leaves these out)"
     if cut:
         said += f"; {cut} of them with more sets than --max-sets {given['max_sets']}: the smallest are kept"
-    if work.output is None:
+    if loop.output is None:
         more = [f"... and {covers - _SHOWN} more"] if covers > _SHOWN else []
         table.caption = [*more, said, "-o FILE writes them"]
         table.show()
-    elif work.output != "-":
-        put(f"{said}; topics in {work.output}")
-    return work.status(f"{counted(covers, 'cover')} made")
+    elif loop.output != "-":
+        put(f"{said}; topics in {loop.output}")
+    return loop.status(f"{counted(covers, 'cover')} made", f"{counted(loop.errors, 'topic')} could not be aligned")

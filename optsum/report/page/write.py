@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import ValidationError
 
 from optsum._version import __version__
-from optsum.contracts.result import Frontier, Reached, Result, Status, listed
+from optsum.contracts.result import Frontier, Result, Status, listed
 from optsum.corpus.alternatives import claim_names, in_order, texts_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
@@ -932,7 +932,7 @@ def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
     return {place: curves for place, curves in found.items() if curves}
 
 
-def _points(steps: Sequence[Reached]) -> list[Point]:
+def _points(steps: Sequence[Any]) -> list[Point]:
     held = [step for step in steps if step.objective is not None and abs(step.first) < _FAR]
     return sorted((float(step.first), float(step.objective or 0)) for step in held)
 

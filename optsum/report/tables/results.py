@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from decimal import Decimal
 from math import floor
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from optsum.contracts.result import Frontier, OptimaFields, Reached, Result, Status, Step, is_posed, unit_text
+from optsum.contracts.result import Frontier, Result, Status, is_posed, unit_text
 from optsum.corpus.rows.writer import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
@@ -148,7 +148,13 @@ def optima_table(results: Iterable[Result]) -> Table:
             table.rows.append([result.id or "?", "-", "-", "-", "-", "-", result.error or result.status.value])
             continue
         value = _value(result.objective, result)
-        table.add(result.id or "?", value, _sets(all_), *_in_all(all_), seconds(result.seconds))
+        table.add(
+            result.id or "?",
+            value,
+            _sets(all_.count, all_.complete),
+            *_in_all(all_.always, all_.never, all_.units),
+            seconds(result.seconds),
+        )
     table.caption = ["always, some, never: units in all, in some, in none of the optima"]
     return table
 
@@ -172,9 +178,9 @@ def near_table(results: Sequence[Result]) -> Table:
             result.id or "?",
             _value(result.objective, result),
             _value(near.at_least, result),
-            _sets(all_),
+            _sets(all_.count, all_.complete),
             share(near.irredundant, 0),
-            *_in_all(all_),
+            *_in_all(all_.always, all_.never, all_.units),
             units,
             seconds(result.seconds),
         )
@@ -187,16 +193,15 @@ def near_table(results: Sequence[Result]) -> Table:
     return table
 
 
-def _sets(all_: OptimaFields) -> Cell:
-    count, least = all_.count, "" if all_.complete else "at least "
-    return Cell(least + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"), count)
+def _sets(count: int, complete: bool) -> Cell:
+    shown = f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"
+    return Cell(shown if complete else f"at least {shown}", count)
 
 
-def _in_all(all_: OptimaFields) -> list[str]:
-    if all_.always is None or all_.never is None or all_.units is None:
+def _in_all(always: Sized | None, never: Sized | None, units: int | None) -> list[str]:
+    if always is None or never is None or units is None:
         return [number(None)] * 3
-    always, never = len(all_.always), len(all_.never)
-    return [number(count, 0) for count in (always, all_.units - never - always, never)]
+    return [number(count, 0) for count in (len(always), units - len(never) - len(always), len(never))]
 
 
 def _value(value: float | None, result: Result) -> str:
@@ -241,8 +246,6 @@ def longest_said(length: int | str | None, unit: str) -> str:
     """Return a maximum length in words: a number of units, or those of the reference."""
     return f"as many {unit} as the reference" if length == "reference" else f"{length} {unit}"
 
-
-Held = TypeVar("Held", bound=Reached)
 
 _COLUMNS: Final = 6  # Lengths that a table of several topics shows: the largest and some below, evenly spaced.
 
@@ -297,11 +300,11 @@ def steps_table(result: Result) -> Table:
     return table
 
 
-def _at(steps: Sequence[Held], length: int) -> Held | None:
+def _at(steps: Sequence[Any], length: int) -> Any:
     return next((step for step in reversed(steps) if step.first <= length), None)
 
 
-def _shown(step: Step | None) -> str:
+def _shown(step: Any) -> str:
     if step is None or step.objective is None:
         return number(None)
     if step.bound is None or step.bound == step.objective:

@@ -232,8 +232,10 @@ def short_seconds(value: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return "1 topic", "2 topics"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """Return "1 topic", "2 topics", "2 summaries"."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
 
 
 # Languages that other programs read: Markdown, CSV, LaTeX, HTML, data frames.

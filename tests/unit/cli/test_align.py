@@ -199,7 +199,7 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, f"optsum: interrupted; 2 covers made, in {out}\n")
+    assert (process.returncode, err) == (130, f"optsum: interrupted; 2 covers made in {out}\n")
     assert len(list(optsum.read_topics(out))) == 2
 
 

@@ -282,7 +282,7 @@ def test_ctrl_c_gives_up_the_topic_under_way_and_topics_not_read_are_not_missing
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Tsc3Study, "work", interrupted)
         status, shown, err = run("tsc3", topics, "--systems", systems, "-o", out, "--overwrite")
-    assert (status, err) == (130, "optsum: interrupted; 1 topic done\n")
+    assert (status, err) == (130, f"optsum: interrupted; 1 topic done in {out}.part\n")
     assert "minimum cover" in shown
     part = Path(f"{out}.part")  # what the output held stays until all rows are there
     assert [json.loads(line).get("id") for line in part.read_text().splitlines()] == ["t"]
@@ -306,6 +306,6 @@ def test_ctrl_c_leaves_the_tables_of_what_was_done(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         shown, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert spoken(err) == "optsum: interrupted; 3 topics done\n"
+    assert spoken(err) == f"optsum: interrupted; 3 topics done in {out}\n"
     assert "minimum cover  1.000  1.000" in shown
     assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["t0", "t1", "t2"]

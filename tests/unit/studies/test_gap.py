@@ -17,7 +17,8 @@ import optsum
 from optsum.cli import main
 from optsum.corpus.topic import as_topic
 from optsum.options.options import resolve
-from optsum.studies.gap import GapStudy, TextLimit, any_text_limit
+from optsum.problem.any_text import TextLimit, any_text_limit
+from optsum.studies.gap import GapStudy
 
 TEXTS = 60
 """Random topics here; 1,500 were run."""

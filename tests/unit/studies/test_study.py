@@ -61,7 +61,7 @@ def test_processes_change_nothing(name: str, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", ["hirao", "lin-hovy", "tsc3", "akhmetov", "compressive"])
 def test_ctrl_c_leaves_what_was_done(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    outcome = loop._outcome
+    outcome = loop._found
 
     def second_is_interrupted(part: optsum.Topic, work: Callable[..., Any], setup: Any) -> Any:
         def interrupted(topic: optsum.Topic) -> Any:
@@ -72,7 +72,7 @@ def test_ctrl_c_leaves_what_was_done(name: str, monkeypatch: pytest.MonkeyPatch)
 
         return outcome(part, interrupted, setup)
 
-    monkeypatch.setattr(loop, "_outcome", second_is_interrupted)
+    monkeypatch.setattr(loop, "_found", second_is_interrupted)
     lines = ["1 cats cat X _ _ 0 root _ _", "2 purr purr X _ _ 1 dep _ _"]
     parse = "\n".join("\t".join(line.split()) for line in lines)
     topic = {"documents": [["cats purr"]], "references": [["cats purr"]], "parses": [parse], "cover": [[[0]]]}
@@ -169,8 +169,8 @@ def test_a_study_is_resumed(suffix: str, capsys: pytest.CaptureFixture[str], mon
     assert run_hirao("some.jsonl", f"part{suffix}") == 1  # a system's topic is missing
     capsys.readouterr()
     done: list[str] = []
-    work = loop._outcome
-    monkeypatch.setattr(loop, "_outcome", lambda part, **more: done.append(part.id) or work(part, **more))
+    work = loop._found
+    monkeypatch.setattr(loop, "_found", lambda part, **more: done.append(part.id) or work(part, **more))
     assert run_hirao("topics.jsonl", f"part{suffix}", "--resume") == 0
     assert done == ["t2"]
     resumed = capsys.readouterr().out

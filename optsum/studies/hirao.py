@@ -596,7 +596,7 @@ def _of_problems(study: HiraoStudy, name: str) -> Callable[[str, str], dict[str,
 
 def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str) -> dict[str, float]:
     """Return the scores of a system by topic, against the references whose oracle is known: their mean."""
-    known = grouped((row["id"], row["reference"]) for row in study.of_problems(metric, setting, every=False))
+    known = grouped((row["id"], row.get("reference")) for row in study.of_problems(metric, setting, every=False))
     return {
         row["id"]: row["multi"] if setting == "multi" else fmean(row["by_reference"][number] for number in references)
         for row in study.of("system", system=system, metric=metric)

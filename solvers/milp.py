@@ -102,14 +102,16 @@ def judge(
     is large. `neighbours`: each returns the objective at a selection next to the answer's, None if that is not
     feasible; some are tried if the answer is called optimal.
     """
-    if backend.options:
-        if outcome.infeasible or not backend.keeps_bound:
-            return Verdict()
-        try:
-            return _judged(outcome, _Court(name, model, size), worth, known, inf, ())
-        except BackendError:
-            return Verdict()
-    return _judged(outcome, _Court(name, model, size), worth, known, gap, neighbours)
+    trusted = not backend.options
+    if not trusted and (outcome.infeasible or not backend.keeps_bound):
+        return Verdict()
+    others = neighbours if trusted else ()
+    try:
+        return _judged(outcome, _Court(name, model, size), worth, known, gap if trusted else inf, others)
+    except BackendError:
+        if trusted and not _is_beyond(model):
+            raise
+        return Verdict()
 
 
 def _judged(
@@ -226,6 +228,29 @@ def prove(run: Run) -> bool:
     return held is not None and held.key == run.bound
 
 
+def _is_beyond(model: LinearModel) -> bool:
+    """Return whether a solver, whose tolerances are relative, may be off by 1 in a row or in the objective."""
+    sides = np.concatenate([model.row_lower, model.row_upper]).astype(np.float64)
+    worth = np.abs(model.objective.astype(np.float64)) @ model.upper.astype(np.float64)
+    rows = np.abs(np.concatenate([model.row_value.astype(np.float64), sides[np.isfinite(sides)]]))
+    return slack_of(max(float(worth), float(rows.max(initial=0.0)))) >= 1
+
+
+def prove_beyond(run: Run, name: str, outcome: RawOutcome) -> None:
+    """Prove by our own means what a solver says of a program whose numbers are too large for it.
+
+    Raises
+    ------
+    Stopped
+        If they do not prove it: then it is no proof.
+    """
+    said = f"numbers of this program are larger than {name} tells apart"
+    if not prove(run):
+        raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is no proof")
+    run.detail = f"proven by branch-and-bound, because {said}"
+    run.prove()
+
+
 def verify(run: Run, name: str) -> None:
     """Prove that nothing beats what a run holds, or that nothing is feasible where it holds nothing.
 
@@ -326,6 +351,9 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
                 raise stopped_by_options(backend, name, outcome)
             run.check()
             return True
+        if (outcome.optimal or outcome.infeasible) and _is_beyond(model):
+            prove_beyond(run, name, outcome)
+            return False
         conclude(verdict, outcome, backend, name, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
         return False
 
@@ -750,31 +778,22 @@ class Milp(Strategy):
                 if not solver.options and not beyond:
                     raise
                 outcome = replace(outcome, selection=None, bound=None)  # tolerances may be to blame: it says nothing
-        try:
-            verdict = judge(
-                outcome,
-                solver,
-                self.backend,
-                model,
-                worth,
-                None if known is None else Fraction(known.key) * model.denominator - model.offset,
-                gap=run.limits.gap,
-                neighbours=[] if outcome.selection is None else _neighbours(run.problem, model, outcome.selection),
-            )
-        except BackendError:
-            if not beyond:
-                raise
-            verdict = Verdict()  # what is found is valid all the same
+        verdict = judge(
+            outcome,
+            solver,
+            self.backend,
+            model,
+            worth,
+            None if known is None else Fraction(known.key) * model.denominator - model.offset,
+            gap=run.limits.gap,
+            neighbours=[] if outcome.selection is None else _neighbours(run.problem, model, outcome.selection),
+        )
         if outcome.selection is not None:
             run.see(outcome.selection)
         if verdict.bound is not None and not beyond:
             run.raise_bound(Fraction(verdict.bound + model.offset, model.denominator))
         if beyond and (outcome.optimal or outcome.infeasible):
-            said = f"numbers of this program are larger than {self.backend} tells apart"
-            if not prove(run):
-                raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is no proof")
-            run.detail = f"proven by branch-and-bound, because {said}"
-            run.prove()
+            prove_beyond(run, self.backend, outcome)
             return
         if verdict.within_gap and run.limits.gap is not None and not solver.options:
             raise Stopped(Termination.GAP_REACHED)
@@ -791,14 +810,6 @@ class Milp(Strategy):
         evaluation = run.problem.evaluate(selection)
         _check_violation(evaluation.violation, self.backend)
         return Fraction(evaluation.key) * model.denominator - model.offset
-
-
-def _is_beyond(model: LinearModel) -> bool:
-    """Return whether a solver, whose tolerances are relative, may be off by 1 in a row or in the objective."""
-    sides = np.concatenate([model.row_lower, model.row_upper]).astype(np.float64)
-    worth = np.abs(model.objective.astype(np.float64)) @ model.upper.astype(np.float64)
-    rows = np.abs(np.concatenate([model.row_value.astype(np.float64), sides[np.isfinite(sides)]]))
-    return slack_of(max(float(worth), float(rows.max(initial=0.0)))) >= 1
 
 
 _WITHOUT_PROOF: Final = (Termination.COMPLETED, Termination.INTERRUPTED, Termination.FAILED)

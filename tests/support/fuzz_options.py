@@ -1,10 +1,10 @@
 """Give solvers odd values of their own options, and hold what comes of it against branch and bound.
 
-As a program it prints a line for each option of each solver: how often it was tried and refused, and how often a row
-was `optimal` that is not, had a bound that the optimum passes, or lost a valid selection that the solver had or greedy
-search finds::
+As a program it prints a line for each option of each solver, as soon as all of its tries are made, and then one for
+each kind of options: how often they were tried and refused, and how often a row was `optimal` that is not, had a bound
+that the optimum passes, or lost a valid selection that the solver had or greedy search finds::
 
-    python tests/support/fuzz_options.py [--instances 50] [--each 2] [--only WORD] BACKEND ...
+    python tests/support/fuzz_options.py [--instances 50] [--each 2] [--only REGEX] BACKEND ...
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count, groupby
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +35,14 @@ from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, OptsumError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem, Selection
+from optsum.problem.linear_problem import LinearProblem
+from optsum.problem.problem import Capability, Problem, Selection
+from optsum.program.model import LinearModel
+from optsum.program.rows import LinearRows
 from optsum.registry import BACKENDS
 from optsum.running.search import search
 from optsum.system.clock import Termination
+from optsum.testing import random_coverage
 
 Value = str | int | float | bool
 
@@ -52,10 +58,32 @@ WRITES = re.compile(
 """Options that name files, or what is printed."""
 
 
+KINDS = {
+    "presolve": "presol|prepro|^constraints|^propagating|probing|symmetry|aggreg|dominat|implied|substit|restart",
+    "cuts": "cut(?!off)|separating|gomory|clique|^mir|knapsack|linearization|zerohalf",
+    "heuristics": "heur|rins|rens|pump|diving|local_search|lns|hint|polish|improve|jump",
+    "stops": "limit|gap|stop|max|min|time|sec|node|iter|bound|target|cutoff|solution|allow|ratio|incr|tmlim|leaves",
+    "tolerances": "numerics|tol|eps|feas|infin|scal|small|large|precision|accuracy",
+}
+"""Words in the names of options, or of their folders, by what the options do; the first that is there."""
+
+
+def kind_of(name: str) -> str:
+    """Return what an option does, as far as its name says."""
+    word = name.lower().partition("/")[0]
+    return next((kind for kind, words in KINDS.items() if re.search(words, word)), "others")
+
+
 @lru_cache(maxsize=128)
-def instance(number: int) -> Coverage:
-    """Return one of the instances: half of them take a search, and every fifth is a cover or has a window."""
-    rng = np.random.default_rng(number)
+def instance(number: int) -> Problem:
+    """Return one of the instances: covers, windows, recall, large numbers, ratios, sums of them, linear programs."""
+    rng, odd = np.random.default_rng(number), number % 20 >= 10
+    match number % 10:
+        case 3 | 7:
+            return linear_program(rng, odd) if number % 10 == 3 else distances(rng, odd)
+        case 8:
+            made = (CoverageProblem.of(random_coverage(rng, kind="sum", units=8)) for _ in count())
+            return next(problem for problem in made if problem.can(Capability.RATIOS))
     units = int(rng.integers(12, 26))
     features = units * 2
     sentences = [{int(f): 1 for f in rng.choice(features, 5, replace=False)} for _ in range(units)]
@@ -65,23 +93,87 @@ def instance(number: int) -> Coverage:
         met = {f for row in rows for f in row}
         place = {f: at for at, f in enumerate(sorted(met))}
         covers = [{place[f]: 1 for f in row} for row in rows]
-        return Coverage.of(lengths, covers, [[1]] * len(met), goal=Sense.MINIMIZE)
+        return CoverageProblem.of(Coverage.of(lengths, covers, [[1]] * len(met), goal=Sense.MINIMIZE))
     most = sum(lengths) // 4
-    return Coverage.of(
-        lengths,
-        sentences,
-        [[int(gain)] for gain in rng.integers(1, 4, features)],
-        constants=(0, 3 * features),
-        max_length=most,
-        min_length=most - 6 if number % 5 == 1 else 0,
+    gains = rng.integers(1, 4, features).tolist()
+    given: dict[str, Any] = {"constants": (0, 3 * features)}
+    match number % 10:
+        case 1:
+            given["min_length"] = most - 6
+        case 2 if odd:  # many values are next to one another
+            gains = [gain + 10**10 for gain in gains]
+            given["constants"] = (0, 10**10 * features)
+        case 2:  # the mean over references of these lengths
+            sizes = [101, 113, 127, 131, 139, 149]
+            gains = [sum(prod(sizes) // rng.choice(sizes, gain).astype(object)) for gain in gains]
+            given["constants"] = (0, len(sizes) * prod(sizes))
+        case 9:  # F1
+            times = 1000 if odd else 1
+            gains = [2 * gain * times for gain in gains]
+            mass = [[0] * units, [times * length + int(rng.integers(3)) for length in lengths]]
+            given = {"constants": (0, times * features), "mass": mass}
+    return CoverageProblem.of(
+        Coverage.of(lengths, sentences, [[int(gain)] for gain in gains], max_length=most, **given)
     )
+
+
+def _program(
+    objective: list[int], upper: list[int], rows: list[tuple[list[int], float, float]], units: int, sense: Sense
+) -> LinearProblem:
+    written = LinearRows()
+    for values, low, high in rows:
+        entry = np.flatnonzero(values)
+        written.add(np.zeros(len(entry), np.int64), entry, np.array(values, np.int64)[entry])
+        written.close(1, low, high)
+    whole = np.ones(len(upper), np.bool_)
+    return LinearProblem(
+        program=LinearModel(sense, objective, upper, whole, *written.arrays(), units=units, denominator=1)  # type: ignore[arg-type]
+    )
+
+
+def linear_program(rng: np.random.Generator, odd: bool) -> Problem:
+    """Return a program with equality rows and negative coefficients, which something keeps.
+
+    Those that are maximized have columns beside the units that share rows.
+    """
+    units, others = 10, 4
+    upper = [1] * units + [6] * others
+    held = [*rng.integers(0, 2, units).tolist(), *rng.integers(0, 7, others).tolist()]
+    rows = []
+    for number in range(others + 3):
+        values = rng.integers(-5, 6, units).tolist() + [0] * others
+        if number < others:
+            values[units + number] = int(rng.choice([-1, 1]))
+            values[units + (number + 1) % others] = int(rng.integers(-2, 3)) if odd else 0
+        sum_ = sum(value * here for value, here in zip(values, held, strict=True))
+        rows.append((values, sum_ if number < others else sum_ - 4, sum_ if number % 2 == 0 else np.inf))
+    costs = rng.integers(-20, 21, units + others).tolist()
+    return _program(costs, upper, rows, units, Sense.MAXIMIZE if odd else Sense.MINIMIZE)
+
+
+def distances(rng: np.random.Generator, odd: bool) -> Problem:
+    """Return a p-median: two of six places, so that the others are near them; distances of 14 digits, or nearly one."""
+    places, each = rng.integers(0, 50, (6, 2)), range(6)
+    far = np.sqrt(((places[:, None] - places[None]) ** 2).sum(-1))
+    if odd:
+        far = 10 + rng.integers(0, 5, (6, 6)) * 1e-9
+    served = [[0] * 6 + [int(place == row) for place in each for _ in each] for row in each]
+    open_ = [
+        [-int(at == place) for at in each] + [int(at == 6 * row + place) for at in range(36)]
+        for row in each
+        for place in each
+    ]
+    rows = [(values, 1, 1) for values in served] + [(values, -np.inf, 0) for values in open_]
+    rows.append(([1] * 6 + [0] * 36, 2, 2))
+    costs = [0] * 6 + [round(float(far[row, place]) * 1e12) for row in each for place in each]
+    return _program(costs, [1] * 42, rows, 6, Sense.MINIMIZE)
 
 
 @lru_cache(maxsize=128)
 def truth(number: int) -> Any:
-    """Return the optimum of an instance."""
-    found = search(CoverageProblem.of(instance(number)), "branch-and-bound")
-    assert found.status is Status.OPTIMAL
+    """Return the optimum of an instance; None if nothing is feasible."""
+    found = search(instance(number), "branch-and-bound")
+    assert found.status in {Status.OPTIMAL, Status.INFEASIBLE}
     return found.key
 
 
@@ -106,7 +198,7 @@ class Watched(Milp):
 
 def try_one(backend: str, options: Mapping[str, Value], number: int) -> str:
     """Return what comes of options on an instance: "right", "refused", "false", "beyond" or "lost", and why."""
-    problem, best, answers = CoverageProblem.of(instance(number)), truth(number), []
+    problem, best, answers = instance(number), truth(number), []
     strategy = Watched(backend=backend, backend_options=tuple(options.items()), answers=(answers,))
     try:
         result = search(problem, strategy, Limits(time_s=LIMIT_S))
@@ -116,16 +208,16 @@ def try_one(backend: str, options: Mapping[str, Value], number: int) -> str:
         named = all(f"{name}={value}" in str(error) for name, value in options.items())
         return "failed" if named else f"lost: {error}"
     better = problem.sense.better
-    if result.status is Status.INFEASIBLE or (result.status is Status.OPTIMAL and result.key != best):
+    if result.status in {Status.OPTIMAL, Status.INFEASIBLE} and result.key != best:
         return f"false: {result.status} {result.key}, not {best}"
-    if result.bound_key is not None and better(best, result.bound_key):
+    if best is not None and result.bound_key is not None and better(best, result.bound_key):
         return f"beyond: {result.bound_key}, not {best}"
     for answer in answers:
         if answer.selection is not None and set(answer.selection) <= set(range(problem.size)):
             had = problem.evaluate(answer.selection)
             if had.feasible and (result.key is None or better(had.key, result.key)):
                 return f"lost: {result.key}, not {had.key}"
-    if result.key is None:
+    if result.key is None and best is not None:
         return "right: no time" if result.termination is Termination.TIME_LIMIT else "lost: nothing is held"
     return f"right: {result.status}"
 
@@ -255,7 +347,7 @@ def tasks(backend: str, *, instances: int, each: int, only: str = "") -> Iterato
     turn = 0
     for name, values in options_of(backend).items():
         for value in dict.fromkeys(values):
-            for _ in range(each) if only in name else ():
+            for _ in range(each) if re.search(only, name) else ():
                 turn += 1
                 yield name, value, turn % instances
 
@@ -301,22 +393,34 @@ class _Worker:
             self._process = None
 
 
-def matrix(
+def rows(
     backend: str, *, instances: int = 50, each: int = 2, only: str = "", shown: Iterable[str] = ()
-) -> dict[str, Counter[str]]:
-    """Return how often each option came to what."""
-    worker, found = _Worker(), dict[str, Counter[str]]()
+) -> Iterator[tuple[str, Counter[str]]]:
+    """Yield how often each option came to what."""
+    worker = _Worker()
     bad = {"false", "beyond", "lost", "crashed", "no answer", *shown}
+    asked = tasks(backend, instances=instances, each=each, only=only)
     try:
-        for name, value, number in tasks(backend, instances=instances, each=each, only=only):
-            words = worker.ask(backend, name, value, number)
-            kind = words.partition(":")[0]
-            found.setdefault(name, Counter())[words if kind == "right" else kind] += 1
-            if kind in bad:
-                print(f"# {backend} {name}={value} on instance {number}: {words}", flush=True)
+        for name, tries in groupby(asked, lambda task: task[0]):
+            found = Counter[str]()
+            for _, value, number in tries:
+                words = worker.ask(backend, name, value, number)
+                kind = words.partition(":")[0]
+                found[words if kind == "right" else kind] += 1
+                if kind in bad:
+                    print(f"# {backend} {name}={value} on instance {number}: {words}", flush=True)
+            yield name, found
     finally:
         worker.end()
-    return found
+
+
+RIGHT = ("right: optimal", "right: infeasible", "right: feasible", "right: no_solution", "right: no time")
+OUTCOMES = (*RIGHT, "refused", "failed", "false", "beyond", "lost", "crashed", "no answer")
+
+
+def said(counts: Counter[str]) -> str:
+    """Return counts as a line has them."""
+    return ", ".join(f"{kind} {counts[kind]}" for kind in OUTCOMES if counts[kind])
 
 
 def main() -> None:
@@ -326,27 +430,24 @@ def main() -> None:
     parser.add_argument("backends", nargs="*", default=every)
     parser.add_argument("--instances", type=int, default=50)
     parser.add_argument("--each", type=int, default=2, help="instances for each value")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="a regular expression for the names of options")
     parser.add_argument("--work", action="store_true")
     given = parser.parse_args()
     if given.work:
         _work()
         return
-    right, wrong = (
-        ["right: optimal", "right: feasible", "right: no time"],
-        ["false", "beyond", "lost", "crashed", "no answer"],
-    )
-    kinds = [*right, "refused", "failed", *wrong]
     for backend in given.backends:
         if not BACKENDS.load(backend)().available():
             print(f"{backend}: not installed")
             continue
-        found = matrix(backend, instances=given.instances, each=given.each, only=given.only)
-        for name, counts in found.items():
-            print(f"{backend:13} {name:45} {' '.join(f'{kind} {counts[kind]}' for kind in kinds if counts[kind])}")
-        total = sum(found.values(), Counter())
-        words = ", ".join(f"{kind} {total[kind]}" for kind in kinds)
-        print(f"{backend}: {len(found)} options, {total.total()} tried: {words}", flush=True)
+        totals: dict[str, Counter[str]] = {}
+        for name, counts in rows(backend, instances=given.instances, each=given.each, only=given.only):
+            totals.setdefault(kind_of(name), Counter()).update({**counts, "options": 1})
+            print(f"{backend:13} {name:45} {said(counts)}", flush=True)
+        totals["all"] = sum(totals.values(), Counter())
+        for kind, counts in totals.items():
+            options = counts.pop("options")
+            print(f"{backend}: {kind}: {options} options, {counts.total()} tried: {said(counts)}", flush=True)
 
 
 if __name__ == "__main__":

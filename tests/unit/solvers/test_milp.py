@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,29 @@ def test_over_a_large_denominator_nothing_that_a_solver_says_is_a_proof(
     result = answer(LARGE, optimal=True, selection=(0,), objective=2e11, bound=2e11)
     assert result.status is Status.FEASIBLE
     assert "which is no proof" in result.detail
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_over_a_large_denominator_what_is_next_to_the_optimum_is_not_optimal(
+    answer: Any, stops: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A solver does not see a difference of one in 10^11, and its bound may be off by as much."""
+    gains = [[2 * 10**11 + 1], [2 * 10**11], [2 * 10**11]]
+    near = replace(LARGE, level=Coverage.of([3] * 3, [{0: 1}, {1: 1}, {2: 1}], gains).level)
+    ends = {"termination": Termination.TIME_LIMIT} if stops else {"optimal": True}
+    best, held = Fraction(4 * 10**11 + 1, 6 * 10**11 + 3), Fraction(4 * 10**11, 6 * 10**11 + 3)
+    result = answer(near, selection=(1, 2), objective=4e11, bound=4e11, **ends)
+    assert result.key is not None
+    assert result.bound_key is not None
+    assert result.key <= best <= result.bound_key
+    assert (result.status is Status.OPTIMAL) == (result.key == result.bound_key)
+    if not stops:
+        assert (result.status, result.key) == (Status.OPTIMAL, best)
+        monkeypatch.setattr("optsum.solvers.milp.prove", lambda run: False)  # as where ours does not end in time
+        result = answer(near, selection=(1, 2), objective=4e11, bound=4e11, **ends)
+        assert (result.status, result.key, result.termination) == (Status.FEASIBLE, held, DONE)
+        assert result.bound_key is not None
+        assert result.bound_key >= best
 
 
 def test_minimizing_rounds_the_bound_up(answer: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_solvers import fake_cbc, first_on_path
-from fuzz_options import LISTS, matrix, options_of, try_one
+from fuzz_options import LISTS, options_of, rows, try_one
 from optsum.solvers.milp import backend_of
 
 import optsum
@@ -108,7 +108,7 @@ def test_what_a_solver_logs_is_no_answer(backend: str) -> None:
 
 
 def test_the_program_prints_a_line_for_each_option(capsys: pytest.CaptureFixture[str]) -> None:
-    found = matrix("highs", instances=3, each=1, only="mip_rel_gap")
+    found = dict(rows("highs", instances=3, each=1, only="mip_rel_gap"))
     assert sum(found["mip_rel_gap"].values()) == 2
     assert set(found["mip_rel_gap"]) <= {"right: optimal", "right: feasible"}
     assert capsys.readouterr().out == ""

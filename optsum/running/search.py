@@ -186,9 +186,8 @@ def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
         deadline = deadline.within(max(run.limits.grace_s, _BOUND_S + run.elapsed))
     if run.evaluation is not None and run.bound is not None:  # both may be better than what comes now
         deadline = deadline.within(INTERRUPTED_S)
-    # A search that ended by itself has seen what it wanted to; one that a limit ended may hold less than greedy search.
-    begun = () if termination is Termination.COMPLETED else (run.begin,)
-    steps = (*begun, run.raise_root_bound) if bounded else begun
+    # Ended by a limit, or by options of its solver's own, an exact search may hold less than greedy search finds.
+    steps = (run.begin, run.raise_root_bound) if bounded else (run.begin,)
     for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
         try:
             step(deadline.within(deadline.left_s / left))

@@ -138,7 +138,7 @@ class Greedy(Strategy):
     def _one_by_one(run: Run) -> Selection:
         problem = run.problem
         selection: Selection = ()
-        held = problem.evaluate(selection)
+        held = run.evaluate(selection)
         while True:
             # A length is bought with what it removes of the violation.
             covering = _covers(problem, selection, held)

@@ -63,7 +63,7 @@ def until_feasible(run: Run, moves: Sequence[Move]) -> Selection:
 
     def feasible(count: int) -> bool:
         run.check()
-        return problem.evaluate(first(count)).feasible
+        return run.evaluate(first(count)).feasible
 
     counts = range(len(moves))
     if problem.can(Capability.COVERAGE) and is_cover(problem.coverage):
@@ -188,25 +188,17 @@ class Slices:
             raise
 
 
-_REMEMBERED = 200_000
-
-
 class Plain:
     """Local search by `evaluate`, `moves` and `repair` alone: evaluates each selection once, and descends from it."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self._known: dict[Selection, Evaluation] = {}
 
     def see(self, selection: Selection) -> Evaluation:
         """Evaluate a selection, or remember what it is worth."""
         self.run.check()
-        known = self._known.get(selection)
-        if known is None:
-            known = self.run.see(selection)
-            if len(self._known) < _REMEMBERED:
-                self._known[selection] = known
-        return known
+        known = self.run.known.get(selection)
+        return self.run.see(selection) if known is None else known
 
     def better(self, one: Selection, other: Selection) -> bool:
         """Whether a selection violates less, or is worth more, or is worth the same and shorter."""

@@ -219,11 +219,10 @@ def _climb(run: Run) -> None:
     problem, whole, began = run.problem, run.deadline, run.elapsed
     if problem.can(Capability.COVERAGE) or (is_few(problem) and _all_end(run)):
         return
-    limited = run.limits.evaluations is not None
-    if limited or _greedy_seconds(run) < max(run.remaining_s, run.limits.grace_s):
+    if run.limits.evaluations is not None or _greedy_ends(run):
         run.begin()
         longer = run.elapsed - began + (run.limits.time_s or 0.0) / 10
-        run.deadline = whole.later(min(longer, run.limits.grace_s))
+        run.deadline = whole if run.is_slow else whole.later(min(longer, run.limits.grace_s))
     run.ran, climber = CLIMBER, STRATEGIES.create(CLIMBER, {})
     climber.search(run)
     run.deadline = whole
@@ -235,23 +234,26 @@ def _climb(run: Run) -> None:
 
 def _all_end(run: Run) -> bool:
     """Whether all selections would be evaluated within the limit, if each took as long as the empty one."""
-    began = clock()
     run.see(())
-    return (clock() - began) * visits_of(run.problem) < run.remaining_s
+    return run.evaluation_s * visits_of(run.problem) < run.remaining_s
 
 
-def _greedy_seconds(run: Run) -> float:
-    """Return about how long greedy search takes at most, by the second evaluation of half of the shortest that fit.
+def _greedy_ends(run: Run) -> bool:
+    """Return whether greedy search would end within the limit, or a moment later where evaluations are quick.
 
-    Selections of greedy search are of half the size on average; the first evaluation of all takes far longer.
+    Its selections are half of what fits, on average. The first evaluations of all may take far longer than others.
     """
     size, lengths = run.problem.size, run.problem.lengths
     order = sorted(range(size), key=lengths.__getitem__)
     most = bisect_right(list(accumulate(lengths[unit] for unit in order)), run.problem.max_length)
-    run.see(order[: most // 2])
-    began = clock()
-    run.see(order[: most // 2])
-    return (clock() - began) * sum(range(size - most, size + 1))
+    half = tuple(sorted(order[: most // 2]))
+    run.see(())
+    run.see(half)
+    seconds, left_s, began = run.evaluation_s, run.remaining_s, clock()
+    if not run.is_slow:
+        run.problem.evaluate(half)
+        seconds, left_s = clock() - began, max(left_s, run.limits.grace_s)
+    return seconds * sum(range(size - most, size + 1)) < left_s
 
 
 def _takes_many(problem: Problem) -> bool:

@@ -87,6 +87,7 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
             run.count(nodes=1)
             wider, rest = tuple(sorted((*chosen, order[place]))), tuple(sorted(order[place + 1 :]))
             without = _tighter(problem, bound, problem.bound(chosen, rest))
+            run.deadline.check()  # a bound of a user's own may take long
             fits = problem.fits(wider)
             within = _tighter(problem, bound, problem.bound(wider, rest)) if fits else None
             tree.append((chosen, place + 1, without))
@@ -122,7 +123,7 @@ def _order(run: Run) -> list[int]:
     for unit in range(problem.size):
         run.check()
         run.count(evaluations=1)
-        worth.append(problem.evaluate((unit,)).key)
+        worth.append(run.evaluate((unit,)).key)
     return sorted(range(problem.size), key=worth.__getitem__, reverse=problem.sense.better(1, 0))
 
 

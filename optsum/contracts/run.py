@@ -17,7 +17,7 @@ import numpy as np
 from optsum.contracts.result import TracePoint, relative_gap
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError
-from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.system.clock import Deadline, Stopped, Termination, clock, of_search
 from optsum.whole import LARGEST, whole
 
@@ -26,6 +26,10 @@ CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has u
 INTERRUPTED_S: Final = 0.2  # Seconds that a first selection and a bound may take after Ctrl-C.
 
 _MEMORY: Final = 1_500_000_000
+
+_SLOW_S: Final = 0.05  # Seconds of an evaluation by a user's own code after which none begins beyond the limit.
+
+_REMEMBERED: Final = 200_000  # Selections of which the value is remembered.
 
 _LONGEST_S: Final = 1e9  # Seconds; what is longer than thirty years is no limit, and more than timers take.
 
@@ -163,6 +167,10 @@ class Run:
         The strategy that another has chosen to search in its place, and the solver behind it.
     deadline : Deadline
         The remaining time, for every long step; it also asks `on_progress`.
+    known : dict
+        What selections were found to be worth, which no problem is asked again.
+    evaluation_s : float
+        Seconds of the last evaluation.
     """
 
     def __init__(
@@ -197,6 +205,9 @@ class Run:
         self._asked = root_bound is not None
         self._certify = certify or problem.root_bound
         self._starting = starting
+        self.known: dict[Selection, Evaluation] = {}
+        self.evaluation_s = 0.0
+        self._own = not (problem.can(Capability.COVERAGE) or problem.can(Capability.LINEAR))
 
     @property
     def rng(self) -> np.random.Generator:
@@ -228,7 +239,45 @@ class Run:
         units: Selection = tuple(sorted({int(unit) for unit in selection}))
         if units and not 0 <= units[0] <= units[-1] < self.problem.size:
             raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
-        evaluation = self._timed(self.problem.evaluate, units)
+        evaluation = self.evaluate(units)
+        self.evaluations += 1
+        better = self.problem.sense.better
+        if evaluation.feasible and (self.evaluation is None or better(evaluation.key, self.evaluation.key)):
+            value = self._shown(units, evaluation.value)
+            self.selection, self.evaluation = units, evaluation
+            self.trace.append(TracePoint(self.elapsed, self.evaluations, value))
+            self._stop_if_good_enough()
+        return evaluation
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        """Return what a selection, sorted, is worth, without taking note of it: `see` does that.
+
+        Raises
+        ------
+        Stopped
+            After the time limit, where a user's own code takes long to evaluate.
+        InputError
+            For an objective that is not finite.
+        """
+        known = self.known.get(selection)
+        if known is None:
+            if self.is_slow:
+                self.deadline.check()
+            began = clock()
+            known = self._timed(self.problem.evaluate, selection)
+            self.evaluation_s = clock() - began
+            self._refuse(selection, known)
+            if len(self.known) < _REMEMBERED:
+                self.known[selection] = known
+        return known
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a user's own code takes so long to evaluate that it is not asked after the time limit."""
+        return self._own and self.evaluation_s > _SLOW_S
+
+    def _refuse(self, units: Selection, evaluation: Any) -> None:
+        """Refuse what is no evaluation, or not finite."""
         if not isinstance(evaluation, Evaluation):
             raise InputError(
                 f"The selection {units} is worth {evaluation!r:.40}: let evaluate of {type(self.problem).__name__} "
@@ -244,14 +293,6 @@ class Run:
                 f"The objective of the selection {units} is {key!s:.40}, which nothing can be compared with: "
                 "let evaluate return a finite number, or a violation."
             )
-        self.evaluations += 1
-        better = self.problem.sense.better
-        if evaluation.feasible and (self.evaluation is None or better(evaluation.key, self.evaluation.key)):
-            value = self._shown(units, evaluation.value)
-            self.selection, self.evaluation = units, evaluation
-            self.trace.append(TracePoint(self.elapsed, self.evaluations, value))
-            self._stop_if_good_enough()
-        return evaluation
 
     def _shown(self, units: Selection, value: Any) -> float:
         with suppress(OverflowError, ValueError):
@@ -330,11 +371,18 @@ class Run:
         Parameters
         ----------
         deadline : Deadline, optional
-            For finding it; the run's own, or a moment more (`Limits.grace_s`), if not given.
+            For finding it after the limit, where evaluations do not take long. If not given, the run's own, or a moment
+            more (`Limits.grace_s`) where they do not.
         """
-        if self._starting is not None:
-            starting, self._starting = self._starting, None
+        if self._starting is None:
+            return
+        starting, self._starting = self._starting, None
+        if deadline is not None and self._own and not self.evaluations:
+            self.see(())
+        if not self.is_slow:
             starting(self, deadline or self.limits.late(self.deadline))
+        elif deadline is None:
+            starting(self, self.deadline)
 
     def prove(self) -> None:
         """Declare the search exhausted: the incumbent is optimal, or nothing is feasible."""

@@ -88,6 +88,7 @@ def topic_given(
 def _single(topic: object) -> object:
     """Return one topic; the row of a data frame as a record. Several are refused."""
     _check_splits(topic)
+    _check_columns(topic)
     if isinstance(topic, Topic | BadTopic | Mapping | bytes) or hasattr(topic, "as_topic"):
         return topic
     if isinstance(topic, list | tuple) and topic and all(isinstance(one, str) for one in topic):
@@ -236,8 +237,11 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
     if (rows := _rows_of(given)) is not None:
         return map(_cells, rows)
     _check_splits(given)
+    _check_columns(given)
     if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
-        raise InputError(f"this is {alone}")
+        columns = isinstance(given, Mapping) and given and all(isinstance(value, list) for value in given.values())
+        several = "; of a slice such as dataset[:2], which holds columns, dataset.select(range(2)) has the records"
+        raise InputError(f"this is {alone}{several if columns else ''}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
         collect = "; give its collect()" if hasattr(given, "collect") else ""
         raise InputError(
@@ -249,6 +253,15 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
 def _check_splits(given: object) -> None:
     if isinstance(given, Mapping) and given and all(hasattr(split, "features") for split in given.values()):
         raise InputError(f"this dataset has the splits {', '.join(map(str, given))}; give one of them")
+
+
+def _check_columns(given: object) -> None:
+    """Refuse the columns of several records, which a slice of a dataset is."""
+    if isinstance(given, Mapping) and isinstance(ids := next((given[key] for key in IDS if key in given), None), list):
+        raise InputError(
+            f"these are the columns of {len(ids)} records, as dataset[:{len(ids)}] returns them; give the records: "
+            f"dataset.select(range({len(ids)}))"
+        )
 
 
 def _each(item: Any) -> Iterable[Any]:

@@ -28,18 +28,41 @@ from optsum.running.one_problem import Setup, build, setup_of
 from optsum.running.posed import posed
 from optsum.system.files import describe_os_error, replacing
 
-_PER_LINE = 8  # Terms in a line: some readers stop at 255 characters.
+_PER_LINE, _LINE = 8, 240  # Terms in a line, and characters: some readers stop at 255.
 
 _LETTER = {"=": "E", ">=": "G", "<=": "L"}  # Kinds of rows in MPS files.
 
 
+_WORDS: Final = "st free inf infinity end bounds bound binary binaries bin general generals gen integers semis sos obj"
+"""Words of the LP format that no name may be."""
+
+
+def plain_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str] | None:
+    """Return names as every format can have them; None where some cannot be told apart by them, or there are none.
+
+    `taken`: names that none of them may be.
+
+    Examples
+    --------
+    >>> plain_names(["x[roof]", "x[yard]"]), plain_names(["x[1]", "x(1)"])
+    (['x_roof', 'x_yard'], None)
+    """
+    plain = [re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") for name in names]
+    free = not {name.lower() for name in plain} & {*_WORDS.split(), *(name.lower() for name in taken)}
+    usable = all(re.fullmatch(r"(?![eE]\d)[A-Za-z]\w{0,99}", name, flags=re.ASCII) for name in plain)
+    return plain if names and usable and free and len(set(plain)) == len(plain) else None
+
+
 def column_names(model: LinearModel, units: Sequence[str]) -> list[str]:
-    """Return the names of all columns: those of the units, then y with the column's number."""
-    return [*units, *(f"y{column}" for column in range(model.units, model.columns))]
+    """Return the names of all columns: those of the units, then their owner's, or y with the column's number."""
+    others = plain_names(model.column_names[model.units :], units)
+    return [*units, *(others or (f"y{column}" for column in range(model.units, model.columns)))]
 
 
 def _rows(model: LinearModel) -> Iterator[tuple[str, list[tuple[int, int]], str, int]]:
     """Yield name, entries (column, value), relation and right side; a row with two sides is two rows."""
+    lows = [f"{name}_least" for name in model.row_names]
+    names = plain_names(model.row_names, plain_names(lows) or ())
     for row in range(model.rows):
         part = slice(model.row_start[row], model.row_start[row + 1])
         held: dict[int, int] = {}
@@ -50,14 +73,16 @@ def _rows(model: LinearModel) -> Iterator[tuple[str, list[tuple[int, int]], str,
         if not entries and low <= 0 <= high:
             continue
         entries = entries or [(0, 0)]  # nothing can keep this row, and the file has to say so
+        name = f"r{row}" if names is None else names[row]
         if low == high:
-            yield f"r{row}", entries, "=", int(low)
+            yield name, entries, "=", int(low)
             continue
         # The left side is an integer.
         if not isinf(low) and (low > 0 or any(value < 0 for _, value in entries)):
-            yield f"l{row}", entries, ">=", ceil(low)
+            least = f"l{row}" if names is None else name if isinf(high) else f"{name}_least"
+            yield least, entries, ">=", ceil(low)
         if not isinf(high):
-            yield f"r{row}", entries, "<=", floor(high)
+            yield name, entries, "<=", floor(high)
 
 
 def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = ()) -> str:
@@ -102,7 +127,7 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
     for heading, members in (("Binaries", binary), ("Generals", general)):
         if members:
             lines.append(heading)
-            lines += [" " + " ".join(members[k : k + _PER_LINE]) for k in range(0, len(members), _PER_LINE)]
+            lines += [f" {line}" for line in _lines(members)]
     lines.append("End")
     return "\n".join(lines) + "\n"
 
@@ -113,10 +138,13 @@ def _one_line(comment: str) -> str:
 
 def _terms(name: str, entries: Sequence[tuple[int, int]], names: Sequence[str]) -> list[str]:
     words = [f"{'-' if value < 0 else '+'} {abs(value)} {names[column]}" for column, value in entries]
-    words[0] = words[0].removeprefix("+ ")
-    lines = [" ".join(words[k : k + _PER_LINE]) for k in range(0, len(words), _PER_LINE)]
-    lines[0] = f"{name}: {lines[0]}"
-    return [f" {line}" for line in lines]
+    words[0] = f"{name}: {words[0].removeprefix('+ ')}"
+    return [f" {line}" for line in _lines(words)]
+
+
+def _lines(words: Sequence[str]) -> list[str]:
+    size = max(1, min(_PER_LINE, _LINE // (1 + max(map(len, words)))))
+    return [" ".join(words[k : k + size]) for k in range(0, len(words), size)]
 
 
 def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = ()) -> str:
@@ -176,7 +204,9 @@ def file_stem(name: str) -> str:
 
 
 def unit_labels(task: Task) -> list[str]:
-    """Return a name for each unit that every format can have: s and its number in the input, if it is a number."""
+    """Return a name for each unit that every format can have: its label, or s and its number in the input."""
+    if (own := plain_names(task.problem.labels)) is not None:
+        return own
     labels: list[str] = []
     for unit in range(task.problem.size):
         named = task.name_units((unit,))
@@ -198,8 +228,11 @@ def _program(task: Task, write: Callable[..., str]) -> str:
         raise InputError(f"The problem {task.id} has no units, so there is nothing to write: its optimum is empty.")
     model = problem.linear_model
     labels = unit_labels(task)
-    strange = [(unit, label) for unit, label in enumerate(labels) if label.startswith("u")]
-    named = [f"{label} is {' '.join(map(str, task.name_units((unit,))))}" for unit, label in strange]
+    called = problem.labels or [
+        " ".join(map(str, task.name_units((unit,)))) if label.startswith("u") else label
+        for unit, label in enumerate(labels)
+    ]
+    named = [f"{label} is {name}" for label, name in zip(labels, called, strict=True) if name != label]
     value = f"the value for people is (objective + {model.offset}) / {model.denominator}"
     return write(model, labels, [f"problem {task.id}", *named, value])
 

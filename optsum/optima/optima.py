@@ -89,6 +89,8 @@ class Optima:
         The threshold of a near-optimal family, as values are compared; None where only the best count.
     best : tuple of int or None
         A set of the best value; None where all are.
+    known : mapping of selection to Evaluation
+        What sets are worth, where a user's own code takes long to evaluate one.
 
     Notes
     -----
@@ -106,6 +108,7 @@ class Optima:
     names: UnitNames | None = None
     least: Fraction | None = None
     best: tuple[int, ...] | None = None
+    known: Mapping[tuple[int, ...], Any] = field(default_factory=dict, repr=False, compare=False)
 
     @staticmethod
     def of_sets(

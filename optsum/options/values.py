@@ -321,7 +321,7 @@ def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOpt
             if wide != (not dot):
                 continue
             if dot and strategy not in known:
-                raise unknown_name("strategy in this run", strategy, known)
+                raise _of_another("strategy", strategy, name, known, STRATEGIES)
             if (strategy, option) in given_here:
                 raise OptionError(f"The option {name} of a strategy is given twice: give it once.")
             given_here.add((strategy, option))
@@ -333,6 +333,16 @@ def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOpt
             for each in takers:
                 found[each][option] = value
     return {name: tuple(sorted(own.items())) for name, own in found.items()}
+
+
+def _of_another(kind: str, owner: str, option: str, here: Iterable[str], known: Iterable[str]) -> OptionError:
+    """Return the error for an option that belongs to a strategy or solver that is not run."""
+    if owner not in known:
+        return unknown_name(kind, owner, known)
+    return OptionError(
+        f"The option {option} is for the {kind} {owner}, and this run is of {' and '.join(here)} alone: leave it out, "
+        f"or run {owner} too."
+    )
 
 
 def own_of_solver(
@@ -352,7 +362,7 @@ def own_of_solver(
                 f"Options of one solver cannot be those of several: say whose {name} is, as in {backend}.{name}."
             )
         if solver is not None and solver not in (among or (backend,)):
-            raise unknown_name("solver in this run", solver, [*(among or (backend,))])
+            raise _of_another("solver", solver, name, among or (backend,), BACKENDS)
         if solver in (None, backend):
             option = name if solver is None else name[len(solver) + 1 :]
             if option in found:

@@ -61,6 +61,9 @@ class CoverageProblem(Problem):
         labels: Sequence[str] = (),
     ) -> CoverageProblem:
         """Wrap an instance; `name` and `labels` are those of `Problem`."""
+        names = tuple(labels)
+        if names and len(names) != instance.size:
+            raise InputError(f"There are {len(names)} labels for {instance.size} units: give one each, or none.")
         return cls(
             instance=instance,
             reference_model=reference_model,
@@ -70,7 +73,7 @@ class CoverageProblem(Problem):
             max_length=instance.max_length,
             sense=instance.goal,
             name=name,
-            labels=tuple(labels),
+            labels=names,
         )
 
     def within(self, max_length: int) -> Self:

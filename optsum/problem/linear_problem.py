@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -24,6 +25,8 @@ from optsum.program.model import LinearModel
 from optsum.program.rows import LinearRows
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
 from optsum.whole import LARGEST
+
+_LOG = logging.getLogger("optsum")
 
 _OPEN: Final = LARGEST  # Side of a row that is open, where sums fit into 64 bits.
 
@@ -65,6 +68,7 @@ class LinearProblem(Problem):
 
     program: LinearModel  # All of its columns are integral. The length of a unit is 1, unless `lengths` says otherwise.
     lengths: tuple[int, ...] = ()
+    begins: tuple[int, ...] = ()  # The value of each column's owner where the column is 0; 0 if not given.
     sense: Sense = field(default=Sense.MAXIMIZE, init=False)
 
     def __post_init__(self) -> None:
@@ -104,7 +108,8 @@ class LinearProblem(Problem):
         rows.close(given.rows, given.row_lower, given.row_upper)
         rows.add(np.zeros(self.size, np.int64), np.arange(self.size), np.array(self.lengths, np.int64))
         rows.close(1, self.min_length, np.inf if self.max_length >= NO_LIMIT else self.max_length)
-        return replace(given, **rows.arrays())
+        names = given.row_names and (*given.row_names, "length")
+        return replace(given, **rows.arrays(), row_names=names)
 
     @cached_property
     def _sides(self) -> tuple[Any, Any]:
@@ -196,7 +201,31 @@ class LinearProblem(Problem):
         gain = self._costs[units] + self._costs[self.size :] @ (others - before[:, None])
         return units, violation + np.maximum(0, self.min_length - length[units]), gain
 
+    def values(self, selection: Selection) -> dict[str, int]:
+        """Return the value of each variable of the model, by its name, where these units are chosen.
+
+        Variables that are no units have the best values that the units leave them.
+
+        Raises
+        ------
+        InputError
+            If no values keep all constraints.
+        """
+        program, chosen = self.program, tuple(sorted(selection))
+        violation, values = self._settled(chosen)
+        if violation or self.excess(chosen):
+            raise InputError(f"No values of the variables keep all constraints with the units {list(chosen)}.")
+        names = program.column_names or [f"c{column}" for column in range(program.columns)]
+        begins = self.begins or (0,) * program.columns
+        return {name: begin + int(value) for name, begin, value in zip(names, begins, values, strict=True)}
+
     def _evaluate(self, selection: Selection) -> Evaluation:
+        violation, values = self._settled(selection)
+        key = Fraction(int(values @ self._costs) + self.program.offset, self.program.denominator)
+        return Evaluation(key, violation + self.excess(selection), self.value_of(key))
+
+    def _settled(self, selection: Selection) -> tuple[int, Any]:
+        """Return by how much rows stay broken, and the values of the columns, the best where none is."""
         program, values = self.program, self._chosen(selection)
         broken, settled = self._judged(self._body(values)[:, None])
         violation = int(broken[0])
@@ -209,13 +238,14 @@ class LinearProblem(Problem):
             else:
                 values[program.units :] = others
                 body, (low, high) = self._body(values), self._sides
-                if ((body < low) | (body > high)).any():
+                if (broken_rows := np.flatnonzero((body < low) | (body > high))).size:
+                    row = int(broken_rows[0])
+                    name = f"constraint {program.row_names[row]}" if program.row_names else f"row {row}"
                     raise BackendError(
-                        f"HiGHS gives the selection {list(selection)} values of the other columns that break a row: "
+                        f"HiGHS gives the selection {list(selection)} values of the other columns that break {name}: "
                         "its tolerances do not allow for numbers as these; divide rows by common factors."
                     )
-        key = Fraction(int(values @ self._costs) + program.offset, program.denominator)
-        return Evaluation(key, violation + self.excess(selection), self.value_of(key))
+        return violation, values
 
     def _chosen(self, selection: Iterable[int]) -> Any:
         """Return the values of the columns where these units are chosen, and the others are 0."""
@@ -425,15 +455,16 @@ class PyomoProblem(LinearProblem):
         max_length: int = NO_LIMIT,
         name: str = "",
     ) -> None:
-        program, labels = _from_pyomo(model, units)
+        program, begins = _from_pyomo(model, units)
         called = name or ("" if model.name == "unknown" else model.name)
         super().__init__(
             program=program,
             lengths=tuple(lengths),
+            begins=begins,
             min_length=min_length,
             max_length=max_length,
             name=called,
-            labels=labels,
+            labels=program.column_names[: program.units],
         )
 
 
@@ -450,7 +481,8 @@ class _Column(NamedTuple):
 
     @property
     def binary(self) -> bool:
-        return self.integral and self.low == 0 and self.high == 1
+        """Whether it is 0 or 1, fixed or not."""
+        return self.integral and self.low in {0, 1} and self.high in {0, 1} and self.low <= self.high
 
 
 class _Row(NamedTuple):
@@ -485,8 +517,8 @@ def _program(
     objective: _Row,
     constant: Fraction,
     sense: Sense,
-) -> LinearModel:
-    """Return a program in whole numbers, with the units first and every column beginning at 0."""
+) -> tuple[LinearModel, tuple[int, ...]]:
+    """Return a program in whole numbers, the units first and every column beginning at 0, and where each began."""
     whole = _whole_anyway(columns, rows, objective, sense)
     columns = [column._replace(integral=column.integral or at in whole) for at, column in enumerate(columns)]
     order = [*units, *sorted(set(range(len(columns))).difference(units))]
@@ -498,13 +530,13 @@ def _program(
         moved = sum((value * low[place[column]] for column, value in row.terms.items()), Fraction(0))
         sides = [None if side is None else side - moved for side in (row.low, row.high)]
         scale = lcm(*(number.denominator for number in (*row.terms.values(), *sides) if number is not None))
-        _check_size([*row.terms.values()], scale, row.name)
+        _check_size([*row.terms.values()], scale, f"The constraint {row.name}")
         terms = {place[column]: int(value * scale) for column, value in row.terms.items() if value}
         entry = np.array(list(terms), np.int64)
         written.add(np.zeros(len(terms), np.int64), entry, np.array(list(terms.values()), np.int64))
         lower, higher = (None if side is None else int(side * scale) for side in sides)
         if any(side is not None and abs(side) >= 2**53 for side in (lower, higher)):
-            raise _too_long(row.name)
+            raise _too_long(f"The constraint {row.name}")
         written.close(1, -np.inf if lower is None else float(lower), np.inf if higher is None else float(higher))
     constant += sum((value * low[place[column]] for column, value in objective.terms.items()), Fraction(0))
     scale = lcm(constant.denominator, *(value.denominator for value in objective.terms.values()))
@@ -512,7 +544,7 @@ def _program(
     costs = np.zeros(len(columns), np.int64)
     for column, value in objective.terms.items():
         costs[place[column]] = int(value * scale)
-    return LinearModel(
+    program = LinearModel(
         sense=sense,
         objective=costs,
         upper=np.array(upper, np.int64),
@@ -521,7 +553,10 @@ def _program(
         units=len(units),
         denominator=scale,
         offset=int(constant * scale),
+        column_names=tuple(columns[column].name for column in order),
+        row_names=tuple(row.name for row in rows),
     )
+    return program, tuple(low)
 
 
 def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _Row, sense: Sense) -> set[int]:
@@ -618,7 +653,7 @@ def _too_long(name: str) -> InputError:
     )
 
 
-def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[str, ...]]:
+def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
     import pyomo.environ as pyo
     from pyomo.repn import generate_standard_repn
 
@@ -679,7 +714,8 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[str, ...]]:
         what = f"The constraint {constraint.name}"
         body, moved = terms(constraint.body, what)
         low, high = (_side(side, what) for side in (constraint.lb, constraint.ub))
-        rows.append(_Row(what, body, None if low is None else low - moved, None if high is None else high - moved))
+        sides = (None if side is None else side - moved for side in (low, high))
+        rows.append(_Row(constraint.name, body, *sides))
     objectives = list(model.component_data_objects(pyo.Objective, active=True, descend_into=True))
     if len(objectives) != 1:
         raise InputError(f"This Pyomo model has {len(objectives)} active objectives: a problem has one.")
@@ -690,17 +726,17 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[str, ...]]:
     except (OverflowError, TypeError, ValueError) as error:  # Pyomo evaluates bounds when they are asked for
         raise InputError(f"Pyomo has no bounds of a variable: {' '.join(str(error).split())}") from error
     sense = Sense.MAXIMIZE if objectives[0].sense == pyo.maximize else Sense.MINIMIZE
-    program = _program(columns, range(len(chosen)), rows, _Row(what, worth), constant, sense)
-    return program, tuple(unit.name for unit in chosen)
+    return _program(columns, range(len(chosen)), rows, _Row(what, worth), constant, sense)
 
 
 def problem_of_file(path: str | PathLike[str], units: Iterable[str] | None, name: str) -> LinearProblem:
     """Return the problem of a file; see `Problem.from_mps`."""
-    program, labels = _read(Path(path), None if units is None else list(units))
-    return LinearProblem(program=program, name=name or Path(path).name.split(".")[0], labels=labels)
+    program, begins = _read(Path(path), None if units is None else list(units))
+    labels = program.column_names[: program.units]
+    return LinearProblem(program=program, begins=begins, name=name or Path(path).name.split(".")[0], labels=labels)
 
 
-def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[str, ...]]:
+def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, ...]]:
     import highspy
 
     if not path.is_file():
@@ -734,6 +770,16 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[str, 
         binary = [number[name] for name in units]
     if not binary:
         raise InputError(f"'{path}' has no 0/1 column, so there is nothing to choose.")
+    others = [column.name for at, column in enumerate(columns) if column.integral and at not in set(binary)]
+    if others and units is None:
+        _LOG.warning(
+            "'%s' has %d whole-numbered columns that are no units (%s): they take the best values that the 0/1 columns "
+            "leave them, which problem.values(selection) tells in Python",
+            path,
+            len(others),
+            ", ".join(others[:3]) + (", ..." if len(others) > 3 else ""),
+        )
+    fixed = [at for at in binary if columns[at].low == columns[at].high]
     matrix: list[dict[int, Fraction]] = [{} for _ in range(held.num_row_)]
     labels = list(held.row_names_) or [f"r{row}" for row in range(held.num_row_)]
     entries = held.a_matrix_
@@ -742,14 +788,15 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[str, 
         for entry in range(entries.start_[major], entries.start_[major + 1]):
             row, column = (major, entries.index_[entry]) if by_row else (entries.index_[entry], major)
             if entries.value_[entry]:
-                matrix[row][column] = _exact(entries.value_[entry], f"The row {labels[row]}")
+                matrix[row][column] = _exact(entries.value_[entry], f"The constraint {labels[row]}")
     rows = [
-        _Row(f"The row {label}", terms, _side(low, label), _side(high, label))
+        _Row(label, terms, _side(low, label), _side(high, label))
         for label, terms, low, high in zip(labels, matrix, held.row_lower_, held.row_upper_, strict=True)
     ]
+    for at in fixed:
+        value = Fraction(columns[at].low or 0)
+        rows.append(_Row(f"the fixed value of {names[at]}", {at: Fraction(1)}, value, value))
+        columns[at] = columns[at]._replace(low=0.0, high=1.0)
     costs = {column: _exact(value, "The objective") for column, value in enumerate(held.col_cost_) if value}
     sense = Sense.MINIMIZE if held.sense_ == highspy.ObjSense.kMinimize else Sense.MAXIMIZE
-    program = _program(
-        columns, binary, rows, _Row("The objective", costs), _exact(held.offset_, "The objective"), sense
-    )
-    return program, tuple(names[column] for column in binary)
+    return _program(columns, binary, rows, _Row("The objective", costs), _exact(held.offset_, "The objective"), sense)

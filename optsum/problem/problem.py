@@ -123,6 +123,8 @@ class Problem(ABC):
         least = whole(self.min_length, "The minimum length", least=0)
         for name, value in (("lengths", lengths), ("min_length", least), ("max_length", min(most, NO_LIMIT))):
             object.__setattr__(self, name, value)
+        if self.labels and len(self.labels) != self.size:
+            raise InputError(f"There are {len(self.labels)} labels for {self.size} units: give one each, or none.")
         if self.reference_units is not None:
             units = whole(self.reference_units, "The number of units of a reference", least=0)
             object.__setattr__(self, "reference_units", units)
@@ -259,7 +261,8 @@ class Problem(ABC):
         """Make a selection fit: by default drop units at random, or add units at random.
 
         Where that ends outside the window, the window is reached by dynamic programming (`optsum.optima.fitting.fit`),
-        so that a window that can be reached is. Returns a feasible selection, or the given one where none was found.
+        so that a window that can be reached is. Returns a selection of a length within the limits, or the given one
+        where there is none; what else limits a selection is up to subclasses.
         """
         kept = list(selection)
         rng.shuffle(kept)
@@ -275,8 +278,7 @@ class Problem(ABC):
                 fitting.append(unit)
         if self.excess(fitting):
             fitting = fit(self.lengths, kept, outside, self.min_length, self.max_length) or []
-        repaired = tuple(sorted(fitting))
-        return repaired if self.evaluate(repaired).feasible else selection
+        return selection if self.excess(fitting) else tuple(sorted(fitting))
 
     # --- abilities: defined where `capabilities` names them -------------------------------------------------------
 

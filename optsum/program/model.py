@@ -44,6 +44,9 @@ class LinearModel:
     # denominator, offset: the value for people is (objective + offset) / denominator.
     denominator: int
     offset: int = 0
+    # column_names, row_names: as their owner calls them; empty where nobody has.
+    column_names: tuple[str, ...] = ()
+    row_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Take whole numbers exactly, and refuse arrays that contradict one another."""

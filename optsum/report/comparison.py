@@ -187,11 +187,11 @@ class ComparisonRow:
         With its solver and time limit where several are compared.
     time_limit : float or None
         In seconds, where several are compared.
-    problems, solved, failed : int
-        A problem is solved by a selection within the limits, or by the proof that there is none.
+    problems, solved, failed, infeasible : int
+        A problem is solved by a selection within the limits, or by the proof that there is none: `infeasible` of them.
     seeds : int
-        With how many seeds each problem was searched; `problems`, `solved`, `failed`, `ratios`, `reached` and `optima`
-        count each of these runs.
+        With how many seeds each problem was searched; `problems`, `solved`, `failed`, `infeasible`, `ratios`, `reached`
+        and `optima` count each of these runs.
     mean_objective : float or None
         Over the problems for which there is a selection.
     std_over_seeds : float or None
@@ -217,6 +217,7 @@ class ComparisonRow:
     problems: int
     solved: int
     failed: int
+    infeasible: int
     seeds: int
     mean_objective: float | None
     std_over_seeds: float | None
@@ -238,6 +239,7 @@ class _Tally:
 
     problems: int = 0
     solved: int = 0
+    infeasible: int = 0
     guaranteed: int = 0
     reached: int = 0
     objectives: array[float] = field(default_factory=lambda: array("d"))
@@ -261,7 +263,8 @@ class Comparison(Tabular):
     optima : int
         Problems whose optimum is known.
     contradictions : list of str
-        Ids of problems where two strategies claim what cannot both be true. There are none unless a solver is wrong.
+        Problems where strategies claim what cannot all be true, each with who claims what. There are none unless a
+        solver is wrong.
     details : Details
         Spread, quantiles, wins and ties with their significance, times to targets.
     """
@@ -301,13 +304,15 @@ class Comparison(Tabular):
         optimum, bounds, consistent = claims(results)
         self.optima += optimum is not None
         if not consistent:
-            self.contradictions.append(results[0].id or "?")
+            said = ", ".join(map(_claim, self.plan.names, results))
+            self.contradictions.append(f"{results[0].id or '?'}: {said}")
         ratios: list[float | None] = []
         for name, variant, result in zip(self.plan.names, self.plan.variants, results, strict=True):
             ratios.append(None)
             tally = self._tallies[name]
             tally.problems += 1
             tally.solved += result.selection is not None or result.status is Status.INFEASIBLE
+            tally.infeasible += result.status is Status.INFEASIBLE
             if result.status is not Status.ERROR:
                 tally.seconds.append(result.timing.answer_s)
                 tally.nodes.append(result.nodes)
@@ -336,6 +341,7 @@ class Comparison(Tabular):
                 problems=tally.problems,
                 solved=tally.solved,
                 failed=tally.problems - tally.solved,
+                infeasible=tally.infeasible,
                 seeds=names.count(name),
                 mean_objective=_mean(tally.objectives),
                 std_over_seeds=seeds_deviation(tally.by_seed.values()),
@@ -449,7 +455,9 @@ def _table(comparison: Comparison) -> Table:
     solvers = bool(comparison.plan.backends)
     seeds = len(comparison.plan.seeds) > 1
     columns: dict[str, Callable[[ComparisonRow], Cell]] = {
-        "objective": lambda row: number(row.mean_objective),
+        "objective": lambda row: (
+            Cell("infeasible", None) if 0 < row.infeasible == row.problems else number(row.mean_objective)
+        ),
         **({"± seeds": lambda row: number(row.std_over_seeds)} if seeds else {}),
         f"{mark}ratio": lambda row: number(row.mean_ratio),
         f"{mark}lowest": lambda row: number(row.min_ratio),
@@ -505,9 +513,18 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
         yield "bound, nodes: means; each solver counts nodes in its own way, and some do not say."
     if any(row.failed for row in comparison.rows):
         yield _SOLVED
+    for row in comparison.rows:
+        if row.infeasible:
+            yield f"No selection keeps all limits in {row.infeasible} of {row.problems}, as {row.strategy} has proven."
     if comparison.contradictions:
-        names = ", ".join(comparison.contradictions[:5])
         yield (
-            f"CONTRADICTION on {counted(len(comparison.contradictions), 'problem')} ({names}): two strategies claim "
-            "what cannot both be true; a solver is wrong."
+            f"CONTRADICTION on {counted(len(comparison.contradictions), 'problem')}: what strategies claim cannot all "
+            f"be true, so a solver is wrong ({'; '.join(comparison.contradictions[:5])})."
         )
+
+
+def _claim(name: str, result: Result) -> str:
+    """Return what a strategy claims of a problem: its value, and whether and how it is bounded."""
+    bound = "" if result.status is Status.OPTIMAL or result.bound is None else f" (bound {result.bound:g})"
+    value = "" if result.objective is None else f" {result.objective:g}"
+    return f"{name} {result.status.value.replace('_', ' ')}{value}{bound}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Frontier, Reached, Result, Status, Step
-from optsum.contracts.run import Run
+from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopics
 from optsum.corpus.topic import Topic
@@ -110,7 +110,7 @@ class Walk:
             if length < self._problem.min_length:
                 yield None
                 continue
-            run = Run(self._problem.within(length).lighter, self._setup.limits)
+            run = Run(self._problem.within(length).lighter, self._left())
             try:
                 strategy.search(run)
             except Stopped:
@@ -206,13 +206,14 @@ class Walk:
             self._add(Piece(0, number, None, None, None))
         return short
 
-    def _solved(self, length: int, upper: Key | None) -> Result:
+    def _left(self) -> Limits:
         limits = self._setup.limits
-        left = replace(limits, time_s=None if limits.time_s is None else max(0.0, self._deadline.left_s))
+        return replace(limits, time_s=None if limits.time_s is None else self._deadline.left_s)
+
+    def _solved(self, length: int, upper: Key | None) -> Result:
         self.solves += 1
-        return search(
-            self._problem.within(length), self._setup.strategy, left, self._setup.options.seed, root_bound=upper
-        )
+        problem, seed = self._problem.within(length), self._setup.options.seed
+        return search(problem, self._setup.strategy, self._left(), seed, root_bound=upper)
 
     def _add(self, piece: Piece) -> None:
         """Add a piece below all others; of equal values one step is made, with the shortest selection."""
@@ -274,9 +275,7 @@ class Walk:
         """Count the optima at the least length of a step."""
         if piece.key is None or piece.key != piece.bound or self._deadline.passed:
             return {"count": None, "complete": False}
-        strategy, limits = self._setup.strategy, self._setup.limits
-        left = replace(limits, time_s=None if limits.time_s is None else max(0.0, self._deadline.left_s))
-        found = strategy.enumerate(self._problem.within(self._lengths[piece.first]), left)
+        found = self._setup.strategy.enumerate(self._problem.within(self._lengths[piece.first]), self._left())
         return {"count": found.count if found.proven else 0, "complete": found.complete}
 
 

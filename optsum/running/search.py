@@ -213,6 +213,7 @@ def _start_greedily(run: Run, deadline: Deadline) -> None:
         evaluations=None if most is None else max(0, most - run.evaluations),
     )
     started = Run(run.problem.lighter, limits, None, run.seed, lambda _: deadline.reason != "interrupted")
+    started.known, started.evaluation_s = run.known, run.evaluation_s
     try:
         started.be_searched(greedy.search)
     except Stopped:
@@ -241,8 +242,10 @@ def result_of_sets(
     Where a limit came before the proof, what greedy search finds may be better.
     """
     limits = Limits() if limits is None else limits
-    run = Run(problem, Limits(), starting=_start_greedily)
+    known = None if problem.can(Capability.COVERAGE) else optima.bound
+    run = Run(problem, Limits(), root_bound=known, starting=_start_greedily)
     run.statistics.update(optima.statistics)
+    run.known.update(optima.known)
     run.count(nodes=optima.nodes)
     first = next(iter(optima), None) if optima.best is None else optima.best
     if first is not None and not run.see(first).feasible:
@@ -252,7 +255,8 @@ def result_of_sets(
     else:
         interrupted = optima.termination == "interrupted"
         deadline = limits.late(Deadline(0.0), interrupted=interrupted)
-        run.begin(deadline)
+        if not optima.known:
+            run.begin(deadline)
         if problem.can(Capability.BOUND):
             run.raise_root_bound(deadline)
     result = _result(run, strategy, Termination.COMPLETED, None, Timing())

@@ -218,11 +218,12 @@ def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bo
     bound: int | Fraction | None = value
     if not proven:
         deadline = run.limits.late(run.deadline, interrupted=reason == "interrupted")
-        bounded = found is not None and problem.can(Capability.BOUND)
-        root = problem.root_bound(deadline) if bounded else None
-        bound = None if root is None else worth(problem, root)
+        if found is not None and run.bound is None and problem.can(Capability.BOUND):
+            run.raise_root_bound(deadline)
+        bound = None if found is None or run.bound is None else worth(problem, run.bound)
     statistics = {**run.statistics, "nodes": run.nodes} if run.nodes else run.statistics
-    return Optima(Diagram.of_sets(sets), value, bound, reason == "completed", reason, statistics)
+    slow = run.known if run.is_slow else {}
+    return Optima(Diagram.of_sets(sets), value, bound, reason == "completed", reason, statistics, known=slow)
 
 
 def worth(problem: Problem, key: Key) -> int | Fraction:

@@ -63,8 +63,11 @@ def test_solvers_stand_side_by_side() -> None:
         ({"backends": [{"options": {"presolve": "off"}}]}, "names no backend"),
         ({"backends": [{"name": "highs", "presolve": "off"}]}, r"no key of \[\[backends\]\] 'presolve'"),
         ({"backends": [{"name": "highs", "options": 3}]}, "The options of the backend highs cannot be used"),
-        ({"backends": "highs", "backend_options": ["cbc.ratio=1"]}, "no solver in this run 'cbc'; known: highs"),
-        ({"backend": "highs", "backend_options": ["cbc.ratio=1"]}, "no solver in this run 'cbc'"),
+        (
+            {"backends": "highs", "backend_options": ["cbc.ratio=1"]},
+            "cbc.ratio is for the solver cbc, and this run is of highs alone",
+        ),
+        ({"backend": "highs", "backend_options": ["cbc.ratio=1"]}, "is for the solver cbc"),
         ({"strategies": "milp", "backend_options": ["highs.presolve=on", "presolve=off"]}, "presolve .* given twice"),
         ({"time_limit": "1,x"}, "are no seconds: give them as 0.1,1,10"),
         ({"time_limit": [1, 1]}, "are no seconds"),

@@ -82,7 +82,7 @@ def test_each_of_several_solvers_has_its_own_options() -> None:
             "several by backends: leave out one of the two",
         ),
         ({"backends": [{"nam": "highs"}], "strategy": "milp"}, "key of"),
-        ({"backend_options": ["cbc.ratio=1"], "strategy": "milp"}, "no solver in this run 'cbc'"),
+        ({"backend_options": ["cbc.ratio=1"], "strategy": "milp"}, "is for the solver cbc"),
     ):
         with pytest.raises(optsum.OptsumError, match=match):
             run("wrong", experiment(**wrong))

@@ -229,8 +229,19 @@ def test_a_selection_that_attains_a_bound_is_optimal() -> None:
 )
 def test_claims_that_cannot_both_be_true_are_called_so(claims: list[Result]) -> None:
     table = table_of(claims)
-    assert table.contradictions == ["t"]
-    assert "CONTRADICTION on 1 problem (t)" in str(table)
+    (said,) = table.contradictions
+    assert said.startswith("t: milp ")
+    assert ", greedy " in said
+    assert "CONTRADICTION on 1 problem: " in str(table)
+    assert said in str(table).replace("\n", " ")
+
+
+def test_what_is_proven_to_be_infeasible_is_called_so() -> None:
+    nothing = result("milp", None, status=Status.INFEASIBLE)
+    table = table_of([nothing, result("greedy", None, status=Status.NO_SOLUTION)])
+    assert [row.infeasible for row in table.rows] == [1, 0]
+    assert "infeasible" in str(table).splitlines()[3]
+    assert "No selection keeps all limits in 1 of 1, as milp has proven." in str(table)
 
 
 def test_failures_are_counted_and_leave_the_means_alone() -> None:

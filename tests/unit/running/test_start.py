@@ -12,6 +12,7 @@ import pytest
 
 import optsum
 from optsum.cli import main
+from optsum.system import clock
 from optsum.testing import random_topic
 
 STRATEGIES = ("auto", "branch-and-bound", "exhaustive", "milp", "greedy", "vns", "genetic", "random", "lead")
@@ -110,13 +111,16 @@ def test_auto_goes_the_way_of_vns_and_holds_what_greedy_search_finds(seed: int) 
             return super().evaluate(selection)
 
     problem = Recorded(seed, 30, 12)
-    alone = optsum.search(problem, "vns", seed=seed)
-    way, greedy = seen[:], optsum.search(problem, "greedy")
-    first = len(seen) - len(way)
+    greedy = optsum.search(problem, "greedy")
+    first = len(seen) + 2  # how long greedy search takes is measured by evaluations
     seen.clear()
-    before = 3 + first  # how long greedy search takes is measured by evaluations
-    stopped = optsum.search(problem, seed=seed, time_limit=600, on_progress=lambda _: len(seen) <= before + len(way))
-    assert seen[before : before + len(way)] == way
+    alone = optsum.search(problem, "vns", seed=seed)
+    way = seen[:]
+    seen.clear()
+    stopped = optsum.search(problem, seed=seed, time_limit=600, on_progress=lambda _: len(seen) <= first + len(way))
+    assert len(set(way)) == len(way)  # no selection is evaluated twice
+    way = [selection for selection in way if selection not in seen[:first]]
+    assert seen[first : first + len(way)] == way
     assert stopped.statistics["ran"] == "vns"
     assert stopped.key >= max(alone.key, greedy.key)  # type: ignore[type-var]
 
@@ -131,3 +135,29 @@ def test_auto_begins_with_vns_where_greedy_search_would_not_end() -> None:
     found = optsum.search(problem, seed=1, limits=optsum.Limits(time_s=0.2, grace_s=0.0))
     assert found.selection is not None
     assert len(found.selection) > 10  # greedy search would hold no unit at all after as many evaluations
+
+
+@pytest.mark.parametrize("strategy", ["auto", "greedy", "vns", "genetic", "exhaustive", "branch-and-bound"])
+def test_no_evaluation_that_takes_long_begins_after_the_limit(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, seen = 0.0, []
+    monkeypatch.setattr(clock, "perf_counter", lambda: now)
+
+    class Slow(Tour):
+        def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
+            nonlocal now
+            seen.append((selection, now))
+            now += 0.3
+            return super().evaluate(selection)
+
+    class Bounded(Slow):
+        def bound(self, chosen: tuple[int, ...], open: tuple[int, ...]) -> int:  # noqa: A002
+            return 9 * (len(chosen) + len(open)) ** 2
+
+    for size, most in ((12, 5), (30, 12)):
+        problem = (Bounded if strategy == "branch-and-bound" else Slow)(1, size, most)
+        now, begun = 0.0, len(seen)
+        found = optsum.search(problem, strategy, time_limit=1)
+        assert found.termination is optsum.Termination.TIME_LIMIT
+        assert max(when for _, when in seen[begun:]) < 1
+        if strategy != "exhaustive":  # whose walk evaluates the empty selection by itself
+            assert len({selection for selection, _ in seen[begun:]}) == len(seen) - begun

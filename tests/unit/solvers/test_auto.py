@@ -197,15 +197,15 @@ def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypat
             now += 0.1
             return super().evaluate(selection)
 
-    monkeypatch.setattr(auto, "clock", lambda: now)
+    monkeypatch.setattr("optsum.contracts.run.clock", lambda: now)
     climbed = 0
 
-    def climbs(_: object) -> float:
+    def climbs(_: object) -> bool:
         nonlocal climbed
         climbed += 1
-        return 0.0
+        return True
 
-    monkeypatch.setattr(auto, "_greedy_seconds", climbs)
+    monkeypatch.setattr(auto, "_greedy_ends", climbs)
     problem = Slow(words=("ab", "bc", "cd", "ad", "e"), lengths=(1,) * 5)
     assert auto.is_few(problem)
     for seconds, expected in ((600.0, 0), (2.5, 1), (None, 1)):

@@ -14,6 +14,7 @@ from typing import Final, Unpack
 
 from optsum.corpus.arguments import AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, topic_of
+from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import Sense
 from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
@@ -220,10 +221,12 @@ def unit_labels(task: Task) -> list[str]:
 def _program(task: Task, write: Callable[..., str]) -> str:
     problem = task.problem
     if not problem.can(Capability.LINEAR):
-        raise UnsupportedError(
-            f"The objective of {task.id} is no linear function of the units, so it has no integer linear program"
-            f"{': use --format json' if problem.can(Capability.COVERAGE) else ', nor a normal form'}."
+        why = (
+            "its objective is no linear function of the units: use --format json"
+            if problem.can(Capability.COVERAGE)
+            else f"{type(problem).__name__} only tells what selections are worth"
         )
+        raise UnsupportedError(f"The problem {task.id} has no integer linear program to write, as {why}.")
     if not problem.size:
         raise InputError(f"The problem {task.id} has no units, so there is nothing to write: its optimum is empty.")
     model = problem.linear_model
@@ -238,6 +241,11 @@ def _program(task: Task, write: Callable[..., str]) -> str:
 
 
 def _normal_form(task: Task, kind: str) -> str:
+    if kind == "wcnf" and task.problem.can(Capability.COVERAGE) and not is_cover(task.problem.coverage):
+        raise UnsupportedError(
+            f"The format wcnf works on covers only, and {task.id} is none: use --format lp, mps or json, or "
+            "--formulation cover where these are texts."
+        )
     if not task.problem.can(Capability.COVERAGE):
         instead = ": use --format lp or mps" if task.problem.can(Capability.LINEAR) else ""
         raise UnsupportedError(

@@ -328,8 +328,12 @@ class Problem(ABC):
 
     def explain(self, missing: frozenset[Capability]) -> str:
         """Return a sentence that explains why capabilities are missing, or an empty string."""
-        del missing
-        return ""
+        if Capability.LINEAR not in missing:
+            return ""
+        return (
+            f"{type(self).__name__} tells what selections are worth, and solvers need an integer linear program, as "
+            "optsum.PyomoProblem is; use auto, vns or genetic."
+        )
 
     def _lacks(self, capability: Capability) -> UnsupportedError:
         return UnsupportedError(f"{type(self).__name__} has no {capability.value}.")

@@ -125,10 +125,8 @@ def _program(
         entry = np.flatnonzero(values)
         written.add(np.zeros(len(entry), np.int64), entry, np.array(values, np.int64)[entry])
         written.close(1, low, high)
-    whole = np.ones(len(upper), np.bool_)
-    return LinearProblem(
-        program=LinearModel(sense, objective, upper, whole, *written.arrays(), units=units, denominator=1)  # type: ignore[arg-type]
-    )
+    numbers = {"objective": np.array(objective), "upper": np.array(upper), "integral": np.ones(len(upper), np.bool_)}
+    return LinearProblem(program=LinearModel(sense=sense, **numbers, **written.arrays(), units=units, denominator=1))
 
 
 def linear_program(rng: np.random.Generator, odd: bool) -> Problem:

@@ -19,20 +19,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optsum.coverage.gains import ALONE, JOINED, RULED, brought, changed_joined, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, Sense, gains_alone, pack
 from optsum.coverage.state import (
+    ALONE,
     CHOSEN,
     COVER,
+    JOINED,
     LENGTH,
     MISSING,
     RATIO,
+    RULED,
     Arrays,
     State,
     arrays_of,
+    brought,
+    changed_joined,
     empty_state,
     flip,
+    gain_of,
     kernel_array,
+    quick_ones,
     value_pair,
 )
 from optsum.system.compiled import compiles, njit
@@ -114,7 +120,7 @@ class Neighbourhood(NamedTuple):
     # drop_start, drop_unit: packed: each unit with its descendants.
     drop_start: IntArray
     drop_unit: IntArray
-    quick: IntArray  # (moves,): see `optsum.coverage.gains.quick_ones`.
+    quick: IntArray  # (moves,): see `optsum.coverage.state.quick_ones`.
     table: MoveTable  # What the units' own features gain at the selection that was looked at last.
     option_start: IntArray  # (features + 1,): the options of each feature, of covers alone.
     # needed_start, needed_unit: packed: the units that each option needs to give its feature copies.

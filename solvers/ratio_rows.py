@@ -20,8 +20,7 @@ import numpy as np
 from optsum.coverage.box import DenominatorBox
 from optsum.coverage.instance import Combination, Coverage, IntArray, pack
 from optsum.errors import UnsupportedError
-from optsum.program.model import LinearModel, coverage_model
-from optsum.program.rows import CeilingColumns
+from optsum.program.model import CeilingColumns, LinearModel, coverage_model
 from optsum.program.surrogate import reaches
 from optsum.whole import LARGEST
 

@@ -12,9 +12,22 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.gains import RULED, brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
-from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
+from optsum.coverage.state import (
+    COVER,
+    LENGTH,
+    MISSING,
+    RULED,
+    Arrays,
+    State,
+    arrays_of,
+    brought,
+    empty_state,
+    flip,
+    gain_of,
+    quick_ones,
+    value_pair,
+)
 from optsum.system.clock import NEVER, Deadline, Stopped, clock
 from optsum.system.compiled import compiles, njit
 
@@ -31,7 +44,7 @@ class Moves(NamedTuple):
     # start, unit: (moves + 1,), (entries,): a unit comes with its ancestors, so that every move can be taken by itself.
     start: IntArray
     unit: IntArray
-    quick: IntArray  # (moves,): see `optsum.coverage.gains.quick_ones`.
+    quick: IntArray  # (moves,): see `optsum.coverage.state.quick_ones`.
 
 
 class _Place(NamedTuple):

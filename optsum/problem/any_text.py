@@ -39,8 +39,7 @@ from optsum.metrics.ngrams import NGrams
 from optsum.problem.objective import Counted, gains_of
 from optsum.problem.spec import Spec
 from optsum.program.dual_bound import model_bound
-from optsum.program.model import LinearModel
-from optsum.program.rows import LinearRows
+from optsum.program.model import LinearModel, LinearRows
 from optsum.system.clock import NEVER, Deadline
 from optsum.text.tokenizers import Sentence
 

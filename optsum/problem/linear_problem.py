@@ -21,8 +21,7 @@ from optsum.errors import BackendError, InputError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.program.dual_bound import dual_bound, model_bound
 from optsum.program.highs import load, new_highs, pass_model, run, was_stopped
-from optsum.program.model import LinearModel
-from optsum.program.rows import LinearRows
+from optsum.program.model import LinearModel, LinearRows
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
 from optsum.whole import LARGEST
 

@@ -27,7 +27,7 @@ import numpy as np
 from optsum.corpus.topic import Topic, as_id
 from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import InputError, UnsupportedError
-from optsum.optima.fitting import fit
+from optsum.optima.counting import fit
 from optsum.system.clock import NEVER, Deadline
 from optsum.whole import whole, whole_numbers
 
@@ -260,7 +260,7 @@ class Problem(ABC):
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
         """Make a selection fit: by default drop units at random, or add units at random.
 
-        Where that ends outside the window, the window is reached by dynamic programming (`optsum.optima.fitting.fit`),
+        Where that ends outside the window, the window is reached by dynamic programming (`optsum.optima.counting.fit`),
         so that a window that can be reached is. Returns a selection of a length within the limits, or the given one
         where there is none; what else limits a selection is up to subclasses.
         """

@@ -25,8 +25,7 @@ import numpy as np
 
 from optsum.coverage.clauses import Bits, Clauses, canonical, clauses_of, interchangeable, is_cover, members
 from optsum.coverage.instance import Coverage, Sense
-from optsum.program.model import LinearModel, coverage_model
-from optsum.program.rows import LinearRows
+from optsum.program.model import LinearModel, LinearRows, coverage_model
 
 
 @dataclass(frozen=True)

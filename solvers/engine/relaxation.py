@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
 from optsum.program.highs import divisor_of, new_highs, run, was_stopped
-from optsum.program.rows import LinearRows
+from optsum.program.model import LinearRows
 from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
 

@@ -42,9 +42,8 @@ from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, rough_values, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
 from optsum.program.highs import relax
-from optsum.program.model import affordable, coverage_model
+from optsum.program.model import CeilingColumns, affordable, coverage_model
 from optsum.program.ratio_bound import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
-from optsum.program.rows import CeilingColumns
 from optsum.program.surrogate import Weighted, box_of, collapsed, excess, programs, reaches, wish_of, within
 from optsum.system.clock import Deadline, Stopped, Termination
 

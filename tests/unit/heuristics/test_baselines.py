@@ -6,7 +6,7 @@ import pytest
 from optsum import solve
 from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage
-from optsum.optima.fitting import fit
+from optsum.optima.counting import fit
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.running.search import search

@@ -26,9 +26,8 @@ from optsum.heuristics.moves import (
     start,
 )
 
-from optsum.coverage.gains import ALONE, JOINED
 from optsum.coverage.instance import Coverage, Joint, Sense
-from optsum.coverage.state import Arrays, arrays_of, empty_state, flip
+from optsum.coverage.state import ALONE, JOINED, Arrays, arrays_of, empty_state, flip
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage
 

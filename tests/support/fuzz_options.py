@@ -37,8 +37,7 @@ from optsum.errors import OptionError, OptsumError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.linear_problem import LinearProblem
 from optsum.problem.problem import Capability, Problem, Selection
-from optsum.program.model import LinearModel
-from optsum.program.rows import LinearRows
+from optsum.program.model import LinearModel, LinearRows
 from optsum.registry import BACKENDS
 from optsum.running.search import search
 from optsum.system.clock import Termination

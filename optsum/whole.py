@@ -43,10 +43,12 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
         value = value.item()
     if isinstance(value, bool | np.bool_):
         raise error(f"{what} is {bool(value)}; give a whole number, 0 or 1 where that is meant.")
+    if not isinstance(value, Real | Decimal) or isinstance(
+        value, np.timedelta64
+    ):  # which numpy takes for a whole number
+        raise error(f"{what} is {value!r:.40}; give a whole number.")
     if isinstance(value, Integral):
         return int(value)
-    if not isinstance(value, Real | Decimal):
-        raise error(f"{what} is {value!r:.40}; give a whole number.")
     if not isinstance(value, Rational) and not isfinite(value):
         raise error(f"{what} is {value}; give a whole number.")
     exact = Fraction(value) if isinstance(value, Rational | Decimal) else Fraction(float(value))

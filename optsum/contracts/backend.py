@@ -14,10 +14,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from optsum.contracts.run import Limits
-from optsum.errors import BackendError, UnsupportedError
+from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.problem.problem import Problem, Selection
 from optsum.system.clock import Termination
 from optsum.system.processes.supervised import ask, find_program
+from optsum.whole import whole
 
 
 class Ending(Enum):
@@ -310,7 +311,7 @@ class Backend(ABC):
     options: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> None:
-        self.threads = threads
+        self.threads = whole(threads, "The number of threads", least=1, error=OptionError)
         self.options = dict(options or {})
 
     def available(self) -> Availability:

@@ -317,8 +317,8 @@ def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], neede
 
 
 def _share(given: Any) -> Fraction:
-    number = isinstance(given, Real | Decimal) and not isinstance(given, bool)
-    if not number or not 0 < float(given) <= 1:
+    number = isinstance(given, Real | Decimal) and not isinstance(given, bool | np.timedelta64)
+    if not number or given != given or not 0 < given <= 1:
         raise OptionError(f"The threshold is a share of n-grams, above 0 and at most 1, not {given!s:.40}.")
     return Fraction(given) if isinstance(given, Rational) else Fraction(Decimal(str(given)))
 

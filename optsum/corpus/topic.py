@@ -122,6 +122,8 @@ def reading_of(
 ) -> Reading:
     """Return a reading from what people write for it (`as_topic`)."""
     mapped = None if columns is None else parse_columns(columns)
+    if source_words is not None:
+        source_words = whole(source_words, "--source-words", least=1, most=10**400, error=OptionError)
     return Reading(splitter_of(language, splitter), flat, lines, None, source_words, mapped, notes or Notes())
 
 

@@ -42,6 +42,8 @@ class Model(BaseModel):
     @classmethod
     def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
         if type(value).__module__ == "numpy" and not getattr(value, "shape", None):  # loaded already, if it is one
+            if value.dtype.kind in "mM":  # whose items may be numbers
+                raise PydanticCustomError("no_number", "a time is no number")
             value = value.item()
         if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation not in {bool, bool | None}:
             raise PydanticCustomError("no_number", "true or false is no number")
@@ -58,7 +60,7 @@ def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any
 
 
 def _number_or_reference(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
-    if isinstance(value, str) and value != "reference":
+    if isinstance(value, str | bytes) and value != "reference":
         raise PydanticCustomError("no_number", "a text is no number")
     return otherwise(value)
 

@@ -18,7 +18,7 @@ from optsum.metrics.names import official_name
 from optsum.plugins import place_of
 from optsum.problem.sides import Pairs, Sides
 from optsum.registry import BACKENDS, STRATEGIES
-from optsum.whole import whole_numbers
+from optsum.whole import whole, whole_numbers
 
 Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
@@ -30,7 +30,7 @@ def listed_numbers(value: Any) -> str:
         items = [items]
     if not isinstance(items, Iterable):
         raise ValueError("give numbers of sentences, such as 0,3")  # noqa: TRY004 - pydantic's way
-    texts = [str(item).strip() for item in items]
+    texts = [item.strip() if isinstance(item, str) else str(whole(item, "A sentence")) for item in items]
     if not all(text.isascii() and text.isdigit() and len(text) < 10 for text in texts):
         raise ValueError("give numbers of sentences, such as 0,3")
     return ",".join(texts)
@@ -76,12 +76,16 @@ def _numbers(text: str | None) -> tuple[int, ...]:
     return tuple(map(int, text.split(","))) if text else ()
 
 
+_NO_SHARE: Final = re.compile(r"\s*[+-]?(nan|inf)|.*e[+-]?\d{4}|.{100}", re.IGNORECASE)
+"""Numbers that are no share, those among them whose digits would fill the memory."""
+
+
 def exclusive_of(text: str | None) -> Fraction | Cliques | None:
     """Return a similarity, exactly as it is written, or what a file says by topic; `OptionError` for neither."""
     if text is None:
         return None
     try:
-        least = Fraction(0) if text.strip().lower().lstrip("+-") in {"nan", "inf", "infinity"} else Fraction(text)
+        least = Fraction(0) if _NO_SHARE.match(text) else Fraction(text)
     except (ValueError, ZeroDivisionError):
         return _read(text, "exclusive")
     if not 0 < least <= 1:

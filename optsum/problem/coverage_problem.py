@@ -22,6 +22,7 @@ from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, affordable
 from optsum.program.surrogate import sums_ratios
 from optsum.system.clock import NEVER, Deadline
+from optsum.whole import whole
 
 _REPAIR_S: Final = 0.5  # Seconds that an integer program may take to find a selection that keeps all limits.
 
@@ -64,6 +65,8 @@ class CoverageProblem(Problem):
         names = tuple(labels)
         if names and len(names) != instance.size:
             raise InputError(f"There are {len(names)} labels for {instance.size} units: give one each, or none.")
+        if reference_units is not None:
+            reference_units = whole(reference_units, "The number of units of a reference", least=0)
         return cls(
             instance=instance,
             reference_model=reference_model,

@@ -209,6 +209,7 @@ class Problem(ABC):
 
     def without(self, units: Collection[int]) -> Self:
         """Return the same problem with some units too long to be chosen; no other selection changes."""
+        units = whole_numbers(units, "Unit {} to be left out")
         others = [0 if unit in units else length for unit, length in enumerate(self.lengths)]
         most = max(self.min_length, min(self.max_length, sum(others)))
         lengths = tuple(most + 1 if unit in units else length for unit, length in enumerate(others))

@@ -105,6 +105,7 @@ def agreed(topic: Topic, setup: Setup) -> int:
         analyzer=spec.analyzer,
         counts=spec.counts,
         boundaries=spec.boundaries,
+        last_unigram=True,
         model_units=spec.model_units,
     )
 

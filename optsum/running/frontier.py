@@ -333,6 +333,10 @@ def resolve_frontier(
     """
     most = None
     if lengths is not None:
+        if given.get("max_length") is not None:
+            raise OptionError(
+                "A frontier has the lengths of --lengths, or those up to --max-length: leave out one of them."
+            )
         most = lengths_of(lengths)[-1]
         given = {**given, "max_length": most}
     options = resolve(given, config=config, strategy=prover_of(given))

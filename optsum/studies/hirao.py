@@ -610,7 +610,9 @@ def _best_peer(study: HiraoStudy, metric: str) -> str | None:
     means = {name: _of_system(study, name, metric, "multi") for name in names}
     most = max(map(len, means.values()), default=0)
     return max(
-        (name for name in names if len(means[name]) == most), key=lambda name: fmean(means[name].values()), default=None
+        (name for name in names if most and len(means[name]) == most),
+        key=lambda name: fmean(means[name].values()),
+        default=None,
     )
 
 

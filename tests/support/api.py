@@ -61,7 +61,7 @@ def described(name: str, found: Any) -> Iterator[str]:
 def signature(function: Any) -> str:
     """Return a signature in its source's words; only defaults that are plain literals are shown."""
     shown, star = [], False
-    plain = _as_written(function)
+    plain = as_written(function)
     for one in plain.parameters.values():
         prefix = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
         if one.kind == one.KEYWORD_ONLY and not star:
@@ -73,9 +73,9 @@ def signature(function: Any) -> str:
     return f"({', '.join(shown)})" + ("" if returned is inspect.Signature.empty else f" -> {_hint(returned)}")
 
 
-def _as_written(function: Any) -> inspect.Signature:
+def as_written(function: Any) -> inspect.Signature:
     """Return the signature in the source, where `help` shows another that has every option."""
-    shown = vars(function).pop("__signature__", None) if hasattr(function, "__dict__") else None
+    shown = vars(function).pop("__signature__", None) if isinstance(function, types.FunctionType) else None
     try:
         return inspect.signature(function)
     finally:

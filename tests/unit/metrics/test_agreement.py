@@ -55,3 +55,22 @@ def test_solving_takes_that_reference(metric: str) -> None:
         number = agreed_reference(references, metric)
         alone = optsum.solve(topic | {"references": [references[number]]}, metric=metric, max_length=6)
         assert optsum.solve(topic, references="agreed", metric=metric, max_length=6).objective == alone.objective
+
+
+def test_agreement_counts_skip_bigrams_as_the_search_does() -> None:
+    """ROUGE-1.5.5 leaves out the last unigram of its SU; the objective, and so the choice, does not."""
+    rng, differing = np.random.default_rng(2), 0
+    for _ in range(40):
+        references = [[" ".join(rng.choice(list("abcde"), size=rng.integers(1, 5)))] for _ in range(3)]
+        topic = {"id": "t", "documents": [["a b c", "c d e", "b d", "e a"]], "references": references}
+        chosen = []
+        for last in (True, False):
+            worth = {
+                (one, other): optsum.rouge(references[other], [references[one]], "rouge-su0", last_unigram=last).recall
+                for one, other in permutations(range(3), 2)
+            }
+            chosen.append(max(worth, key=lambda pair: worth[pair])[0])
+        differing += chosen[0] != chosen[1]
+        alone = optsum.solve(topic | {"references": [references[chosen[0]]]}, metric="rouge-su0", max_length=6)
+        assert optsum.solve(topic, references="agreed", metric="rouge-su0", max_length=6).objective == alone.objective
+    assert differing

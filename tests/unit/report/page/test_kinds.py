@@ -71,7 +71,7 @@ def frontier() -> list[dict[str, Any]]:
 
 def lengths() -> list[dict[str, Any]]:
     """The frontier of a topic with its text: the best of 2 words covers two of five, that of 4 words four."""
-    options, asked = resolve_frontier({"max_length": 4}, "2:4:2")
+    options, asked = resolve_frontier({}, "2:4:2")
     ((result,),) = frontier_topics(TOPICS[:1], options, asked, details=True)
     return [result.to_row()]
 

@@ -211,3 +211,9 @@ def test_a_preset_with_a_window_and_a_length_of_nothing() -> None:
             optsum.frontier(news, lengths=lengths)
     with pytest.raises(optsum.OptionError, match="Lengths are numbers from 0"):
         optsum.frontier(news, max_length=10**12)
+
+
+def test_lengths_are_said_once() -> None:
+    news = {"id": "t", "documents": [["a b", "c d e"]], "references": [["a c d"]]}
+    with pytest.raises(optsum.OptionError, match="leave out one of them"):
+        optsum.frontier(news, max_length=20, lengths=[5, 10])

@@ -335,6 +335,9 @@ def test_systems_are_held_against_the_references_whose_oracle_is_known(monkeypat
     assert table is not None
     assert {row[0]: row[1] for row in table.rows} == {"Oracle (multi)": "1", "Oracle (single)": "1", "mine": "1"}
     assert "scores of systems beside oracles are of the others" in study.lacking()[0]
+    nothing = study_hirao([late], summaries, max_length=4, one="none", extracts=0)
+    assert all(cell == "-" for row in scores(nothing).rows for cell in row[1:])
+    assert str(nothing)
 
 
 # --- what of systems counts, and the distribution of all extracts ---------------------------------------------------

@@ -100,7 +100,7 @@ class Limits:
                 most = whole(value, f"The limit {name}", least=0, most=10**400, error=OptionError)
                 object.__setattr__(self, name, min(most, LARGEST))
                 continue
-            if isinstance(value, bool | np.timedelta64) or not isinstance(value, Real):
+            if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | float | Real):
                 raise OptionError(f"The limit {name} is {value!r:.40}; give a number.")
             try:
                 number = float(value)

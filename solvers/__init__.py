@@ -3,7 +3,7 @@
 =====================  =============================================================================================
 module                 answers
 =====================  =============================================================================================
-`auto`                 which search a topic gets if none is named
+`auto`                 which search a topic gets if none is named: `few_units` first, then the best of `choices`
 `branch_and_bound`     the strategy of that name; it asks `few_units` first, then `levels` or `objectives`,
                        which make programs for the `engine`
 `exhaustive`           the strategy that looks at every selection

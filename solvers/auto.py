@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar, Final
-
-import numpy as np
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Combination
-from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import CLIMBER, STRATEGIES
-from optsum.system.clock import clock, standing
+from optsum.registry import DEFAULT_EXACT
 from optsum.system.compiled import patience
 
-from .branch_and_bound import BranchAndBound, visit
-from .exhaustive.strategy import Exhaustive, duration, evaluated_near, is_few, size_of_best
-from .exhaustive.walkers import seconds_of, visits_of
-from .milp import Milp
-from .objectives.whole_text import is_whole_text
+from .few_units import prepare_few_units, prove_extracts, serve
 
 if TYPE_CHECKING:
     from optsum.problem.numbered import Extracts, Proven
 
-_MANY: Final = 27  # Approximate size of a good selection above which integer programs prove a varying ratio sooner.
-_MANY_OF_FEW: Final = 40  # The same where the length limit binds, so that branch and bound has less to search.
-_MANY_CAPPED: Final = 10  # The same for ROUGE-L: the number of units of average length that fit.
-_FREE: Final = 1.25  # If 1.25 times as many units fit, the length limit cannot bind.
-
-_NODES: Final = 25_000_000
-"""Nodes (about half a minute) of a search of sums of varying ratios; integer programs are quicker beyond them."""
-
-_LONGEST_S: Final = 600.0  # Longest visit of all selections (s) that is begun without a limit.
+    from .choices import Choices
 
 
 @dataclass(frozen=True)
@@ -68,205 +48,51 @@ class Auto(Strategy):
     enumerates: ClassVar[bool] = True
     flags: ClassVar[tuple[str, ...]] = ("backend", "threads", "backend_options", "verify")
 
+    @property
+    def _choices(self) -> Choices:
+        from .choices import Choices  # all strategies, which most topics do not need
+        from .milp import Milp
+
+        return Choices(Milp(self.backend, self.threads, self.backend_options, self.verify))
+
     def prepare(self, problem: Problem | None = None) -> None:
         """Prepare what is tried first; kernels of other choices are loaded when a topic needs them, or compiled now."""
         soon = problem is not None and problem.can(Capability.COVERAGE) and not patience.is_over
         if not soon or self.backend != Auto.backend:
-            self._milp().prepare(problem)
+            self._choices.milp.prepare(problem)
         if soon:
-            BranchAndBound.prepare_few_units()
+            prepare_few_units()
         else:
-            self._prepare_choices(problem)
-
-    @staticmethod
-    def _prepare_choices(problem: Problem | None) -> None:
-        for strategy in (Exhaustive(), BranchAndBound()):
-            strategy.prepare(problem)
+            self._choices.prepare(problem)
 
     def prove_extracts(self, extracts: Extracts) -> Proven | None:
         """Search topics of few units together, as branch and bound does."""
-        if self.backend != Auto.backend:
-            return None
-        proven = BranchAndBound().prove_extracts(extracts)
-        return None if proven is None else proven._replace(ran=BranchAndBound.name)
+        proven = prove_extracts(extracts) if self.backend == Auto.backend else None
+        return None if proven is None else proven._replace(ran=DEFAULT_EXACT)
 
     def search(self, run: Run) -> None:
-        """Search by the first choice that does not refuse, at a second look, what it accepted."""
+        """Search by branch and bound for a while where selections have few units, and then by what is chosen."""
         run.check()
         if self.backend != Auto.backend:
-            self._milp().solver().accept(Limits())  # it is refused where it is missing, whether it comes to it or not
+            # It is refused where it is missing, whether it comes to it or not.
+            self._choices.milp.solver().accept(Limits())
             run.detail = f"the backend {self.backend} was not needed"
         if run.problem.can(Capability.COVERAGE):
-            run.ran = BranchAndBound.name
-            if BranchAndBound.search_few_units(run):
+            run.ran = DEFAULT_EXACT
+            if serve(run):
                 return
-        refusals: list[str] = []
-        # A search by branch and bound that lasts may be given up for integer programs.
-        ratios = run.problem.can(Capability.RATIOS)
-        most = _NODES if ratios and len(list(self._cleverer(run.problem, []))) > 1 else None
-        for chosen in self.choices(run.problem, run.limits, refusals):
-            if isinstance(chosen, Exhaustive):
-                _climb(run)
-                run.check()
-            run.ran, run.backend = chosen.name, chosen.backend_name
-            if isinstance(chosen, Milp):
-                run.detail = None
-            try:
-                if not isinstance(chosen, BranchAndBound):
-                    chosen.search(run)
-                elif not chosen.search_further(run, most):
-                    most = None
-                    continue
-            except UnsupportedError as error:
-                refusals.append(str(error))
-            else:
-                return
+        self._choices.search(run)
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         """Return all optima by the first choice that does not refuse."""
-        if _has_program(problem) and not is_few(problem):
-            return self.near(problem, Nearness(within=Fraction(0)), limits, should_stop).near(None, None)
-        refusals: list[str] = []
-        choices = (chosen for chosen in self.choices(problem, limits, refusals) if chosen.enumerates)
-        found = _by_first(choices, refusals, lambda chosen: chosen.enumerate(problem, limits, should_stop))
-        if found is None:
-            raise UnsupportedError(refusals[-1])
-        return found
+        return self._choices.enumerate(problem, limits, should_stop)
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Find selections near the optimum by branch and bound, or by a visit of all selections where it refuses.
-
-        Of an integer program a solver finds the best value first.
-        """
-        if _has_program(problem):
-            search = self._milp().search
-            found = evaluated_near(problem, nearness, limits, should_stop, search, visit)
-            return replace(found, statistics={**found.statistics, "ran": BranchAndBound.name})
-        refusals: list[str] = []
-        near = _by_first(
-            (BranchAndBound(), Exhaustive()), refusals, lambda each: each.near(problem, nearness, limits, should_stop)
-        )
-        if near is None:
-            raise UnsupportedError(refusals[-1])
-        return near
+        """Find selections near the optimum by branch and bound, or by a visit of all selections where it refuses."""
+        return self._choices.near(problem, nearness, limits, should_stop)
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
-        """Yield strategies for a problem, the best first; each is a choice only if those before it refuse.
-
-        `refusals`: why others did not serve; more are added. An `UnsupportedError` says that only a visit of all
-        selections would prove, and takes too long to wait for.
-        """
-        with standing():
-            self._prepare_choices(problem)
-        if is_few(problem):
-            yield Exhaustive()
-            return
-        cleverer = list(self._cleverer(problem, refusals))
-        if len(cleverer) > 1 and (_takes_many(problem) or _has_program(problem)):
-            cleverer.reverse()
-        yield from cleverer
-        if len(cleverer) > 1 and problem.can(Capability.RATIOS):
-            yield cleverer[0]  # which may have been given up, and the second have refused
-        seconds = seconds_of(problem, _LONGEST_S)
-        if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
-            raise UnsupportedError(
-                f"Only a visit of all selections would answer this, in {duration(seconds)}: give "
-                f"--time-limit, or a strategy that proves nothing, such as vns. {' '.join(refusals)}"
-            )
-        yield Exhaustive()
-
-    def _milp(self) -> Milp:
-        return Milp(self.backend, self.threads, self.backend_options, self.verify)
-
-    def _cleverer(self, problem: Problem, refusals: list[str]) -> Iterator[Strategy]:
-        """Yield the strategies that accept a problem and need not visit all selections."""
-        for strategy in (BranchAndBound(), self._milp()):
-            try:
-                strategy.accept(problem)
-                yield strategy
-            except UnsupportedError as error:
-                refusals.append(str(error))
-
-
-def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable[[Strategy], Optima]) -> Optima | None:
-    """Return what the first strategy finds that does not refuse, and which it was; why others did is noted."""
-    for chosen in choices:
-        try:
-            found = search(chosen)
-            return replace(found, statistics={**found.statistics, "ran": chosen.name})
-        except UnsupportedError as error:
-            refusals.append(str(error))
-    return None
-
-
-def _has_program(problem: Problem) -> bool:
-    """Whether a problem is an integer program of its owner's, which solvers serve best, with bounds of completions."""
-    abilities = (Capability.LINEAR, Capability.COMPLETIONS)
-    return all(map(problem.can, abilities)) and not problem.can(Capability.COVERAGE)
-
-
-def _climb(run: Run) -> None:
-    """Let searches that prove nothing find what is held, where a problem can only evaluate, and has many selections.
-
-    VNS goes the way that it goes by itself. The time that greedy search takes before is given back to it, and a tenth
-    of the limit, as the same evaluations may take longer a second time; no more than a first selection may take beyond
-    the limit (`optsum.contracts.run.Limits.grace_s`). Where evaluations are so slow that greedy search would not end,
-    VNS has all the time. What is left of the limit repeats VNS from other places, while a visit of all selections would
-    not end.
-    """
-    problem, whole, began = run.problem, run.deadline, run.elapsed
-    if problem.can(Capability.COVERAGE) or (is_few(problem) and _all_end(run)):
-        return
-    if run.limits.evaluations is not None or _greedy_ends(run):
-        run.begin()
-        longer = run.elapsed - began + (run.limits.time_s or 0.0) / 10
-        run.deadline = whole if run.is_slow else whole.later(min(longer, run.limits.grace_s))
-    run.ran, climber = CLIMBER, STRATEGIES.create(CLIMBER, {})
-    climber.search(run)
-    run.deadline = whole
-    seconds = seconds_of(problem, _LONGEST_S)
-    while run.limits.time_s is not None and seconds > run.remaining_s:
-        run.check()
-        climber.search(run)
-
-
-def _all_end(run: Run) -> bool:
-    """Whether all selections would be evaluated within the limit, if each took as long as the empty one."""
-    run.see(())
-    return run.evaluation_s * visits_of(run.problem) < run.remaining_s
-
-
-def _greedy_ends(run: Run) -> bool:
-    """Return whether greedy search would end within the limit, or a moment later where evaluations are quick.
-
-    Its selections are half of what fits, on average. The first evaluations of all may take far longer than others.
-    """
-    size, lengths = run.problem.size, run.problem.lengths
-    order = sorted(range(size), key=lengths.__getitem__)
-    most = bisect_right(list(accumulate(lengths[unit] for unit in order)), run.problem.max_length)
-    half = tuple(sorted(order[: most // 2]))
-    run.see(())
-    run.see(half)
-    seconds, left_s, began = run.evaluation_s, run.remaining_s, clock()
-    if not run.is_slow:
-        run.problem.evaluate(half)
-        seconds, left_s = clock() - began, max(left_s, run.limits.grace_s)
-    return seconds * sum(range(size - most, size + 1)) < left_s
-
-
-def _takes_many(problem: Problem) -> bool:
-    """Whether the value is one ratio that varies (precision, F1), and many units make it large."""
-    if problem.size <= _MANY or not problem.can(Capability.COVERAGE):
-        return False
-    instance = problem.coverage
-    if instance.ceilings:  # bounds by features are the looser the more units share what is capped
-        most = min(instance.max_length, int(instance.lengths.sum()))
-        return not is_whole_text(instance) and most * instance.size > _MANY_CAPPED * int(instance.lengths.sum())
-    if instance.ratios > 1 or instance.constant_denominator or instance.combination is not Combination.RATIO:
-        return False
-    if int((np.cumsum(np.sort(instance.lengths)) <= instance.max_length).sum()) <= _MANY:
-        return False  # not even that many of the shortest units fit
-    size, fitting = size_of_best(instance)
-    return size > _MANY if fitting > _FREE * size else min(size, fitting) > _MANY_OF_FEW
+        """Yield strategies for a problem, the best first; each is a choice only if those before it refuse."""
+        return self._choices.choices(problem, limits, refusals)

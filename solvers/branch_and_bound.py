@@ -15,7 +15,7 @@ from optsum.contracts.strategy import LengthSearch, Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, Joint, Key, Sense
-from optsum.errors import BackendError, InputError, OptionError, UnsupportedError
+from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
@@ -31,7 +31,7 @@ from .engine.program import program_of, spread
 from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, evaluated_near, worth
 from .exhaustive.walkers import seconds_of
-from .few_units import prove_extracts, search_few_units
+from .few_units import bounds_itself, prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.paper_knapsack import solve_knapsack
 from .objectives.ratio import fits, ratio_program, servable, solve_ratio, with_minimum_row
@@ -183,7 +183,7 @@ class BranchAndBound(Strategy):
 
     def accept(self, problem: Problem) -> None:
         """Refuse what the bounds do not hold for."""
-        if _bounds_itself(problem):
+        if bounds_itself(problem):
             if self.bound == "knapsack":
                 require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The bound knapsack")
             return
@@ -217,7 +217,7 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack":
             compiles(_run_knapsack)()
             return
-        self.prepare_few_units()
+        prepare_few_units()
         compiles(_run_recall)()
         if problem is None or not is_linear(problem.coverage):
             compiles(_run_sums)()
@@ -226,50 +226,20 @@ class BranchAndBound(Strategy):
 
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
-        if self.bound == "knapsack" or not self.search_few_units(run):
+        if self.bound == "knapsack" or not serve(run):
             self.search_further(run)
-
-    @staticmethod
-    def prepare_few_units() -> None:
-        """Run the kernels of `search_few_units` once."""
-        compiles(_run_few_units)()
 
     def prove_extracts(self, extracts: Extracts) -> Proven | None:
         """Search topics of few units together."""
         return None if self.bound == "knapsack" else prove_extracts(extracts)
 
-    @staticmethod
-    def search_few_units(run: Run, coverage: Coverage | None = None) -> bool:
-        """Search for a while where selections have few units (`few_units`); return whether the optimum is proven.
-
-        `coverage`: of the same selections and values as the problem's; by default that.
-        """
-        if _bounds_itself(run.problem):
-            return False
-        coverage = coverage or run.problem.coverage.merged
-        if coverage.ceilings and is_whole_text(coverage):
-            return False
-        found = search_few_units(coverage, run.check, run.limits.after(nodes=run.nodes).nodes)
-        if found is None:
-            return False
-        run.count(nodes=found.nodes)
-        if found.selection is not None:
-            _see(run, found.selection, found.key)
-        if found.done:
-            run.prove()
-        elif found.stopped is not None:
-            raise found.stopped
-        else:
-            run.check()
-        return found.done
-
     def search_further(self, run: Run, most: int | None = None) -> bool:
-        """Find one optimum and prove it, where `search_few_units` has not; raise `Stopped` at a limit of the run.
+        """Find one optimum and prove it, where `few_units` has not; raise `Stopped` at a limit of the run.
 
         `most`: nodes after which a search of ratios is given up. The result: whether the optimum is proven; otherwise
         `most` nodes were not enough.
         """
-        if _bounds_itself(run.problem):
+        if bounds_itself(run.problem):
             search_by_own_bound(run)
             return True
         coverage = run.problem.coverage
@@ -295,7 +265,7 @@ class BranchAndBound(Strategy):
             return True
         if coverage.ceilings:
             coverage = tightened(coverage, run.deadline)
-            if self.search_few_units(run, coverage):
+            if serve(run, coverage):
                 return True
             limits = limits_left(run)
         patience = _patience(run.problem, limits)
@@ -312,7 +282,7 @@ class BranchAndBound(Strategy):
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         """Return all optima."""
         self.accept(problem)
-        if _bounds_itself(problem):
+        if bounds_itself(problem):
             within = Nearness(within=Fraction(0))
             return evaluated_near(problem, within, limits, should_stop, search_by_own_bound, visit).near(None, None)
         coverage = problem.coverage
@@ -339,7 +309,7 @@ class BranchAndBound(Strategy):
     ) -> Optima:
         """Return all selections that are near the best."""
         self.accept(problem)
-        if _bounds_itself(problem):
+        if bounds_itself(problem):
             return evaluated_near(problem, nearness, limits, should_stop, search_by_own_bound, visit)
         coverage = problem.coverage
         if self.bound == "knapsack" and not is_cover(coverage):
@@ -361,7 +331,7 @@ class BranchAndBound(Strategy):
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
     ) -> LengthSearch | None:
         """Return a search for optima of recall at falling maximum lengths."""
-        if _bounds_itself(problem):
+        if bounds_itself(problem):
             return None
         coverage = problem.coverage
         whole = limits.gap is None and limits.target is None and limits.evaluations is None
@@ -369,10 +339,6 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack" or not (whole and plain and is_linear(coverage)):
             return None
         return ByLength.of(coverage, lengths, limits, deadline)
-
-
-def _bounds_itself(problem: Problem) -> bool:
-    return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 
 def _compared(found: Optima, coverage: Coverage) -> Optima:
@@ -404,7 +370,7 @@ def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
     run.count(nodes=found.nodes)
     run.statistics.update(found.statistics)
     for selection in found:
-        _see(run, selection, Fraction(found.value))
+        see(run, selection, Fraction(found.value))
     if found.complete:
         run.prove()  # before its bound is told: a limit of the gap would end what is done
         return
@@ -421,12 +387,6 @@ def _patience(problem: Problem, limits: Limits) -> Limits:
         return limits
     nodes = _NODES_BEFORE + int(seconds * _NODES_A_SECOND)
     return limits if limits.nodes is not None and limits.nodes <= nodes else replace(limits, nodes=nodes)
-
-
-def _see(run: Run, selection: Selection, claimed: Fraction) -> None:
-    seen = run.see(selection)
-    if not seen.feasible or seen.key != claimed:
-        raise BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen.key}: it is no result.")
 
 
 def is_linear(coverage: Coverage) -> bool:
@@ -447,11 +407,6 @@ def _solve_ratios(
     """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
     solve = solve_whole_text if is_whole_text(coverage) else solve_ratio if _is_one_ratio(coverage) else solve_sum
     return solve(coverage, limits, deadline, every=every, start=start)
-
-
-def _run_few_units() -> None:
-    with rehearsal() as deadline:
-        search_few_units(_two_ratios(), deadline.check)
 
 
 def _run_recall() -> None:
@@ -489,7 +444,7 @@ def _run_knapsack() -> None:
 
 def _run_sums() -> None:
     with rehearsal() as deadline:
-        solve_sum(_two_ratios(), Limits(nodes=3_000), deadline, every=True)
+        solve_sum(two_ratios(), Limits(nodes=3_000), deadline, every=True)
 
 
 def _tough() -> Coverage:
@@ -497,23 +452,6 @@ def _tough() -> Coverage:
     copies = [{(7 * unit + 11 * step) % 30: 1 + unit % 2 for step in range(5)} for unit in units]
     return Coverage.of(
         [5 + unit * unit % 7 for unit in units], copies, [[3, 2, 1]] * 30, constants=(0, 180), max_length=60
-    )
-
-
-def _two_ratios() -> Coverage:
-    """Return an instance of 14 units, two ratios and a feature that a denominator counts."""
-    units = range(14)
-    copies = [{(5 * unit + 3 * step) % 9: 1 for step in range(3)} | {9 + unit % 4: 1} for unit in units]
-    return Coverage.of(
-        [1] * 14,
-        copies,
-        [[2, 1]] * 9 + [[1]] * 4,
-        slots=[0, 0, 0, 0, 0, 2, 2, 2, 2, 1, 1, 3, 3],
-        constants=(0, 12, 0, 9),
-        mass=[[0] * 14, [2 + unit % 3 for unit in units], [0] * 14, [1 + unit % 2 for unit in units]],
-        weights=(1, 1),
-        combination=Combination.SUM,
-        max_length=9,
     )
 
 

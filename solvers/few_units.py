@@ -31,17 +31,20 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.contracts.run import Run
 from optsum.coverage.ceiling_kernel import correct
 from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import INTEGER, RATIO, SUM, fits, kernel_array, pair_at
+from optsum.errors import BackendError
 from optsum.metrics.gram_kernels import counted
 from optsum.metrics.official_kernel import official_hits
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.numbered import Extracts, Proven
+from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.clock import Stopped
-from optsum.system.compiled import is_worth, njit
+from optsum.system.compiled import compiles, is_worth, njit
 
 DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)
 """Places of `FewUnitsState.scalars`: all is searched; there is an incumbent; nodes; units of the present one; numerator
@@ -1153,6 +1156,75 @@ def _order(order, gains, lengths):
             order[at] = order[at - 1]
             at -= 1
         order[at] = unit
+
+
+def bounds_itself(problem: Problem) -> bool:
+    """Whether branch and bound has nothing but the problem's own bounds."""
+    return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
+
+
+def see(run: Run, selection: Selection, claimed: Fraction) -> None:
+    """Let a run see a selection that branch and bound has found."""
+    seen = run.see(selection)
+    if not seen.feasible or seen.key != claimed:
+        raise BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen.key}: it is no result.")
+
+
+def serve(run: Run, coverage: Coverage | None = None) -> bool:
+    """Search for a while where selections have few units; return whether the optimum is proven.
+
+    `coverage`: of the same selections and values as the problem's; by default that.
+    """
+    if bounds_itself(run.problem):
+        return False
+    coverage = coverage or run.problem.coverage.merged
+    if coverage.ceilings:
+        from .objectives.whole_text import is_whole_text  # with all of the engine, which few such problems need
+
+        if is_whole_text(coverage):
+            return False
+    found = search_few_units(coverage, run.check, run.limits.after(nodes=run.nodes).nodes)
+    if found is None:
+        return False
+    run.count(nodes=found.nodes)
+    if found.selection is not None:
+        see(run, found.selection, found.key)
+    if found.done:
+        run.prove()
+    elif found.stopped is not None:
+        raise found.stopped
+    else:
+        run.check()
+    return found.done
+
+
+def prepare_few_units() -> None:
+    """Run the kernels of `search_few_units` once."""
+    compiles(_run)()
+
+
+def _run() -> None:
+    from .engine.core import rehearsal  # where kernels are compiled, the engine is there too
+
+    with rehearsal() as deadline:
+        search_few_units(two_ratios(), deadline.check)
+
+
+def two_ratios() -> Coverage:
+    """Return an instance of 14 units, two ratios and a feature that a denominator counts."""
+    units = range(14)
+    copies = [{(5 * unit + 3 * step) % 9: 1 for step in range(3)} | {9 + unit % 4: 1} for unit in units]
+    return Coverage.of(
+        [1] * 14,
+        copies,
+        [[2, 1]] * 9 + [[1]] * 4,
+        slots=[0, 0, 0, 0, 0, 2, 2, 2, 2, 1, 1, 3, 3],
+        constants=(0, 12, 0, 9),
+        mass=[[0] * 14, [2 + unit % 3 for unit in units], [0] * 14, [1 + unit % 2 for unit in units]],
+        weights=(1, 1),
+        combination=Combination.SUM,
+        max_length=9,
+    )
 
 
 def prove_extracts(extracts: Extracts) -> Proven | None:

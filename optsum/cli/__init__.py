@@ -16,6 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run optsum, and return the exit status, as `optsum.cli.app.main`; Ctrl-C is heard from the first import on."""
     if arguments is None:
         gc.set_threshold(_BETWEEN, 10, 10)
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would ask every package installed for some
     try:
         from optsum.cli.app import main as run
     except KeyboardInterrupt:

@@ -20,7 +20,7 @@ from optsum.errors import OptionError
 from optsum.options.options import Options
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, TableFormat, counted, number, put_tables, seconds
-from optsum.running.each_topic import INPUT, charged, digest, digest_before
+from optsum.running.each_topic import INPUT, WRITTEN, charged, digest, digest_before
 from optsum.running.one_problem import setup_of, warm_up
 from optsum.running.plan import by_problem
 from optsum.system.clock import Termination
@@ -106,10 +106,14 @@ class Finished:
                 self._read[topic.id] = now
             yield topic
 
-    def marked(self, results: Sequence[Result], row_of: Callable[[Result], dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def marked(self, results: Sequence[Result], row_of: Callable[[Result], dict[str, Any]]) -> Iterator[Row | bytes]:
         """Yield the rows of a topic with the hash of its text."""
         read = results[0].extra.get(INPUT)  # of a line that was read elsewhere
-        for row in map(row_of, results):
+        for result in results:
+            if (written := result.extra.get(WRITTEN)) is not None:
+                yield written
+                continue
+            row = row_of(result)
             topic = self._topic_of(row)
             read = read if topic is None else self._read.pop(topic, read)
             yield row if read is None else {**row, INPUT: read}
@@ -174,6 +178,7 @@ class EachTopic(Loop):
         self._reasons: Counter[str] = Counter()
         self.ended: Counter[str] = Counter()  # by which limit
         self._warm = self._elapsed = 0.0
+        self.on_terminal = sys.stdout is not None and sys.stdout.isatty()  # where `show` shows results
 
     def run(
         self, start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]
@@ -226,13 +231,12 @@ class EachTopic(Loop):
         table_of: Callable[[list[Result]], Table],
     ) -> int:
         """Do all topics, show a table on a terminal or one line beside a file, and return the exit status."""
-        terminal = sys.stdout is not None and sys.stdout.isatty()
         shown: list[Result] = []
         for results in self.run(start):
-            if terminal:  # what all topics lack stands in one line of the table
+            if self.on_terminal:  # what all topics lack stands in one line of the table
                 new = [each for each in results if each.error is None or self._reasons[_reason(each)] == 1]
                 shown += new[: _SHOWN - len(shown)]
-        if terminal and self.output != "-" and not self._fails_for_one_reason():
+        if self.on_terminal and self.output != "-" and not self._fails_for_one_reason():
             table = table_of(shown)
             table.title = headline(self._ways[0])
             table.caption.append(self.summary())

@@ -65,7 +65,7 @@ class Loop(AbstractContextManager["Loop"]):
         self.rows.write(row)
         self.note_error(error)
 
-    def write_all(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def write_all(self, rows: Iterable[Mapping[str, Any] | bytes]) -> None:
         """Write rows without an error."""
         for row in rows:
             self.rows.write(row)

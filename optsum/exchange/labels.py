@@ -189,11 +189,17 @@ def labels(
     return (cast("LabelRow", label_row(result)) for batch in batches for result in batch)
 
 
-def label_topics(topics: AnyTopics, options: Options, fields: LabelFields) -> Generator[list[Result], None, None]:
-    """Label topics as `labels` does, but yield the results of each topic together; `label_row` makes rows of them."""
+def label_topics(
+    topics: AnyTopics, options: Options, fields: LabelFields, *, written: bool = False
+) -> Generator[list[Result], None, None]:
+    """Label topics as `labels` does, but yield the results of each topic together; `label_row` makes rows of them.
+
+    `written`: where other processes read the topics, let them make the rows (`optsum.running.each_topic.WRITTEN`).
+    """
     setup = setup_of(options)
     work, finish = partial(_label_part, setup=setup, fields=fields), partial(_with_labels, fields=fields)
-    return each_topic(topics, [setup], work, finish=None if fields.enumerates else finish, scores=False)
+    together, row_of = None if fields.enumerates else finish, label_row if written else None
+    return each_topic(topics, [setup], work, finish=together, scores=False, row_of=row_of)
 
 
 def label_row(result: Result) -> dict[str, Any]:

@@ -171,6 +171,8 @@ def reading_of(options: Any) -> Reading:
 class ScoreOptions(Model):
     """Every option of scoring."""
 
+    model_config = ConfigDict(defer_build=True)  # most commands score nothing
+
     metric: Metrics = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
     references: Literal["pooled", "mean", "best", "first", "agreed"] = Field(
         "pooled",

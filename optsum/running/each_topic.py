@@ -14,12 +14,13 @@ from math import fsum
 from numbers import Number
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from optsum.contracts.result import Result, Status, Timing, TracePoint
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopic, AnyTopics, path_of, topics_of
+from optsum.corpus.rows.writer import to_bytes
 from optsum.corpus.topic import BadTopic, Topic, topic_of
 from optsum.corpus.topics import AnyRead, read_topic, watched_to_end
 from optsum.corpus.vector_files import read_vectors
@@ -32,7 +33,6 @@ from optsum.metrics.rouge import Score, agreed_reference
 from optsum.plugins import check_sent
 from optsum.problem.numbered import NO_SCORES, Extracts, Proven, extracts_of
 from optsum.problem.problem import Capability, Problem
-from optsum.running.executors import AnyExecutor, crew_of
 from optsum.running.one_problem import (
     Setup,
     best_result,
@@ -44,11 +44,14 @@ from optsum.running.one_problem import (
     unsolved,
     warm_up,
 )
-from optsum.running.workers import in_order
+from optsum.running.workers import in_order, results_alone
 from optsum.system.clock import Termination, clock
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.interned import interned_texts
+
+if TYPE_CHECKING:
+    from optsum.running.executors import AnyExecutor
 
 _LOG = logging.getLogger("optsum")
 
@@ -137,6 +140,7 @@ def each_topic(
     finish: Finish | None = None,
     *,
     scores: bool = True,
+    row_of: Callable[[Result], dict[str, Any]] | None = None,
 ) -> Generator[list[Result], None, None]:
     """Yield the results of each topic together, whatever happens to it.
 
@@ -144,7 +148,8 @@ def each_topic(
     workers. `solve_part`: returns the results of a topic as one problem: one for each setup, or fewer of which the last
     is interrupted. Pickled if other processes work. `finish`: makes the results of a topic of what
     `optsum.running.one_problem.answer` returns, as `solve_part` does: then topics may be searched together. `scores`:
-    whether these results need the official scores.
+    whether these results need the official scores. `row_of`: makes rows of results where these are wanted for rows
+    alone; then other processes make the rows of the lines that they read (`WRITTEN`).
     """
     given = topics_of(topics, setups[0].options.reading)
     if executor is not None:  # its processes find on disk what this one compiles
@@ -152,7 +157,11 @@ def each_topic(
 
         compile_at_once()
     ready = fsum(map(warm_up, setups))
-    crew = crew_of(setups[0].options, executor, copied=all(setup.may_be_copied for setup in setups))
+    crew = None
+    if executor is not None or setups[0].options.elsewhere or setups[0].options.scheduler is not None:
+        from optsum.running.executors import crew_of  # with all that processes need, as few commands do
+
+        crew = crew_of(setups[0].options, executor, copied=all(setup.may_be_copied for setup in setups))
     if crew is not None:  # a function that cannot be sent is refused before any work
         for setup in setups:
             check_sent(vars(setup.options).values())
@@ -161,7 +170,8 @@ def each_topic(
     serves = type(setups[0].strategy).prove_extracts is not Strategy.prove_extracts
     if finish is not None and serves and (crew is not None or _is_there(topics)):
         together = partial(read_together, setup=setups[0], finish=finish, scores=scores)
-    run = partial(in_order, work, crew=crew, lost=lost, together=together)
+    answer = results_alone if row_of is None else partial(_written, row_of=row_of)
+    run = partial(in_order, work, crew=crew, lost=lost, together=together, answer=answer)
     path = path_of(topics)
     batches = run(given) if path is None else watched_to_end(path, given, run)
     batches = batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
@@ -189,6 +199,18 @@ def lost_topic(topic: AnyRead | AnyTopic, setups: Sequence[Setup]) -> list[Resul
 
 
 INPUT: Final = "input_hash"  # Field of a row: hexadecimal digits that differ when the topic's text does.
+
+WRITTEN: Final = "written"  # Key of `Result.extra`: the row of the result, as bytes, in place of what it alone says.
+
+
+def _written(item: object, results: list[Result], row_of: Callable[[Result], dict[str, Any]]) -> list[Result]:
+    """Return the results of a topic with their rows, where who works on it has read it."""
+    del item
+    if (read := results[0].extra.get(INPUT)) is None:
+        return results
+    rows = [to_bytes({**row_of(result), INPUT: read}) for result in results]
+    only = {"summary": None, "rouge": None, "trace": ()}
+    return [result.changed(**only, extra={WRITTEN: row}) for result, row in zip(results, rows, strict=True)]
 
 
 def _digested(results: list[Result], topic: object) -> list[Result]:

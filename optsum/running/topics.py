@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from optsum.contracts.result import Result
 from optsum.corpus.arguments import AnyColumns, AnyTopics, each_with_vectors, topic_given, with_columns, with_vectors
@@ -15,13 +15,14 @@ from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Problem
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
-from optsum.running.executors import AnyExecutor
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
-from optsum.running.oracles import detailed
 from optsum.running.posed import posed, started
 from optsum.system.clock import clock
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
+
+if TYPE_CHECKING:
+    from optsum.running.executors import AnyExecutor
 
 
 @postponing()
@@ -149,14 +150,22 @@ def _shown(part: Topic, result: Result) -> list[Result]:
     return [result]
 
 
-def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[list[Result], None, None]:
+def solve_topics(
+    topics: AnyTopics, options: Options, *, details: bool = False, written: bool = False
+) -> Generator[list[Result], None, None]:
     """Solve topics as `solve_all` does, but yield the results of each topic together, for rows.
 
-    They hold no text, unless there are `details`, as in a comparison.
+    They hold no text, unless there are `details`, as in a comparison. `written`: where other processes read the topics,
+    let them make the rows (`optsum.running.each_topic.WRITTEN`).
     """
     setup = setup_of(options)
-    solve_part = detailed(partial(search_part, setup=setup), [setup], details)
-    return each_topic(topics, [setup], solve_part, finish=None if details else _alone)
+    solve_part: Callable[[Topic], list[Result]] = partial(search_part, setup=setup)
+    if details:
+        from optsum.running.oracles import with_details  # which enumerates, as few commands do
+
+        solve_part = partial(with_details, setups=[setup], solve_part=solve_part)
+    row_of = Result.to_row if written else None
+    return each_topic(topics, [setup], solve_part, finish=None if details else _alone, row_of=row_of)
 
 
 def _alone(part: Topic, result: Result) -> list[Result]:

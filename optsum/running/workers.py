@@ -267,6 +267,7 @@ def in_order(
     crew: Crew | None,
     lost: Callable[[Item], list[Result]],
     together: Callable[[list[Item]], list[Any]] | None = None,
+    answer: Callable[[Item, list[Result]], list[Result]] = results_alone,
 ) -> Generator[list[Result], None, None]:
     """Yield ``work(item)`` for each item, in order.
 
@@ -274,10 +275,11 @@ def in_order(
     place, if Ctrl-C ended a search. Pickled for processes. `items`: read as far as is needed: memory does not grow with
     it. `crew`: who works; None is this process. `lost`: what to yield for an item of which two processes died that had
     nothing else to do. `together`: returns what `work` is given in place of several items, each in its place;
-    then several are read before the first of them is worked on.
+    then several are read before the first of them is worked on. `answer`: makes of an item and its results what a crew
+    sends back.
     """
     if crew is not None:
-        job: Job[Item, list[Result]] = Job(work, results_alone, uuid4().hex, together or list)
+        job: Job[Item, list[Result]] = Job(work, answer, uuid4().hex, together or list)
         yield from chain.from_iterable(_Stream(job, crew, lost, True).rounds(items))
         return
     for item in items if together is None else _ahead(items, together):

@@ -20,8 +20,8 @@ _CHINESE: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\u
 _INDOCHINESE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 
 _WITHOUT_BLANKS: Final = {
-    "characters": (re.compile(f"[{_CHINESE}]"), 3),
-    "tokens": (re.compile(f"[{_INDOCHINESE}]"), 8),
+    "characters": (f"[{_CHINESE}]", 3),
+    "tokens": (f"[{_INDOCHINESE}]", 8),
 }
 """Scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese, Khmer), by the tokenizer that serves
 them, with the mean length above which what stands between two blanks is no word."""
@@ -137,7 +137,7 @@ def _raw(sentences: Iterable[Sentence]) -> tuple[list[str], str]:
 def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
     """Return how much of a text is whole clauses between blanks, if that is much, and the tokenizer that serves it."""
     for serving, (letter, most) in _WITHOUT_BLANKS.items():
-        held = [len(found) for piece in foreign if (found := letter.findall(piece))]
+        held = [len(found) for piece in foreign if (found := re.findall(letter, piece))]
         if sum(held) > _MOST * whole and sum(held) > most * len(held):
             return f"{sum(held) / whole:.0%}", serving
     return None, ""
@@ -145,7 +145,7 @@ def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
 
 def _serving(pieces: Iterable[str]) -> str:
     text = "".join(pieces)
-    counts = {serving: len(letter.findall(text)) for serving, (letter, _) in _WITHOUT_BLANKS.items()}
+    counts = {serving: len(re.findall(letter, text)) for serving, (letter, _) in _WITHOUT_BLANKS.items()}
     best = max(counts, key=counts.__getitem__)
     return best if 2 * counts[best] > _letters(text) else "unicode"
 

@@ -49,6 +49,28 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert loaded.intersection(HEAVY) == set()
 
 
+_SOLVED = """
+import contextlib, io, sys
+from optsum.cli import main
+topic = '{"id": "t", "documents": [["a b", "b c", "a c"]], "references": [["a b c"]]}'
+with open("topics.jsonl", "w") as file:
+    file.write(topic)
+with contextlib.redirect_stdout(io.StringIO()):
+    assert main(["solve", "topics.jsonl", "--max-length", "4", "-o", "rows.jsonl"]) == 0
+late = ("choices", "branch_and_bound", "engine", "milp", "executors", "oracles")
+print([name for name in sys.modules if name.startswith("optsum.") and name.endswith(late)])
+"""
+
+
+def test_a_small_topic_loads_neither_other_strategies_nor_what_others_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPTSUM_PATIENCE", raising=False)  # with which kernels would be loaded at once
+    loaded = loaded_after(f"{_SOLVED}assert not _late, _late".replace("print(", "_late = (", 1))
+    assert loaded.isdisjoint({"numba", "highspy", "multiprocessing", "loky"})
+
+
 def test_what_is_loaded_is_seen() -> None:
     assert "numpy" in loaded_after("from optsum import CoverageProblem")
 

@@ -55,7 +55,10 @@ def run_solve(
     looked_at = details and output is not None
     work = EachTopic(files, output, [resolved], sent=start is None)
     begun = partial(started, start=start, reading=resolved.reading)
-    return work.show(lambda source: solve_topics(begun(source), resolved, details=looked_at), results_table)
+    rows_alone = not work.on_terminal
+    return work.show(
+        lambda source: solve_topics(begun(source), resolved, details=looked_at, written=rows_alone), results_table
+    )
 
 
 def run_context(
@@ -285,7 +288,7 @@ def run_labels(
     )
     told = fields.card(resolved, files.topics)
     place = None if card is None else checked_output(card, overwrite=files.overwrite, inputs=[files.topics])
-    for results in work.run(lambda source: label_topics(source, resolved, fields)):
+    for results in work.run(lambda source: label_topics(source, resolved, fields, written=True)):
         for each in results:
             told.add(each)
     if place is not None and not work.interrupted:

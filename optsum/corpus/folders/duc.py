@@ -23,7 +23,7 @@ from optsum.errors import InputError
 from optsum.system.files import begin_of, is_meant, read_text
 
 _SAMPLE = 4096
-_CHOOSER = re.compile(r"(?<=\d)[a-z](?=-[a-z]$|$)")
+_CHOOSER = r"(?<=\d)[a-z](?=-[a-z]$|$)"
 """The letter of who chose the documents of a set, which summaries leave out: d061j, d0801a-a."""
 
 _LOOKED_AT = 100  # Files of a folder that tell what it is.
@@ -153,7 +153,7 @@ def _documents_of(summary: Summary, documents: dict[str, Document], sets: dict[s
         return list(summary.documents)
     docset = summary.docset.casefold()
     for folder, names in sets.items():
-        if docset in {folder, _CHOOSER.sub("", folder)}:
+        if docset in {folder, re.sub(_CHOOSER, "", folder)}:
             return names
     return []
 
@@ -177,19 +177,19 @@ def _line(name: str, source: str, documents: Sequence[Document], summaries: Sequ
 # The markup.
 
 # Each looks no further than the next tag of its kind, so that damaged files take no longer than others.
-_DOC = re.compile(r"(<doc(?=[\s>])[^<>]*>.*?)(?=</doc>|<doc(?=[\s>])|\Z)", re.IGNORECASE | re.DOTALL)
-_DOCNO = re.compile(r"<docno>([^<]*)|<doc(?=[\s>])[^<>]*?\bid\s*=\s*[\"']?([^\"'\s<>]+)", re.IGNORECASE)
-_TEXT = re.compile(r"<text\b[^<>]*>(.*?)(?=</text>|<text\b|\Z)", re.IGNORECASE | re.DOTALL)
-_HEADLINE = re.compile(r"<(headline|hl|head|title)\b[^<>]*>.*?(?=</\1>|<\1\b|\Z)", re.IGNORECASE | re.DOTALL)
-_S = re.compile(r"<s\b([^<>]*)>", re.IGNORECASE)
+_DOC = r"(?is)(<doc(?=[\s>])[^<>]*>.*?)(?=</doc>|<doc(?=[\s>])|\Z)"
+_DOCNO = r"(?i)<docno>([^<]*)|<doc(?=[\s>])[^<>]*?\bid\s*=\s*[\"']?([^\"'\s<>]+)"
+_TEXT = r"(?is)<text\b[^<>]*>(.*?)(?=</text>|<text\b|\Z)"
+_HEADLINE = r"(?is)<(headline|hl|head|title)\b[^<>]*>.*?(?=</\1>|<\1\b|\Z)"
+_S = r"(?i)<s\b([^<>]*)>"
 _HEAD = "hsntno"
-_PARAGRAPH = re.compile(r"</?p\b[^<>]*>|<br\b[^<>]*>|\n\s*\n", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-zA-Z!][^<>]*>")
-_SUM = re.compile(r"<sum\b([^<>]*)>(.*?)(?=</sum>|<sum\b|\Z)", re.IGNORECASE | re.DOTALL)
-_ATTRIBUTE = re.compile(r"([\w-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))")
-_SEE = re.compile(r"<a\b[^<>]{0,200}\bid\s*=\s*\"?\d+\"?[^<>]{0,200}>(.*?)(?=</a>|<a\b|\Z)", re.IGNORECASE | re.DOTALL)
-_NAME = re.compile(r"(d\d+(?:-[a-z])?)\.([mp])\.(\d+)\.(\w+)\.(\w+)(?:\.([\w-]+?))?(?:\.html?)?", re.IGNORECASE)
-_BEGIN = re.compile(rb"\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)*<(?:doc|sum)(?=[\s>])", re.IGNORECASE)
+_PARAGRAPH = r"(?i)</?p\b[^<>]*>|<br\b[^<>]*>|\n\s*\n"
+_TAG = r"</?[a-zA-Z!][^<>]*>"
+_SUM = r"(?is)<sum\b([^<>]*)>(.*?)(?=</sum>|<sum\b|\Z)"
+_ATTRIBUTE = r"([\w-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))"
+_SEE = r"(?is)<a\b[^<>]{0,200}\bid\s*=\s*\"?\d+\"?[^<>]{0,200}>(.*?)(?=</a>|<a\b|\Z)"
+_NAME = r"(?i)(d\d+(?:-[a-z])?)\.([mp])\.(\d+)\.(\w+)\.(\w+)(?:\.([\w-]+?))?(?:\.html?)?"
+_BEGIN = rb"(?i)\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)*<(?:doc|sum)(?=[\s>])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Summary:
 
 def is_sgml(sample: bytes) -> bool:
     """Return whether a file that begins like this holds documents or summaries."""
-    return _BEGIN.match(sample.removeprefix(b"\xef\xbb\xbf")) is not None
+    return re.match(_BEGIN, sample.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
 def parse_documents(text: str, reading: Reading = AS_IS) -> Iterator[Document]:
@@ -226,13 +226,15 @@ def parse_documents(text: str, reading: Reading = AS_IS) -> Iterator[Document]:
     >>> list(parse_documents(text))
     [Document(name='AP1', sentences=('A seriously ill cat.', 'AT&T.'))]
     """
-    for found in _DOC.finditer(text):
-        numbers = sorted(_DOCNO.finditer(found[1]), key=lambda match: match[1] is None)  # <DOCNO> before the attribute
+    for found in re.finditer(_DOC, text):
+        numbers = sorted(
+            re.finditer(_DOCNO, found[1]), key=lambda match: match[1] is None
+        )  # <DOCNO> before the attribute
         number = numbers[0] if numbers else None
-        body = [match[1] for match in _TEXT.finditer(found[1])]
+        body = [match[1] for match in re.finditer(_TEXT, found[1])]
         if not any(_plain(part) for part in body):  # tags that say nothing, as some conversions leave them
             begin = number.end() if number and number[1] else found[1].index(">") + 1
-            body = [_HEADLINE.sub(" ", found[1][begin:])]
+            body = [re.sub(_HEADLINE, " ", found[1][begin:])]
         sentences = [sentence for part in body for sentence in _sentences(part, reading)]
         yield Document((number[1] or number[2] or "").strip() if number else "", tuple(sentences))
 
@@ -246,8 +248,10 @@ def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
     >>> list(parse_summaries(text))
     [Summary(docset='d061', documents=('AP1',), multi=False, size='100', author='B', sentences=('It sat.', 'It ran.'))]
     """
-    for found in _SUM.finditer(text):
-        said = {match[1].lower(): next(filter(None, match.groups()[1:]), "") for match in _ATTRIBUTE.finditer(found[1])}
+    for found in re.finditer(_SUM, text):
+        said = {
+            match[1].lower(): next(filter(None, match.groups()[1:]), "") for match in re.finditer(_ATTRIBUTE, found[1])
+        }
         what = said.get("type", "").upper()
         if what.endswith("-E"):
             continue
@@ -271,26 +275,26 @@ def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary |
     >>> summary_of_name("D061.P.100.J.B.AP880911-0016.html", page).documents
     ('AP880911-0016',)
     """
-    found = _NAME.fullmatch(name)
+    found = re.fullmatch(_NAME, name)
     if found is None:
         return None
     docset, what, size, _, author, document = found.groups()
-    pieces = [plain for match in _SEE.finditer(text) if (plain := _plain(match[1]))]
-    sentences = tuple(pieces or _sentences(_HEADLINE.sub(" ", text), reading))
+    pieces = [plain for match in re.finditer(_SEE, text) if (plain := _plain(match[1]))]
+    sentences = tuple(pieces or _sentences(re.sub(_HEADLINE, " ", text), reading))
     return Summary(docset, (document,) if document else (), what.upper() == "M", size, author, sentences)
 
 
 def _sentences(text: str, reading: Reading) -> list[str]:
     """Return the sentences that are set apart, or those that the splitter finds in each paragraph."""
-    pieces = _S.split(text)  # text, attributes, sentence, attributes, sentence, ...
+    pieces = re.split(_S, text)  # text, attributes, sentence, attributes, sentence, ...
     if len(pieces) > 1:
         texts = [piece for said, piece in zip(pieces[1::2], pieces[2::2], strict=True) if _HEAD not in said.lower()]
         return [plain for piece in texts if (plain := _plain(piece))]
-    parts = _PARAGRAPH.split(text)
+    parts = re.split(_PARAGRAPH, text)
     if reading.lines:
         return [plain for part in parts for line in lines_of(part) if (plain := _plain(line))]
     return [sentence for part in parts if (plain := _plain(part)) for sentence in reading.split(plain)]
 
 
 def _plain(text: str) -> str:
-    return " ".join(html.unescape(_TAG.sub(" ", text)).split())
+    return " ".join(html.unescape(re.sub(_TAG, " ", text)).split())

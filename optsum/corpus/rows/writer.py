@@ -576,19 +576,22 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         """Iterate over the rows that were there and stay; before the first new one."""
         return read_rows(self._journal) if self._resumed and self._journal is not None else iter(())
 
-    def write(self, row: Mapping[str, Any]) -> None:
+    def write(self, row: Mapping[str, Any] | bytes) -> None:
         """Write one row.
 
-        `row`: of what JSON has, numpy's numbers and arrays, and mappings. Numbers that are not finite become null.
+        `row`: of what JSON has, numpy's numbers and arrays, and mappings; or what `to_bytes` made of one. Numbers that
+        are not finite become null.
         """
         try:
+            if self._file is None and not self._prints:
+                return
+            written = row if isinstance(row, bytes) else to_bytes(row)
             if self._file is None:
-                if self._prints:
-                    _print(row)
+                _print(written)
                 return
             self._truncate_once()
             self._made = self._derived
-            self._append(self._file, to_bytes(row) + b"\n")
+            self._append(self._file, written + b"\n")
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -735,9 +738,9 @@ def _same(path: PathLike, other: PathLike) -> bool:
         return False
 
 
-def _print(row: Mapping[str, Any]) -> None:
+def _print(row: bytes) -> None:
     # A console that has no UTF-8 gets escapes instead of an error.
     encoding = (sys.stdout.encoding or "utf-8").lower().replace("_", "-")
-    text = to_bytes(row).decode() if encoding in {"utf-8", "utf8"} else to_ascii(row)
+    text = row.decode() if encoding in {"utf-8", "utf8"} else to_ascii(json.loads(row))
     sys.stdout.write(visible(text, pairs=True) + "\n")
     sys.stdout.flush()

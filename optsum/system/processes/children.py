@@ -12,7 +12,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from multiprocessing import active_children
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -150,9 +149,10 @@ def leave(status: int) -> None:
 
     Python would take itself down object by object, a tenth of a second, and wait for processes that have nothing to do.
     """
-    for process in active_children():
+    started = sys.modules.get("multiprocessing.process")  # a module that most commands never need
+    for process in () if started is None else started.active_children():
         with suppress(OSError):  # it has ended
-            os.kill(int(process.pid), _ENDS)  # type: ignore[arg-type]  # its own `kill` is missing in loky
+            os.kill(int(process.pid), _ENDS)  # its own `kill` is missing in loky
         process.join()
     atexit.unregister(_wait)
     atexit._run_exitfuncs()  # noqa: SLF001 - what Python calls before it takes itself down

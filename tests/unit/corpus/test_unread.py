@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from optsum.corpus.topic import BadTopic, Notes, Topic, reading_of
-from optsum.corpus.topics import Unread, is_new, read_topics, unread_topics
+from optsum.corpus.topics import Names, Unread, read_topics, unread_topics
 from optsum.errors import InputError
 
 TEXT = {"documents": [["A b .", "c d"]], "references": [["A c ."]]}
@@ -124,5 +124,10 @@ def test_what_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:
 
 
 def test_a_name_is_the_same_as_its_bytes() -> None:
-    seen: set[bytes] = set()
-    assert [is_new(name, seen) for name in ("a", "b", b"a", "é", "é".encode(), "\ud800")] == [1, 1, 0, 1, 0, 1]
+    seen = Names()
+    assert [seen.add(name) for name in ("a", "b", b"a", "é", "é".encode(), "\ud800")] == [1, 1, 0, 1, 0, 1]
+
+
+def test_every_name_is_new_once() -> None:
+    names, seen = [str(number) for number in range(20_000)], Names()  # more than one table
+    assert [all(map(seen.add, names)), any(map(seen.add, names))] == [True, False]

@@ -59,16 +59,16 @@ def test_it_finds_what_visiting_everything_finds(options: dict[str, Any]) -> Non
 @pytest.mark.parametrize("every", [False, True])
 def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With nothing worth a visit of all selections, the others have to serve."""
-    from optsum.solvers import auto
+    from optsum.solvers import choices
 
-    monkeypatch.setattr(auto, "is_few", lambda _: False)
+    monkeypatch.setattr(choices, "is_few", lambda _: False)
     chosen = set()
     rng = np.random.default_rng(4)
     for _ in range(60):
         problem = CoverageProblem.of(random_coverage(rng, kind=str(rng.choice(KINDS))))
         truth = brute_force(problem)
         if every:
-            optima = auto.Auto().enumerate(problem, Limits())
+            optima = Auto().enumerate(problem, Limits())
             assert (optima.count, optima.complete, "ran" in optima.statistics) == (len(truth.optima), True, True)
             continue
         result = search(problem)
@@ -96,10 +96,10 @@ def test_what_is_chosen_follows_from_how_many_selections_there_are(options: dict
 
 
 def test_a_ratio_of_many_units_is_for_integer_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optsum.solvers import auto
+    from optsum.solvers import choices
 
     options = {"measure": "f1", "metric": "rouge-1"}
-    monkeypatch.setattr(auto, "_MANY", 0)
+    monkeypatch.setattr(choices, "_MANY", 0)
     assert ran(options) == "milp"
     assert ran({"max_length": 60}) == "branch-and-bound"  # recall
     found = optsum.enumerate_optima(topic(1, 60), strategy="auto", **options)
@@ -161,7 +161,7 @@ def test_what_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise optsum.UnsupportedError("Not this one.")
 
-    monkeypatch.setattr(BranchAndBound, "search_few_units", lambda _: False)
+    monkeypatch.setattr("optsum.solvers.auto.serve", lambda _: False)
     monkeypatch.setattr(BranchAndBound, "search_further", refuse)
     assert ran({"max_length": 60}) == "milp"
 
@@ -187,7 +187,7 @@ def test_more_than_enough_is_never_too_few(most: int) -> None:
 
 def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few selections would be visited at once; not where their evaluations would take longer than the limit."""
-    from optsum.solvers import auto
+    from optsum.solvers import choices
 
     now = 0.0
 
@@ -205,9 +205,9 @@ def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypat
         climbed += 1
         return True
 
-    monkeypatch.setattr(auto, "_greedy_ends", climbs)
+    monkeypatch.setattr(choices, "_greedy_ends", climbs)
     problem = Slow(words=("ab", "bc", "cd", "ad", "e"), lengths=(1,) * 5)
-    assert auto.is_few(problem)
+    assert choices.is_few(problem)
     for seconds, expected in ((600.0, 0), (2.5, 1), (None, 1)):
         assert search(problem, "auto", limits=Limits(time_s=seconds)).status is Status.OPTIMAL
         assert climbed == expected
@@ -215,16 +215,15 @@ def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypat
 
 @pytest.mark.parametrize("refuses", [False, True])
 def test_a_sum_that_lasts_is_handed_over(monkeypatch: pytest.MonkeyPatch, *, refuses: bool) -> None:
-    from optsum.solvers import auto
-    from optsum.solvers.branch_and_bound import BranchAndBound
+    from optsum.solvers import choices
     from optsum.solvers.milp import Milp
 
     def refuse(*_: object) -> None:
         raise optsum.UnsupportedError("Not this one.")
 
-    monkeypatch.setattr(auto, "_NODES", 1)
-    monkeypatch.setattr(auto, "is_few", lambda _: False)
-    monkeypatch.setattr(BranchAndBound, "search_few_units", lambda _: False)
+    monkeypatch.setattr(choices, "_NODES", 1)
+    monkeypatch.setattr(choices, "is_few", lambda _: False)
+    monkeypatch.setattr("optsum.solvers.auto.serve", lambda _: False)
     if refuses:
         monkeypatch.setattr(Milp, "search", refuse)
     seen = set()

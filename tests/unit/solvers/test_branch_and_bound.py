@@ -66,7 +66,7 @@ def test_a_sum_that_becomes_one_ratio_keeps_its_values() -> None:
 
 @pytest.mark.parametrize("kind", ["recall", "window", "f1", "set", "sum"])
 def test_what_is_proven_is_completed_under_a_limit_of_the_gap(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.solvers.branch_and_bound.BranchAndBound.search_few_units", lambda *_: False)
+    monkeypatch.setattr("optsum.solvers.branch_and_bound.serve", lambda _: False)
     proven = 0
     for seed in range(20):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))

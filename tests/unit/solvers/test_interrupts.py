@@ -112,9 +112,7 @@ def test_a_search_whose_certificate_is_interrupted(phases: Phases, monkeypatch: 
 
 
 def test_a_proof_that_is_checked_again(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        branch_and_bound.BranchAndBound, "search_few_units", lambda *_: False
-    )  # which would be done too soon
+    monkeypatch.setattr(branch_and_bound, "serve", lambda _: False)  # which would be done too soon
     problem = CoverageProblem.of(problem_of(RATIO).coverage)
     get_ready(problem, STRATEGIES.create("milp", {"verify": True}))
     phases.break_off(1)

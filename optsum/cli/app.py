@@ -252,7 +252,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _misspelt(error: Any) -> str | None:
-    """Return what answers a flag that does not exist, an argument too many, or one that is missing."""
+    """Return the message for an unknown flag, a missing argument, or one too many."""
     about = getattr(getattr(error, "param", None), "help", None)
     if about and error.format_message().startswith("Missing argument"):
         return f"{error.format_message().rstrip('.')}: {about}"
@@ -267,7 +267,7 @@ def _misspelt(error: Any) -> str | None:
 
 
 def _wrong_value(error: Any) -> str | None:
-    """Return what is wrong with the number that a flag was given, where typer has only the words of pydantic for it."""
+    """Return the message for a flag whose number is wrong; typer has only the words of pydantic for it."""
     faults, flags = getattr(error.__cause__, "errors", None), getattr(getattr(error, "param", None), "opts", None)
     if faults is None or not flags:
         return None

@@ -47,7 +47,7 @@ class Finished:
         self._read: dict[str, str | None] = {}
 
     def __call__(self, rows: Iterator[dict[str, Any]]) -> Callable[[Row], bool]:
-        """Look at the rows of the earlier run, and return what says of each whether it stays."""
+        """Read the rows of the earlier run, and return a function that says of each whether it is kept."""
         found: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         again: set[str] = set()
         wanted: dict[str, int] = {}
@@ -130,7 +130,7 @@ def _is_finished(row: Row) -> bool:
 
 
 def _reason(result: Result) -> str:
-    """Return what is wrong, without where: the same for all topics that lack the same."""
+    """Return the error without its place, so that topics with the same fault have the same text."""
     reason = _PLACE.sub("", result.error or "")
     own = result.id or ""
     for name in (own, own.rpartition("#")[0]):

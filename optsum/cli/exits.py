@@ -27,7 +27,7 @@ BROKEN_PIPE: Final = 141  # Who read the standard output has left, as ``head`` d
 
 
 def tell(message: object, status: int) -> int:
-    """Print one line on the standard error output, and return the status; with --quiet only what failed."""
+    """Print one line on the standard error output, and return the status; with --quiet only for failures."""
     line = " ".join(str(message).split())
     note(line, failed=status != DONE)
     if sys.stderr is not None and not (status == DONE and is_quiet()):
@@ -36,7 +36,7 @@ def tell(message: object, status: int) -> int:
 
 
 def failed(what: str, errors: int, first: str) -> int:
-    """Say how much could not be done, and why the first of it could not; return the exit status."""
+    """Print how much failed, with the first error, and return the exit status."""
     return tell(f"{what}; {'the first: ' if errors > 1 else ''}{first}", FAILED)
 
 
@@ -94,7 +94,7 @@ class Signals:
         self._before: dict[int, Any] = {}
 
     def hear(self) -> None:
-        """Do what a signal asks for."""
+        """Act on a signal."""
         raise KeyboardInterrupt
 
     def __enter__(self) -> Self:
@@ -126,7 +126,7 @@ T = TypeVar("T")
 
 
 class Interrupts(Signals):
-    """Lets Ctrl-C end the work that `iterate` waits for; what is done with it is finished first."""
+    """Lets Ctrl-C end an iteration; the item that is being handled is finished first."""
 
     def __init__(self) -> None:
         super().__init__()

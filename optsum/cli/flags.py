@@ -105,7 +105,7 @@ def count_topics(path: str, limit: int | None) -> int | None:
 
 
 def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[str, str] | None:
-    """Return which columns of the topics are what, as a file of options says it: ``map``, a text or a table.
+    """Return the columns that a file of options names: its ``map``, a text or a table.
 
     `also` are options of the command that reads it.
     """
@@ -138,7 +138,7 @@ LISTED: Final = [kind for kind in NAMES if kind != "languages"]  # Lists that ``
 
 
 def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
-    """Return what completes a value, the last one of several: names, or those of a list of `NAMES`."""
+    """Return the function that completes a value (the last of several) to a name, or to one of a list of `NAMES`."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
@@ -179,7 +179,7 @@ def _help_all(ctx: typer.Context, asked: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Saying:
-    """Flags that every command has: how much is said beside results, and where."""
+    """Flags that every command has: how much is printed beside results, and where."""
 
     verbose: Annotated[bool, _more("--verbose", "-v", help="say what is going on, in a pipe too")] = False
     quiet: Annotated[bool, _more("--quiet", "-q", help="say nothing but results and errors")] = False
@@ -233,7 +233,7 @@ Plot: TypeAlias = Annotated[
 
 
 def existing(overwrite: bool, resume: bool = False) -> Existing:
-    """Return what becomes of the rows that an output has."""
+    """Return how rows of an existing output are treated."""
     if overwrite and resume:
         raise OptionError("An output cannot be both kept and replaced: give --resume or --overwrite.")
     return "overwrite" if overwrite else "resume" if resume else "refuse"
@@ -265,7 +265,7 @@ def _is_group(annotation: Any) -> bool:
 
 
 def _flags_of(parameter: inspect.Parameter) -> list[inspect.Parameter]:
-    """Return what a parameter of a command's function stands for: itself, or the fields of a dataclass."""
+    """Return the flags of a parameter of a command's function: itself, or the fields of a dataclass."""
     keyword, group = inspect.Parameter.KEYWORD_ONLY, parameter.annotation
     if not _is_group(group):
         return [parameter.replace(kind=keyword)]
@@ -374,7 +374,7 @@ class NearFlags:
     ] = None
 
     def nearness(self) -> Nearness | None:
-        """Return what is near; None if only the best is asked for."""
+        """Return the nearness that is asked for; None for the best alone."""
         from optsum.optima.nearness import Nearness
 
         return Nearness.given(self.within, self.at_least, self.within_steps, self.best)
@@ -398,7 +398,7 @@ class Files:
         return existing(self.overwrite)
 
     def writer(self, output: str | None, inputs: Iterable[PathLike] = (), **options: Any) -> RowWriter:
-        """Return what writes the rows of the command; `inputs` are what it reads beside the topics and options."""
+        """Return the writer of the command's rows; `inputs`: files that it reads beside the topics and options."""
         from optsum.corpus.rows.writer import RowWriter
 
         held = [self.topics, *filter(None, [self.config]), *inputs]

@@ -61,7 +61,7 @@ class Loop(AbstractContextManager["Loop"]):
         return self._stack.enter_context(closing(Interrupts().iterate(source, parallel=parallel)))
 
     def write(self, row: Mapping[str, Any], error: str | None = None) -> None:
-        """Write a row; `error` is what went wrong, if something did."""
+        """Write a row; `error`: the reason if it is an error row."""
         self.rows.write(row)
         self.note_error(error)
 
@@ -76,7 +76,7 @@ class Loop(AbstractContextManager["Loop"]):
             self.errors, self._first_error = self.errors + 1, self._first_error or error
 
     def status(self, done: str, lost: str) -> int:
-        """Return the exit status, and say on the standard error output what was not done, or could not be.
+        """Return the exit status, and print why it is not 0.
 
         `done`: what was done, in words. `lost`: what became of the errors.
         """

@@ -290,7 +290,7 @@ def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], neede
         if isinstance(unit, tuple):
             document, sentence = unit
             if not (0 <= document < len(topic.documents) and 0 <= sentence < len(topic.documents[document])):
-                raise InputError(f"an alignment names sentence {sentence} of document {document}, which it has not")
+                raise InputError(f"an alignment names sentence {sentence} of document {document}, which does not exist")
             unit = first[document] + sentence
         if isinstance(unit, int):
             if not 0 <= unit < len(names):

@@ -50,7 +50,7 @@ class ReadAhead(Iterator[T]):
 
 
 def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
-    """Return topics as those of a file, if that is what their path leads to."""
+    """Mark topics as those of a file, so that several may be read ahead, if the path is one of a file."""
     return ReadAhead(topics, path) if os.path.isfile(path) else topics  # noqa: PTH113 - text
 
 
@@ -66,7 +66,7 @@ _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|s
 def topic_given(
     topic: object, summary: object = None, reading: Reading = AS_IS, columns: AnyColumns | None = None
 ) -> object:
-    """Return a topic; if a summary is given, that of a document and this summary, each a text or its sentences."""
+    """Return a topic; with a summary, make one of a document and that summary, each a text or a list of sentences."""
     if summary is None:
         if isinstance(topic, str | os.PathLike):
             if isinstance(topic, os.PathLike) or _PATH.fullmatch(topic) or os.path.exists(topic):  # noqa: PTH110 - text
@@ -148,14 +148,14 @@ def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
 
 
 def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> Any:
-    """Return topics whose columns somebody named, checked one after another; others as they are."""
+    """Read topics by the columns that are named; without any return them unchanged."""
     if columns is None:
         return given
     return topics_of(given, reading._replace(columns=parse_columns(columns)))
 
 
 def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Iterate over topics, whatever they are in; what holds none at all is refused at once.
+    """Iterate over topics from any source; one that can hold none is refused at once.
 
     `given`: a path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any
     iterable of objects, whose columns are named as the keys of a topic, or as those of a well-known data set (article
@@ -169,7 +169,7 @@ def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic
 
 
 def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield topics as they are, and make topics of records; cells of data frames may hold JSON."""
+    """Yield topics unchanged, and make topics of records; cells of data frames may hold JSON."""
     for number, item in enumerate(items):
         if isinstance(item, Topic | BadTopic | Unread):
             yield item  # type: ignore[misc]  # a line, which whoever works on it reads
@@ -233,7 +233,7 @@ def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | B
 
 
 def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
-    """Iterate over what is given: the rows of a data frame as records, and the items of anything else."""
+    """Iterate over the rows of a data frame as records, or over the items of any other iterable."""
     if (rows := _rows_of(given)) is not None:
         return map(_cells, rows)
     _check_splits(given)

@@ -99,7 +99,7 @@ def rebased(topic: Topic, folder: Path) -> Topic:
 
 
 def _seen_from(folder: Path, name: object, source: str) -> object:
-    """Return the name of a file as seen from another folder; one that does not exist stays as it is."""
+    """Return the name of a file relative to another folder; names of missing files are not changed."""
     if not isinstance(name, str) or Path(name).is_absolute() or (path := _existing(name, source)) is None:
         return name
     try:

@@ -91,7 +91,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    r"""Yield what stands between blank lines, which hold white space of any kind, or U+2029.
+    r"""Yield the paragraphs of a text: blank lines (white space of any kind) and U+2029 end them.
 
     Examples
     --------

@@ -181,7 +181,7 @@ def read_systems(
 
 
 def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSystem]:
-    """Do what `read_systems` does, by what was resolved before."""
+    """Read systems as `read_systems` does, with options that were resolved before."""
     folder = Path(path)
     files = [] if path == "-" or not folder.is_dir() else sorted(folder.glob("*/*.txt"))
     summaries = [file for file in files if is_meant(file.name) and is_meant(file.parent.name)]

@@ -48,14 +48,14 @@ _LOG: Final = logging.getLogger("optsum")
 
 
 class Notes:
-    """Says what is uncertain about an input, each kind of doubt once."""
+    """Reports doubts about an input, each kind once."""
 
     def __init__(self, name: str = "", tell: Callable[[str], None] | None = None) -> None:
         self._name, self._tell = name, tell
         self._said: set[str] = set()
 
     def __call__(self, kind: str, sentence: str, *, news: bool = False) -> None:
-        """Say a sentence, if none of its kind was said before; news are no doubt."""
+        """Say a sentence unless one of its kind was said before; `news`: it is information, no warning."""
         if kind in self._said:
             return
         self._said.add(kind)
@@ -90,7 +90,7 @@ class Reading(NamedTuple):
     def of_input(
         self, name: str, columns: str | Mapping[str, str] | None, tell: Callable[[str], None] | None = None
     ) -> Reading:
-        """Return the reading of an input: which of its columns are what, and who hears what is uncertain."""
+        """Return the reading for one input: with its columns, and with a function that is told of doubts."""
         return self._replace(columns=None if columns is None else parse_columns(columns), notes=Notes(name, tell))
 
     def documents(self, text: str, where: str = "documents") -> tuple[Text, ...]:
@@ -120,7 +120,7 @@ def reading_of(
     columns: str | Mapping[str, str] | None = None,
     notes: Notes | None = None,
 ) -> Reading:
-    """Return a reading from what people write for it (`as_topic`)."""
+    """Resolve the options of reading that `as_topic` takes."""
     mapped = None if columns is None else parse_columns(columns)
     if source_words is not None:
         source_words = whole(source_words, "--source-words", least=1, most=10**400, error=OptionError)
@@ -281,7 +281,7 @@ def as_topic(
 
 
 def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
-    """Do what `as_topic` does, by what was resolved before."""
+    """Make a topic as `as_topic` does, with options that were resolved before."""
     if isinstance(obj, Topic):
         return obj
     found = list(topics_of_record(obj, None, reading, source))
@@ -474,7 +474,7 @@ def parse_path(text: str) -> ColumnPath:
 
 
 def split_at(path: ColumnPath) -> tuple[ColumnPath, ColumnPath] | None:
-    """Return what stands before and behind ``[]``; None for a path without."""
+    """Split a path at ``[]``; None for a path without."""
     if "[]" not in path:
         return None
     at = path.index("[]")
@@ -505,7 +505,7 @@ def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[
 
 
 def value_at(record: Any, path: ColumnPath) -> Any:
-    """Return what stands at a path without ``[]``; None where a name is missing."""
+    """Return the value at a path without ``[]``; None where a name is missing."""
     if len(path) > 1 and isinstance(record, Mapping) and (name := dotted(path)) in record:
         return record[name]  # as pandas.json_normalize names columns
     value = record
@@ -544,7 +544,7 @@ TOKENS: Final = frozenset(_COLUMNS["tokens"])
 
 
 def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
-    """Return what to write for a record whose columns are not known, as the end of a message.
+    """Return the advice for a record whose columns are unknown, as the end of a message.
 
     Where only one key is `lacking`, there is nothing to be said unless a column looks like it.
 
@@ -597,7 +597,7 @@ def _text_of(record: Mapping[Any, Any], name: str) -> str:
 
 
 def field_advice(key: str, name: str, value: Any) -> str:
-    """Return what to write for a column of objects with a field that looks like their text, as the end of a message."""
+    """Return the advice for a column of objects that have a field for their text, as the end of a message."""
     path = _text_of({name: value}, name)
     return "" if path == name else f"; --map {key}={path} says which of its fields"
 
@@ -1007,7 +1007,7 @@ def _claims(
     meta: Mapping[str, Any],
     weights: Sequence[Fraction] | None,
 ) -> tuple[Sequence[int | str] | None, int]:
-    """Return what claims are called, if not by their numbers, and how many there are.
+    """Return the names of claims (None if they are numbers), and how many claims there are.
 
     Those that ``meta.abstract_ids`` lists; else as many as there are weights, or sentences of the one reference, or as
     passages name.
@@ -1016,7 +1016,7 @@ def _claims(
     names = meta.get("abstract_ids")
     if names is not None:
         if not isinstance(names, list | tuple) or len(set(map(str, names))) != len(names):
-            raise InputError("meta.abstract_ids is no list of different names; name each claim there once")
+            raise InputError("meta.abstract_ids must be a list of different names; name each claim once")
         return names, len(names)
     if named and all(isinstance(claim, str) for claim in named):
         if weights is not None or len(references) == 1:
@@ -1040,7 +1040,7 @@ def _claims(
 
 
 def _worth(value: object) -> tuple[Fraction, ...] | None:
-    """Return what claims are worth: whole numbers, or decimals as they are written, taken exactly."""
+    """Return the weights of claims as exact fractions."""
     if value is None:
         return None
     found = []

@@ -196,14 +196,14 @@ def _usable(found: Iterator[Topic | BadTopic], *, skip: bool) -> Iterator[Topic]
 
 
 def topics_read(path: PathLike, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Do what `read_topics` does, by what was resolved before."""
+    """Read topics as `read_topics` does, with options that were resolved before."""
     if makes_problems(path):
         return unique_topics(_made(str(path), reading))
     return watched(path, unique_topics(_topics_of_source(open_source(path, reading), reading)))
 
 
 def watched(path: PathLike, items: Iterator[T]) -> Iterator[T]:
-    """Pass on what is read of a path, and say in the end if somebody has written there meanwhile."""
+    """Pass on the items of a path, and warn in the end if the path was changed meanwhile."""
     before = stamp(path)
 
     def passed_on() -> Iterator[T]:
@@ -238,12 +238,12 @@ def _say_changed(path: PathLike, when: str) -> None:
 
 
 def is_program(path: object) -> bool:
-    """Return whether a name says which function makes problems or topics: ``FILE.py:function``, ``module:function``."""
+    """Return whether a name is that of a function that makes problems: ``FILE.py:function``, ``module:function``."""
     return isinstance(path, str) and is_place(path) and not path.startswith(PREFIX) and not Path(path).exists()
 
 
 def makes_problems(path: object) -> bool:
-    """Return whether a name says a function (`is_program`), or a file of a linear program: one problem."""
+    """Return whether a name is that of a function (`is_program`) or of a file with a linear program."""
     if isinstance(path, str | os.PathLike) and str(path).endswith(".py") and Path(path).is_file():
         raise InputError(f"'{path}' is a Python program: name what makes problems in it, as in {path}:FUNCTION.")
     return is_program(path) or (isinstance(path, str | os.PathLike) and _PROGRAM.search(str(path)) is not None)
@@ -444,7 +444,7 @@ def _unread(
 
 
 def _is_nested(raw: bytes) -> bool:
-    """Return whether a line is of optsum's own and has lists of sentences, so that nobody asks what its strings are."""
+    """Return whether a line has optsum's own keys with lists of sentences, which leave no doubts about its strings."""
     return _OWN.match(raw) is not None and all(_NESTED[key].search(raw) for key in _NESTED)
 
 
@@ -457,7 +457,7 @@ def _pair_of(key: bytes) -> re.Pattern[bytes]:
 
 
 def _plain_name(raw: bytes, key: bytes) -> bytes | None:
-    """Return what stands behind a key in the outermost object of a line, if that can be seen without decoding it.
+    """Return the value of a key in the outermost object of a line, if it can be found without decoding.
 
     It can if the key is there once, with printable ASCII as its value, as the first or the last of all.
     """
@@ -616,7 +616,7 @@ def _check_columns(name: str, what: str, columns: Collection[str], names: Collec
 
 
 def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]) -> Reader:
-    """Return what reads a file whose first line that is not blank is `line`."""
+    """Return the reader for a file whose first line that is not blank is `line`."""
     name = name_of(path)
     first = line.removeprefix(codecs.BOM_UTF8).strip()
     if first.startswith(b"{"):
@@ -758,7 +758,7 @@ def _is_object(file: Path) -> bool:
 
 
 def _named_object(file: Path) -> Line:
-    """Return the topic that a file of JSON is; one without an id is called after the file."""
+    """Return the topic in a file of JSON; without an id it is named after the file."""
     source = well_formed(str(file))
     try:
         line = decode(read_text(file, "").encode("utf-8", "surrogatepass"), source)
@@ -777,7 +777,7 @@ def _of_parts(files: list[Path], what: str, columns: Collection[str]) -> Iterato
 
 
 def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
-    """Return topics of what has no records; None for a file of records, and for what is not there."""
+    """Return the topics of a path that holds no records; None for a file of records, or if there is nothing."""
     if (pair := line_pair(path)) is not None:
         return pair_topics(pair, reading)
     if path.is_file():

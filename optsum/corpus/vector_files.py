@@ -69,7 +69,7 @@ def _opened(path: str, _: int) -> ZipFile:
 
 
 def digest_of_vectors(path: str) -> str:
-    """Return what differs where a file or folder of vectors holds others: of the checksums that npz files have."""
+    """Return a digest of a file or folder of vectors, made of the checksums in npz files."""
     place = Path(path)
     found = hashlib.sha256()
     for file in sorted(place.glob("*.npz")) if place.is_dir() else [place]:

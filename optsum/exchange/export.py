@@ -335,9 +335,9 @@ def export_topics(
 
 
 def _folder(folder: str | Path) -> Path:
-    """Return the folder, made and found fit to be written to."""
+    """Make the folder, check that it can be written to, and return it."""
     if str(folder) in {"", "-"}:
-        raise OptionError("An export is a folder of files, and neither nothing nor the standard output is one.")
+        raise OptionError("An export needs a folder, not the standard output: give --output DIR.")
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)

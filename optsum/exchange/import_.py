@@ -158,7 +158,7 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 def _cbc(lines: list[str]) -> SolutionFile:
-    """CBC: number, name, value and reduced cost, with two stars before what breaks a limit."""
+    """CBC: number, name, value and reduced cost, with two stars before violated columns."""
     values: dict[str, float] = {}
     for line in lines[1:]:
         parts = line.replace("**", " ").split()
@@ -244,7 +244,7 @@ class _Imported(Strategy):
 def import_solutions(
     topics: AnyTopics, solutions: str | Path, *, config: str | Path | None = None, **options: Unpack[Keywords]
 ) -> list[Result]:
-    """Read what other programs found for the problems that `optsum.export` wrote.
+    """Read the solutions of other programs for problems that `optsum.export` wrote.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
     for name, value in found.values.items():
         if value and name not in known and re.fullmatch(r"[su]\d+(_\d+)*", name):
             raise InputError(
-                f"{path} chooses {name}, which is no unit of this problem: was it exported with the same options?"
+                f"{path} chooses {name}, which is not a unit of this problem: was it exported with the same options?"
             )
     chosen: list[int] = []
     for unit, label in enumerate(labels):
@@ -352,7 +352,7 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
 
 
 def _check_claim(task: Task, result: Result, found: SolutionFile, path: Path) -> None:
-    """Refuse an objective that is better than what the selection is worth."""
+    """Refuse a claimed objective that is better than the selection's."""
     problem = task.problem
     if found.objective is None or result.key is None or not problem.can(Capability.LINEAR):
         return

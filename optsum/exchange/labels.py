@@ -211,7 +211,7 @@ def label_row(result: Result) -> dict[str, Any]:
 
 
 def label_result(row: Mapping[str, Any]) -> Result:
-    """Return what a row of labels says of the search."""
+    """Rebuild the result that a row of labels was made of."""
     labels = row.get("labels")
     chosen = None if labels is None else [unit for unit, label in enumerate(labels) if label]
     known = {name: row.get(name) for name in _LAST if name != "error"}
@@ -257,7 +257,7 @@ def _labels_of(part: Topic, result: Result, fields: LabelFields) -> dict[str, An
 
 
 def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields) -> dict[str, Any]:
-    """Return what a row says of all optima; nothing is said of sets that are not proven to be optima."""
+    """Return a row's fields about all optima; sets that are not proven to be optimal are not mentioned."""
     known = oracles.proven if fields.nearness is None else oracles.least is not None
     extra: dict[str, Any] = {"count": oracles.count if known else 0, "complete": oracles.complete}
     if fields.nearness is not None:

@@ -36,7 +36,7 @@ _BLOCK: Final = 1 << 20
 
 
 def fingerprint(path: str) -> dict[str, Any]:
-    """Return what a file or folder of topics is recognised by.
+    """Return the fingerprint of a file or folder of topics.
 
     The result: ``path``; ``sha256`` of the bytes, for a folder of the names and bytes of all files in it; ``bytes``. A
     name of the hub has its path alone: what lies there is fetched once, and kept by the package `datasets`.
@@ -73,7 +73,7 @@ def _held(files: Iterable[tuple[Path, str]]) -> dict[str, Any]:
 
 
 def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Formulation]) -> dict[str, Any] | None:
-    """Return what the files that topics name, such as parses, are recognised by.
+    """Return the fingerprint of the files that topics name, such as parses.
 
     The result: ``files``, how many there are; ``sha256`` and ``bytes`` of what they hold, in the order of the topics;
     None if there are none. What cannot be read is passed over: it will be an error row.
@@ -187,7 +187,7 @@ class Experiment:
         return {name: dict(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return what must be the same for a run to be resumed, but for the topics' content."""
+        """Return the settings that must be the same for a run to be resumed; topics are compared apart."""
         return {
             "map": None if self.columns is None else dict(self.columns),
             "cells": [
@@ -327,7 +327,7 @@ def _single_backend(cell: Options) -> Options:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Shard `number` of `of`, from 1; by turns, so that neighbours, which are often alike, are shared out."""
+    """Shard `number` of `of`, from 1. Topics are dealt out in turn, as neighbours are often alike."""
 
     number: int = 1
     of: int = 1
@@ -345,7 +345,7 @@ class Shard:
             return cls()
         match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text.strip(), re.ASCII)
         if match is None or not 1 <= int(match[1]) <= int(match[2]):
-            raise OptionError(f"The shard {text!r:.80} is none: give I/N with I from 1 to N, such as 1/16.")
+            raise OptionError(f"{text!r:.80} is not a shard: give I/N with I from 1 to N, such as 1/16.")
         return cls(int(match[1]), int(match[2]))
 
     def holds(self, topic: int) -> bool:
@@ -353,7 +353,7 @@ class Shard:
         return topic % self.of == self.number - 1
 
     def count(self, topics: int) -> int:
-        """Return how many of a number of topics are in the shard."""
+        """Return how many of the first `topics` topics are in the shard."""
         return len(range(self.number - 1, topics, self.of))
 
     def __str__(self) -> str:

@@ -141,7 +141,7 @@ def noted_inputs(folder: Path) -> list[dict[str, Any]] | None:
 
 
 def sessions_of(folder: Path) -> list[dict[str, Any]]:
-    """Return what each session of a run was made with."""
+    """Return the environment of each session of a run."""
     try:
         held = json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -179,7 +179,7 @@ def _differing(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:
-    """Return what differs between the topics of a run, and what is there now."""
+    """Return a phrase for each difference between the topics of a run and the files as they are now."""
     if len(known) != len(now):
         return [f"{len(known)} files of topics, not {len(now)}"]
     said = []
@@ -280,7 +280,7 @@ def status(folder: PathLike) -> RunStatus:
         If the folder holds no run.
     """
     if not is_run(folder):
-        raise InputError(f"{folder} is no folder of a run: there is no {STORE} in it")
+        raise InputError(f"{folder} is not the folder of a run: there is no {STORE} in it")
     with RowStore(Path(folder) / STORE) as store:
         facts = store.facts()
         done, failed = store.answered()
@@ -335,7 +335,7 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
         raise OptionError("There is nothing to merge: name the folders of shards.")
     for path in paths:
         if not is_run(path):
-            raise InputError(f"{path} is no folder of a run: there is no {STORE} in it")
+            raise InputError(f"{path} is not the folder of a run: there is no {STORE} in it")
     with ExitStack() as stack:
         stores = [stack.enter_context(RowStore(path / STORE)) for path in paths]
         facts = [store.facts() for store in stores]
@@ -376,7 +376,7 @@ def _changed(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> list[str
 
 
 def _check(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> None:
-    """Refuse to merge what is not the same run in different shards."""
+    """Refuse to merge folders that are not different shards of one run."""
     seen: dict[Shard, Path] = {}
     for path, own in zip(paths, facts, strict=True):
         if "identity" not in own:

@@ -132,7 +132,7 @@ def carry_out(
 
 
 class Item(NamedTuple):
-    """One topic in one cell: what is sent to who works."""
+    """One topic in one cell, as it is sent to a worker."""
 
     topic: int
     cell: int
@@ -150,7 +150,7 @@ class RunSettings(NamedTuple):
 
 
 class RunWork(AbstractContextManager["RunWork"]):
-    """A run under way. `total`: topics to be done, once for each cell; None as long as nobody knows."""
+    """A run under way. `total`: topics to be done, once for each cell; None while unknown."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class RunWork(AbstractContextManager["RunWork"]):
         details: bool = False,
     ) -> None:
         if limit is not None and limit < 0:
-            raise OptionError(f"The first {limit} topics are none: give a limit of 0 or more.")
+            raise OptionError(f"A limit of {limit} topics is negative: give 0 or more.")
         self._experiment, self._limit, self._details = experiment, limit, details
         self._shard = Shard.parse(shard)
         self._readers = [self._open(path) for path in experiment.topics]  # what cannot be read is refused first
@@ -266,7 +266,7 @@ class RunWork(AbstractContextManager["RunWork"]):
         return [(path, digest_of_vectors(path)) for path in paths]
 
     def _say_what_changed(self) -> None:
-        """Say, and keep for whoever merges, that somebody has written the topics while they were searched."""
+        """Log and record that topics were changed while they were searched."""
         now = [self._fingerprint(path) for path in self._experiment.topics]
         changed = differing_inputs(self._inputs, now)
         changed += [f"the vectors {path} have changed" for path, was in self._vectors() if self._had[path] != was]
@@ -302,7 +302,7 @@ def _lost(item: Item, settings: RunSettings) -> list[Result]:
 
 
 def _answer(item: Item, results: list[Result], settings: RunSettings) -> CellRows | None:
-    """Return the rows of a topic as they are kept; None of one that Ctrl-C ended, which is done again."""
+    """Return the rows of a topic for the store; None if Ctrl-C ended its search, which is then repeated."""
     if is_interrupted(results):
         return None
     own = {"topics": settings.files[item.file]} if settings.files else {}

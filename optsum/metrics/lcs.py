@@ -35,7 +35,7 @@ class LongestSubsequence(Metric):
     countable: ClassVar[bool] = False
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Refuse: a sentence by itself holds nothing that could be counted."""
+        """Raise an error: common subsequences cannot be counted in one sentence alone."""
         del tokens
         raise UnsupportedError(f"{self} is not made of n-grams, so it has no counts; use rouge-N or rouge-suK")
 

@@ -106,7 +106,7 @@ class Metric(ABC):
         """
 
     def official_keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Return what ROUGE-1.5.5 counts, where that differs."""
+        """Return the keys that ROUGE-1.5.5 counts, where they differ."""
         return self.keys(tokens)
 
     @property

@@ -30,7 +30,7 @@ _ROUNDING = 1e-6  # Of a step: as much as equal vectors may miss the similarity 
 
 @dataclass(frozen=True)
 class Similarity(Metric):
-    """Mean similarity of each reference token to what of the summary is most like it."""
+    """Mean similarity of each reference token to the most similar token of the summary."""
 
     # Similarities are taken from -1 to 1 as ``(1 + s) / 2``, which has the same optima, whatever is negative; otherwise
     # what is below 0 counts 0.

@@ -253,7 +253,7 @@ class Options(Model):
         return reading_of(self)
 
     def spec(self) -> Spec:
-        """Return what is optimized, but for the tokens that a topic may come as."""
+        """Return the specification of the objective, for topics that are no tokens."""
         return _spec(self)
 
     def limits(self) -> Limits:
@@ -403,7 +403,7 @@ def _meant(options: Options) -> str | None:
 
 
 def _check_sense(options: Options) -> None:
-    """Refuse limits of length where the length is minimized, and none where only they keep a summary short."""
+    """Refuse length limits where the length is minimized, and a missing one where only it keeps summaries short."""
     from optsum.coverage.instance import Sense
 
     formulation = options.formulated()

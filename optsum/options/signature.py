@@ -18,7 +18,7 @@ _SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "
 
 
 def signature(options: Options, tokenizer: str) -> str:
-    """Return what two results must have in common to be compared.
+    """Return the settings that two results must share to be compared.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def signature(options: Options, tokenizer: str) -> str:
 
 
 def score_signature(options: ScoreOptions, tokenizer: str) -> str:
-    """Return what two scores must have in common to be compared.
+    """Return the settings that two scores must share to be compared.
 
     Examples
     --------

@@ -86,7 +86,7 @@ def _words(model: type[BaseModel], name: str) -> list[str]:
 
 
 def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
-    """Return in words which values an option takes; a limit far beyond what people give only where it is passed."""
+    """Describe the values that an option takes; very large limits only when they are exceeded."""
     wanted = []
     for each in _alternatives(model, name):
         kind = "a whole number" if each.get("type") == "integer" else "a number"

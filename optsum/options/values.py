@@ -60,7 +60,7 @@ def listed_pairs(value: Any) -> Any:
 
 
 def requires_of(text: str | None) -> Pairs | tuple[tuple[int, int], ...]:
-    """Return pairs of sentences of all topics, from JSON text, or what a file says by topic."""
+    """Return pairs of sentences: from JSON text for all topics, or from a file by topic."""
     if text is None:
         return ()
     if not text.lstrip().startswith("["):
@@ -188,7 +188,7 @@ _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options as they are called here."""
+    """Rename options of other libraries to ours."""
     found: dict[str, Any] = {}
     for name, value in given.items():
         ours = _SAME.get(name, name)
@@ -210,7 +210,7 @@ def our_value(option: str, given: object) -> object:
 
 
 def our_name(name: str) -> UnknownNameError | None:
-    """Return what answers an option, or a flag, that other libraries call so; None for any other name."""
+    """Return the error for an option or flag by its name in other libraries; None for any other name."""
     plain = name.lstrip("-").replace("-", "_")
     if (why := _ELSEWHERE.get(plain)) is not None:
         return UnknownNameError(f"there is no option {name!r} here: {why}")

@@ -65,7 +65,7 @@ def _strategies() -> Table:
 
 
 def _other_formulations() -> dict[str, Mapping[str, Any]]:
-    """Return what the named formulations search, unless it is whole sentences by a metric."""
+    """Return options for each formulation that does not select whole sentences by a metric."""
     found = {name: FORMULATIONS.load(name) for name in FORMULATIONS.builtin}
     asked = {"max_length": 100, "metric": "rouge-2"}
     return {
@@ -136,7 +136,7 @@ def _presets() -> Table:
 
 
 def _functions(functions: Registry[Any]) -> Table:
-    """Return the names of functions, and the first line that each says of itself."""
+    """Return the names of functions, and the first line of each docstring."""
 
     def about(_: str, function: Any) -> list[str]:
         return [(getdoc(function) or "").partition("\n")[0]]

@@ -34,12 +34,12 @@ _quiet = [False]  # Whether only errors are to be said.
 
 
 def is_quiet() -> bool:
-    """Return whether only errors are to be said."""
+    """Return whether only errors are printed."""
     return _quiet[-1]
 
 
 def on_terminal() -> bool:
-    """Return whether people watch the standard error output."""
+    """Return whether the standard error output is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -175,7 +175,7 @@ def count_lines(path: str) -> int | None:
 
 @contextmanager
 def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = False) -> Iterator[None]:
-    """Show what is logged meanwhile, and keep it in a file, with times.
+    """Show log messages while this is entered, and write them to a file, with times.
 
     `verbose`: in a pipe too, where only warnings are shown otherwise. `quiet`: show nothing.
     """

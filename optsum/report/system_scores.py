@@ -102,7 +102,7 @@ class OracleScores:
 
 
 class PackedContexts:
-    """Holds what packers chose against the most that the budget allows.
+    """Compares the choices of packers with the optimum within the budget.
 
     `options`: with a formulation that has no metric, and a budget. `limits`: what is optimized, in words.
     """
@@ -174,7 +174,7 @@ def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> t
         raise InputError("it has human scores, but no selection; give one, or leave it out")
     elif extract.others:
         raise InputError(
-            f"{counted(extract.others, 'passage')} of it is none of topic {topic.id!r}; give a selection, by numbers"
+            f"{counted(extract.others, 'passage')} of it cannot be found in topic {topic.id!r}; select by numbers"
         )
     else:
         called = list(texts_of(topic))
@@ -182,7 +182,7 @@ def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> t
     known = task.numbers()
     unknown = [name for name in names if name not in known]
     if unknown and not (counted_one and not topic.documents and topic.lengths is None):
-        raise InputError(f"the selection names {unknown[0]!r:.40}, which is no passage of topic {topic.id!r}")
+        raise InputError(f"the selection names {unknown[0]!r:.40}, which is not a passage of topic {topic.id!r}")
     return tuple(sorted({known[name] for name in names if name in known})), len(unknown)
 
 
@@ -413,7 +413,7 @@ class SystemScores(Tabular):
         return found
 
     def tables(self) -> list[Table]:
-        """Return the table of systems, that of their oracles if asked for, and that of correlations with people."""
+        """Return the tables of systems, of their oracles if asked for, and of correlations with human scores."""
         oracles = [] if self.oracles is None else [self.oracles.table({row.system: row.oracle for row in self.rows})]
         if self._each:
             table = Table.of(

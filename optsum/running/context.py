@@ -30,7 +30,7 @@ _DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}
 
 
 def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: str | Path | None = None) -> Options:
-    """Return the options of contexts: covers with a budget, of passages as they are, unless others are asked for.
+    """Resolve the options of contexts: by default covers with a budget, whose units are passages.
 
     Lengths are tokens where a tokenizer is named, those that topics give where they give them, and otherwise words,
     which is said.
@@ -64,7 +64,7 @@ def context(
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
-    """Return the passages within a budget that support most claims, and what greedy selection packs beside them.
+    """Return the passages within a budget that support most claims, and beside them the greedy selection.
 
     Parameters
     ----------

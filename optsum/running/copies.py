@@ -49,7 +49,7 @@ CONTEXT: Final = _Context()  # One for all calls: loky starts another pool where
 
 
 def _let_go_of_files() -> None:
-    """Have nothing open that is being written: a file stays locked until all have closed it who have it from one."""
+    """Point files that are open for writing at the null device: a lock lasts until all copies of a file are closed."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in [int(link.name) for link in Path("/proc/self/fd").iterdir()]:
         with suppress(OSError):  # that of the listing itself

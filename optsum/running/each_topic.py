@@ -99,7 +99,7 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
 
 
 def agreed(topic: Topic, setup: Setup) -> int:
-    """Return the number of the reference with which another one agrees best, by what is maximized."""
+    """Return the number of the reference that another reference agrees with best, by the objective."""
     spec = setup.spec_for(topic)
     return agreed_reference(
         topic.references,
@@ -128,7 +128,7 @@ def single_problem(topic: object, setup: Setup) -> Topic:
 
 
 def charged(result: Result, ready: float) -> Result:
-    """Return a result that says how long it took to get ready, unless that was done before."""
+    """Add the seconds of the warm-up to a result, if there was one."""
     return result.changed(timing=replace(result.timing, warm_up_s=ready)) if ready else result
 
 
@@ -214,14 +214,14 @@ def _written(item: object, results: list[Result], row_of: Callable[[Result], dic
 
 
 def _digested(results: list[Result], topic: object) -> list[Result]:
-    """Return results of which the first says what text it was made of."""
+    """Add the digest of the topic to its first result."""
     if not isinstance(topic, Topic):
         return results
     return [results[0].changed(extra={**results[0].extra, INPUT: digest(topic)}), *results[1:]]
 
 
 def digest(topic: Topic) -> str:
-    """Return what the text of a topic is recognised by: 20 hexadecimal digits for most topics."""
+    """Return a hash of the text of a topic: 20 hexadecimal digits for most topics."""
     texts = (*topic.documents, *topic.references)
     others = (topic.cover, topic.parses, topic.weights, topic.lengths, topic.problem)
     try:
@@ -292,7 +292,7 @@ def _is_there(topics: AnyTopics) -> bool:
 
 
 def read_together(items: list[AnyRead | AnyTopic], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
-    """Return topics, read; in place of those that were searched together, what is `Answered` of them."""
+    """Read topics, and search together those that can be: each of these is returned as `Answered`."""
     read = list(map(read_topic, items))
     if not is_ready(setup):
         return items
@@ -341,7 +341,7 @@ def search_topic(
 
 
 def attempt(part: Topic, setup: Setup, run: Callable[[], Result]) -> Result:
-    """Return what `run` does, or an error or interrupted result in its place."""
+    """Call `run`; if it raises, return an error or an interrupted result."""
     try:
         return run()
     except KeyboardInterrupt:  # outside the search, which knows what to do with it
@@ -391,7 +391,7 @@ def _codes(setup: Setup) -> tuple[IntArray, IntArray] | None:
 
 @postponing()
 def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
-    """Return the items, but in place of topics whose optimum was proven what is `Answered` of them.
+    """Search topics together; return the items, those whose optimum was proven as `Answered`.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ class Dask(Crew):
             client.close(timeout=2)
 
     def _wait_for_workers(self) -> None:
-        """Wait for a first worker, as long as it takes; a queue may have to be passed first."""
+        """Wait for a first worker without a limit, as it may have to queue for a machine."""
         from distributed import TimeoutError as LateError
 
         limit = _FIRST_S
@@ -183,7 +183,7 @@ class Dask(Crew):
         return ours
 
     def _pass_on(self, theirs: Any, ours: Future[Any]) -> None:
-        """Hand over what became of a task; whatever happens, whoever waits for it gets an answer."""
+        """Pass the outcome of a task on to its future, which always gets a result or an exception."""
         from distributed.scheduler import KilledWorker
 
         try:
@@ -220,13 +220,13 @@ class Dask(Crew):
             self._client.run(interrupt_here, name, wait=False)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
-        """Give up what is under way."""
+        """Cancel all work."""
         del futures  # a client that leaves takes its own with it
         self._stack.close()
 
 
 def _key_of_run(distributed: Any) -> Any:
-    """Return a key and its certificate, which nobody else has: whoever reaches a scheduler has code run by it."""
+    """Return a key and certificate of this run alone, as a scheduler runs the code of anyone who can reach it."""
     try:
         return distributed.Security.temporary()
     except ImportError as error:
@@ -304,7 +304,7 @@ class Local(Crew):
         interrupt_processes(self._executor)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
-        """Give up what is under way."""
+        """Cancel all work."""
         del futures
         if self._executor is not None:
             with warnings.catch_warnings():  # that there is no pgrep to find a process's own processes with
@@ -378,7 +378,7 @@ class Results(Connection):
         return super()._recv(size, self._next)  # type: ignore[misc]
 
     def _next(self, handle: int, size: int) -> bytes:
-        """Return what there is of a message; once a process has died and nothing more comes, nobody completes it."""
+        """Return the available bytes of a message; raise `EOFError` if a sender has died and nothing more comes."""
         senders = {process.sentinel: process for process in list(self._processes.values())}
         while handle not in (ready := wait([handle, *senders])):
             idle = [sentinel for sentinel in ready if senders[sentinel].exitcode == 0]
@@ -449,7 +449,7 @@ class Given(Crew):
         interrupt_processes(self._executor)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
-        """Give up what is under way."""
+        """Cancel all work."""
         _cancel(futures)
         if self._make is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
@@ -467,7 +467,7 @@ AnyExecutor: TypeAlias = "Executor | Callable[[], Executor]"
 def crew_of(
     options: Options, executor: AnyExecutor | None = None, *, apart: bool = False, copied: bool = False
 ) -> Crew | None:
-    """Return who works.
+    """Return the processes that do the work; None for this process.
 
     `apart`: whether to work in a process of its own even where one is enough. `copied`: whether processes of this
     machine may begin as copies of this one.

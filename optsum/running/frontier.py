@@ -73,7 +73,7 @@ class Walk:
         setup.strategy.prepare(problem)
 
     def greedy(self) -> list[Piece] | None:
-        """Return what greedy search reaches at each length, ascending; None if the time limit comes first."""
+        """Return the values of greedy search at each length, ascending; None if the time limit comes first."""
         reached = list(self._searched() if self._problem.min_length else self._climbed())
         if len(reached) < len(self._lengths):
             return None
@@ -86,7 +86,7 @@ class Walk:
         return found
 
     def _climbed(self) -> Iterator[Key | None]:
-        """Yield what greedy search reaches, descending, by as few climbs as are needed."""
+        """Yield the values of greedy search, descending, with as few climbs as possible."""
         problem = self._problem
         coverage = problem.lighter.coverage if problem.can(Capability.COVERAGE) else None
         if coverage is None or coverage.rows or arrays_of(coverage) is None:
@@ -101,7 +101,7 @@ class Walk:
             yield max(worth[units] for units in found)
 
     def _searched(self) -> Iterator[Key | None]:
-        """Yield what greedy search reaches, descending."""
+        """Yield the values of greedy search, descending, by a search for each length."""
         strategy: Strategy = STRATEGIES.create(DEFAULT_HEURISTIC, {})
         strategy.prepare(self._problem)
         for length in reversed(self._lengths):
@@ -121,7 +121,7 @@ class Walk:
             yield key
 
     def run(self) -> Result:
-        """Solve what must be solved, and return the result of the largest length."""
+        """Solve as many lengths as the steps need, and return the result of the largest."""
         number, upper, first = len(self._lengths) - 1, None, None
         while number >= 0 and not self._too_short(number):
             result = self._solved(self._lengths[number], upper)
@@ -151,7 +151,7 @@ class Walk:
         return first
 
     def _descend(self, number: int, upper: Key) -> tuple[int, Key]:
-        """Prove what is below a length together, where the strategy can; return how far that went, and the best there.
+        """Prove smaller lengths in one search, where the strategy can; return the last one proven and its value.
 
         Ctrl-C raises `Stopped`; of a limit that comes the search of that length by itself says so.
         """
@@ -182,7 +182,7 @@ class Walk:
         return number, upper
 
     def _verify(self, piece: Piece) -> None:
-        """Hold what several lengths together claim of one against the independent scorer."""
+        """Check a piece that was found for several lengths together by the independent scorer."""
         if piece.selection is None:
             return
         seen, length = self._problem.evaluate(piece.selection), self._problem.length(piece.selection)
@@ -224,7 +224,7 @@ class Walk:
             self._pieces.append(piece)
 
     def _add_bands(self, number: int, upper: Key | None, result: Result) -> None:
-        """Add what is proven of the lengths that a limit left unsolved: a bound, and the best selection known."""
+        """Add the lengths that a limit left unsolved, each with a proven bound and the best selection known."""
         bound, sense = upper, self._problem.sense
         if result.bound_key is not None:
             bound = sense.tighter(bound, result.bound_key)
@@ -245,7 +245,7 @@ class Walk:
             self._add(Piece(at, at, best and best[1], bound, best and best[2]))
 
     def pieces(self) -> list[Piece]:
-        """Return what is known, ascending."""
+        """Return the pieces, ascending."""
         return self._pieces[::-1]
 
     def _value(self, key: Key | None) -> float | None:
@@ -302,7 +302,7 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
 def _by_multipliers(
     problem: Problem, at: int, lengths: Sequence[int], deadline: Deadline, found: dict[int, Key]
 ) -> None:
-    """Lower what is known of every length by the multipliers of the relaxation at one."""
+    """Tighten the bounds of all lengths by the multipliers of the relaxation at one of them."""
     relaxation = relax(problem.within(at).linear_model, deadline)
     if relaxation is None:
         return

@@ -42,7 +42,7 @@ _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Setup:
-    """Options, resolved into the parts of a search. It is pickled as its options, and made anew by who unpickles it."""
+    """Options, resolved into the parts of a search; pickled as the options alone, and resolved again when unpickled."""
 
     options: Options  # What it was made from.
     formulation: Formulation
@@ -87,7 +87,7 @@ class Setup:
         return setup_of, (self.options,)
 
     def spec_for(self, topic: Topic) -> Spec:
-        """Return what is optimized on a topic."""
+        """Return the specification for a topic: that of tokens if it comes as tokens, with its own maximum length."""
         tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
         spec = self.spec_of_tokens if tokens else self.spec
         return replace(spec, max_length=_length_of_references(topic, spec)) if self.as_reference else spec
@@ -270,7 +270,7 @@ def _search_hopeful(
 
 
 def _merged(quick: Result, result: Result) -> Result:
-    """Return the exact result of a reference, or what was found before if that is better; times are summed."""
+    """Return the better of the exact and the earlier result of a reference; times are summed."""
     if quick.key is not None and (result.key is None or quick.key > result.key):
         result = quick.changed(termination=result.termination, detail=result.detail, statistics=result.statistics)
     return result.changed(
@@ -296,7 +296,7 @@ def for_each_reference(
     unsearched: Callable[[Topic], T],
     result_of: Callable[[T], Result],
 ) -> list[tuple[int, T]]:
-    """Return what `answer` says of each reference; one that has nothing to count cannot be the best.
+    """Return `answer` for each reference, but for those that have nothing to count.
 
     After Ctrl-C the other references are not searched, but what is `unsearched` of them is in the list: nothing is
     known of all references then. `result_of` an answer tells whether it was interrupted.
@@ -321,7 +321,7 @@ def for_each_reference(
 
 
 def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
-    """Yield the setup of each reference's problem in turn: a time limit is of all, and what is left is split evenly.
+    """Yield a setup for each reference in turn; the time that is left is split evenly among those to come.
 
     It is counted from when the first is asked for.
     """
@@ -333,7 +333,7 @@ def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
 
 
 def best_result(results: Sequence[tuple[int, Result]]) -> Result:
-    """Return the result of the reference that gives most (the first of equals), as that of all of them.
+    """Return the best result of all references (the first of equals) as the result of the topic.
 
     It is optimal only if no other reference can give more: each is solved, or its bound is not above. The bound is the
     largest; times and counts are summed. ``reference`` says which it is, ``reference_objectives`` what each gives.
@@ -653,7 +653,7 @@ def _made_ready(setup: Setup, small: Options) -> float:
 
 
 def _try_parts(setup: Setup) -> None:
-    """Refuse what is not served, and get a strategy of ours ready by the smallest instance there is."""
+    """Refuse combinations that are not served; warm a strategy of ours up on the smallest instance."""
     if setup.formulation.has_metric:
         setup.formulation.serves.check(setup.formulation.name, setup.spec)
     if is_ours(setup.strategy):
@@ -671,7 +671,7 @@ def _tiny(sense: Sense) -> CoverageProblem:
 
 
 def _prepare(setup: Setup) -> None:
-    """Let everything be prepared that a search of the tiny topic takes, or all there is if it is no topic for it."""
+    """Load the kernels for a search of the sample topic, or all kernels if the formulation cannot use it."""
     try:
         problem = build(SAMPLE, setup).problem
     except InputError:

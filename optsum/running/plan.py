@@ -61,7 +61,7 @@ class Plan:
         return [self.searcher_of(variant) + self.limit_of(variant) for variant in self.variants]
 
     def searcher_of(self, variant: Options) -> str:
-        """Return what searches: a strategy, and its solver where several are compared."""
+        """Return the strategy's name, with its solver where several are compared."""
         if not self.backends or not takes_backend(variant.strategy):
             return variant.strategy
         alike = sum(name == variant.backend for name, _ in self.backends) > 1
@@ -210,7 +210,7 @@ def check_exact(strategy: str) -> None:
 
 
 def _serving(base: Options, among: Sequence[str]) -> str:
-    """Return the first strategy that proves: of those `among` that are compared, of the preset, or of all."""
+    """Return the first exact strategy: one of `among`, else that of the preset, else any."""
     for name in (*among, base.strategy, *STRATEGIES.builtin):
         if name not in STRATEGIES.names() or not STRATEGIES.load(name).exact:
             continue
@@ -257,14 +257,14 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
 
 
 def each_seed(options: Options, seeds: Sequence[int]) -> list[Options]:
-    """Return options with each of the seeds, where the strategy proves nothing; as they are otherwise."""
+    """Return the options once for each seed; those of an exact strategy once, unchanged."""
     if not seeds or STRATEGIES.load(options.strategy).exact:
         return [options]
     return [options.model_copy(update={"seed": seed}) for seed in seeds]
 
 
 def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
-    """Return the longest of several time limits, and all of them, from the shortest; a single one as it is, and none.
+    """Read time limits; return the longest, and all of them in ascending order if there are several.
 
     `given`: seconds; as text joined by commas.
     """
@@ -286,7 +286,7 @@ def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
 
 
 def each_limit(options: Options, limits: Sequence[float]) -> list[Options]:
-    """Return options with each of the time limits, as they are where there are none."""
+    """Return the options once for each time limit; once, unchanged, if there is none."""
     return [options.model_copy(update={"time_limit": limit}) for limit in limits] or [options]
 
 

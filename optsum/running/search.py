@@ -204,7 +204,7 @@ def _greedy() -> Strategy:
 
 
 def _start_greedily(run: Run, deadline: Deadline) -> None:
-    """Let a run hold what greedy search finds by a deadline, in what is left of the evaluations."""
+    """Start a run with the selection of greedy search, within a deadline and the evaluations that are left."""
     greedy = _greedy()
     greedy.prepare(run.problem)
     most = run.limits.evaluations

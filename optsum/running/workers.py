@@ -92,7 +92,7 @@ class Crew(ABC):
         """Give up what is under way, and leave no process behind that was started for this."""
 
     def close(self) -> None:
-        """Let go, when all is done; what may serve a next call stays."""
+        """Release the workers when all is done; they may stay for the next call."""
         self.end()
 
 
@@ -142,7 +142,7 @@ class _Interrupts:
         return self.came or name in self._ended
 
     def end(self, name: str) -> None:
-        """Interrupt the threads that work for a run, each as soon as it is not amid what must not be left half-way."""
+        """Interrupt the threads that work for a run, each as soon as it is safe to."""
         self._ended.add(name)
         threading.Thread(target=self._interrupt, args=(name,), daemon=True).start()
 
@@ -159,7 +159,7 @@ class _Interrupts:
 
     @contextmanager
     def working(self, name: str) -> Iterator[None]:
-        """Let Ctrl-C end what is done meanwhile, here."""
+        """Let Ctrl-C interrupt this thread while this is entered."""
         thread = threading.get_ident()
         try:
             self._working[thread] = name
@@ -183,7 +183,7 @@ _interrupts = _Interrupts()
 
 
 def interrupt_here(name: str) -> None:
-    """End the work of a run in this process, and what is sent to it later."""
+    """Interrupt the work of a run in this process, now and whenever more of it arrives."""
     _interrupts.end(name)
 
 
@@ -218,7 +218,7 @@ def limit_memory(size: int) -> None:
 
 
 def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
-    """Return what becomes of a batch, or of its beginning if it takes longer than `LONG_S`."""
+    """Work on a batch; after `LONG_S` seconds return the answers so far."""
     began = perf_counter()
     answers: list[Answer] = []
     with _interrupts.working(job.name):
@@ -292,7 +292,7 @@ def in_order(
 
 
 def _ahead(items: Iterable[Item], together: Callable[[list[Item]], list[Any]]) -> Iterator[Any]:
-    """Yield what is worked on in place of the items; if reading fails, that is raised after what was read before."""
+    """Yield prepared items; if reading fails, raise the error after the items that were read before it."""
     source, failed = iter(items), None
     while failed is None:
         read: list[Item] = []
@@ -313,7 +313,7 @@ def as_done(
     lost: Callable[[Item], list[Result]],
     answer: Callable[[Item, list[Result]], Answer],
 ) -> Generator[list[Answer], None, None]:
-    """Yield what there is whenever something is: answers in the order in which they come.
+    """Yield answers as soon as there are any, in the order in which they come.
 
     `answer`: makes of an item and its results what is yielded; it runs where the work is done.
     """
@@ -357,7 +357,7 @@ class _Stream(Generic[Item, Answer]):
         return number
 
     def _ready(self) -> list[int]:
-        """Wait, and return the next batches: the first one if the order counts, otherwise every finished one."""
+        """Wait, and return the batches that are ready: the first if order matters, otherwise all that are finished."""
         if self._ordered:
             first = next(iter(self._under_way))
             self._wait([self._under_way[first][1]])
@@ -377,7 +377,7 @@ class _Stream(Generic[Item, Answer]):
             yield from self._once_more(list(self._under_way) if self._crew.falls_together else [number])
             return
         except CancelledError:
-            raise ExecutorError("The executor has cancelled what it was given: look whether it still runs.") from None
+            raise ExecutorError("The executor has cancelled its work: check that it still runs.") from None
         a_second = min(_MOST_A_SECOND, len(done.answers) / max(done.seconds, 1e-6))
         self._size = max(1, int(self._crew.batch_s * a_second))
         if not done.interrupted and (rest := batch[len(done.answers) :]):
@@ -392,7 +392,7 @@ class _Stream(Generic[Item, Answer]):
             raise KeyboardInterrupt
 
     def _once_more(self, numbers: list[int]) -> Iterator[list[Answer]]:
-        """Repeat the items that a crash has lost one by one, so that only an item that crashes again fails."""
+        """Repeat the items that a crash has lost, one at a time, so that only those fail that crash again."""
         for number in numbers:
             future = self._under_way[number][1]
             if future.done() and not future.cancelled() and future.exception() is None:

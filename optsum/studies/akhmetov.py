@@ -129,7 +129,7 @@ def over_seeds(study: Study, method: str, score: str) -> float | None:
 
 
 def of(study: Study, method: str, metric: str) -> list[Row]:
-    """Return what a method found by searching a metric, a row a topic: with several seeds their mean."""
+    """Return the results of a method that searched a metric, a row a topic: with several seeds their mean."""
     by_topic = grouped((row["id"], row) for row in study.of("found", method=method, metric=metric))
     means = [name for name in ("f1", "f1_rouge-2", "sentences", "seconds") if metric == "rouge-1" or "_" not in name]
     return [
@@ -313,7 +313,7 @@ class AkhmetovStudy(Study):
         }
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return what makes the rows of a topic: its sizes, what each method found, its systems."""
+        """Return the function that makes the rows of a topic: its sizes, the result of each method, its systems."""
         return partial(_rows, setups=self._setups(), baselines=self._baselines)
 
     @property
@@ -321,7 +321,7 @@ class AkhmetovStudy(Study):
         return [name.strip() for name in self.baselines.split(",") if name.strip()]
 
     def wants(self, topic: Topic) -> bool:
-        """Return whether the filters keep a topic; what cannot be used is said elsewhere."""
+        """Return whether the filters keep a topic; unusable ones are kept, and reported later."""
         if not topic.references or not topic.sentences:
             return True
         limits = {name: getattr(self, name) for name in _PAPER}
@@ -500,7 +500,7 @@ def _sizes(topic: Topic) -> Row:
 
 
 def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> Iterator[Row]:
-    """Yield what each method found with each seed; where the optimum is not proven, the best of all stands there."""
+    """Yield the result of each method and seed; an unproven optimum is replaced by the best result of all."""
     best = max((result for _, result in results), key=lambda result: result.objective or 0.0)
     for method, result in results:
         if result.selection is None and method != OPTIMUM:

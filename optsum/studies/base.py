@@ -53,7 +53,7 @@ Summary = TypeVar("Summary")
 
 @dataclass(frozen=True, slots=True)
 class Submitted(Topic):
-    """A topic with what systems made of it.
+    """A topic with the summaries of systems.
 
     Attributes
     ----------
@@ -110,13 +110,13 @@ class Submissions:
         return digest.hexdigest()
 
     def name_of(self, topic: Topic) -> str:
-        """Return what systems call a topic: what they have for ``t`` serves all of ``t#0``, ``t#1``, ... of `align`."""
+        """Return the name of a topic in systems' files: ``t`` for each of ``t#0``, ``t#1``, ... that `align` makes."""
         if topic.id not in self.topics and "align" in topic.meta:
             return topic.id.rpartition("#")[0] or topic.id
         return topic.id
 
     def with_systems(self, topic: Topic) -> Submitted:
-        """Return a topic with what systems made of it."""
+        """Return a topic with the summaries of systems."""
         return Submitted.of(topic, list(self.topics.get(self.name_of(topic), {}).values()))
 
 
@@ -159,7 +159,7 @@ class Cut:
         return kept[: _last(list(map(len, kept)))]
 
     def system(self, system: System, text: Sequence[Sentence]) -> System:
-        """Return a system with the sentences that count at least in part, each as a whole: an extract stays one."""
+        """Return a system with each sentence that counts at least in part, uncut, so that extracts stay extracts."""
         count = len(self.text(text))
         selection = system.selection
         if selection is not None and len(selection) == len(text):
@@ -191,7 +191,7 @@ def summaries_of(
 
 
 def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
-    """Return the sentences of a summary; as `text_of`, where human scores alone do not do.
+    """Return the sentences of a summary, as `text_of`; one with human scores alone is refused.
 
     Raises
     ------
@@ -295,11 +295,11 @@ class Study(Tabular):
 
     @abstractmethod
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return what makes the rows of a topic; pickled if there are several workers."""
+        """Return the function that makes the rows of a topic; pickled if there are several workers."""
 
     @abstractmethod
     def tables(self) -> list[Table]:
-        """Return the paper's tables, of our values alone; what a table lacks, its caption says."""
+        """Return the paper's tables with our values alone; captions say what is missing."""
 
     def shown_tables(self) -> list[Table]:
         """Return the paper's tables, with its own values beside ours if they are asked for."""
@@ -307,7 +307,7 @@ class Study(Tabular):
         return [_beside(table, self.papers_values()) for table in tables] if self.paper else tables
 
     def papers_values(self) -> Mapping[str, Any]:
-        """Return what the paper's own tables say of the data that ours are held against (`papers`)."""
+        """Return the values of the paper's own tables for the data that is compared (`papers`)."""
         return papers()[self.name]
 
     @abstractmethod
@@ -370,7 +370,7 @@ class Study(Tabular):
         return self
 
     def _pending(self, topics: AnyTopics, used: set[str]) -> Iterator[Topic | BadTopic]:
-        """Yield the topics that are still to be done, each with what systems made of it."""
+        """Yield the topics that are still to be done, each with the summaries of systems."""
         for topic in checked_texts(topics, "study"):
             if isinstance(topic, BadTopic):
                 used.add(topic.id or "")
@@ -404,7 +404,7 @@ class Study(Tabular):
         return [*self.failures, *(row["error"] for row in self.of(REFUSED)), *self.unmatched]
 
     def to_rows(self) -> list[Row]:
-        """Return what the tables are made of, as JSON."""
+        """Return the rows that the tables are made of, as JSON."""
         return self.rows
 
     def of(self, kind: str, **values: object) -> list[Row]:
@@ -437,7 +437,7 @@ class Study(Tabular):
         return []
 
     def caption(self) -> list[str]:
-        """Return what is said below every table and figure: how many topics, the settings, what was left out."""
+        """Return the lines below every table and figure: number of topics, settings, what was left out."""
         limit: float | None = getattr(self, "time_limit", None)
         limited = "no time limit" if limit is None else f"{limit:g} s a search"
         exact: float | None = getattr(self, "exact_time_limit", None)
@@ -464,7 +464,7 @@ class Study(Tabular):
 
 @cache
 def papers() -> Mapping[str, Mapping[str, Any]]:
-    """Return what the papers' own tables say: by study and part of a title, by row, by heading."""
+    """Return the values of the papers' own tables, by study and part of a title, by row, by heading."""
     return tomllib.loads(files("optsum.studies").joinpath("papers.toml").read_text(encoding="utf-8"))
 
 
@@ -519,7 +519,7 @@ def searched(topic: Topic, setup: Setup) -> Result:
 
 
 def without_interruption(result: Result) -> Result:
-    """Return a result as it is; that of an interrupted search is no answer, but raises `KeyboardInterrupt`."""
+    """Return a result; raise `KeyboardInterrupt` if its search was interrupted."""
     if result.termination is Termination.INTERRUPTED:
         raise KeyboardInterrupt
     return result

@@ -88,7 +88,7 @@ class CompressiveStudy(Study):
         }
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return what makes the rows of a topic: its references, its oracles, its systems."""
+        """Return the function that makes the rows of a topic: its references, its oracles, its systems."""
         return partial(_rows, setups={name: setup for name, (setup,) in self._setups().items()}, cut=self._cut)
 
     @property
@@ -114,7 +114,7 @@ class CompressiveStudy(Study):
         return [*unproven([row["status"] != Status.OPTIMAL for row in held]), *left]
 
     def tables(self) -> list[Table]:
-        """Return Table 1 with what the oracles consist of, what compression gains, Table 2, summaries side by side."""
+        """Return Table 1 with details of the oracles, the gain of compression, Table 2, and summaries side by side."""
         topics = list(dict.fromkeys(row["id"] for row in self.of("oracle")))
         rated = [self.ratings()] if self._rated() else []
         return [self.recall(), self.gains(), *rated, *map(self.summaries, topics[: self.show])]

@@ -56,7 +56,7 @@ _LIMITS: Final = (ANY_TEXT, COMPRESSIVE, EXTRACTIVE)
 
 @dataclass(kw_only=True)
 class GapStudy(Study):
-    """Hold extracts, compressions, heuristics and systems against the best that any text could do.
+    """Compare extracts, compressions, heuristics and systems with the best that any text could do.
 
     Topics with a parse of each sentence have compressive oracles. Summaries of systems that are longer are cut.
     """
@@ -116,7 +116,7 @@ class GapStudy(Study):
         return [options for (line, _), seeded in self._searches.items() if line != COMPRESSIVE for options in seeded]
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return what makes the rows of a topic: one for each line, metric and seed."""
+        """Return the function that makes the rows of a topic: one for each line, metric and seed."""
         return partial(_rows, setups=self._setups(), vocabulary=self.vocabulary)
 
     def about(self) -> str:
@@ -203,7 +203,7 @@ class GapStudy(Study):
 
 
 def _row(line: str, metric: str, value: float | None, bound: float | None = None, seed: int | None = None) -> Row:
-    """Return a row; the bound is what the line is proven not to pass, None for what is merely found.
+    """Return a row; the bound is a proven upper limit of the line, None for heuristics.
 
     The value is None where time was over before anything was found.
     """
@@ -211,7 +211,7 @@ def _row(line: str, metric: str, value: float | None, bound: float | None = None
 
 
 def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], vocabulary: bool) -> list[Row]:
-    """Return the recalls of a topic by line and metric, and what could not be used."""
+    """Return the recalls of a topic by line and metric, and a row for each summary that cannot be used."""
     with_references(topic)
     rows: list[Row] = []
     for (line, metric), seeded in setups.items():

@@ -159,7 +159,7 @@ class HiraoStudy(Study):
         }  # fmt: skip
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return what makes the rows of a topic: its size, its problems, its extracts and its systems."""
+        """Return the function that makes the rows of a topic: its size, its problems, its extracts and its systems."""
         return partial(_rows, setups=self._setups(), cut=self.cut, extracts=self.extracts)
 
     def papers_values(self) -> Mapping[str, Any]:
@@ -585,7 +585,7 @@ def large(value: float) -> str:
 
 
 def _of_problems(study: HiraoStudy, name: str) -> Callable[[str, str], dict[str, float]]:
-    """Return what gives the scores of a setting and a metric by topic: the mean over its references."""
+    """Return a function from a setting and a metric to the scores by topic, each a mean over its references."""
 
     def found(setting: str, metric: str) -> dict[str, float]:
         by_topic = grouped((row["id"], row[name]) for row in study.of_problems(metric, setting, every=False))

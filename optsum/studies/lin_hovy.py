@@ -87,7 +87,7 @@ def compression_ratio(summary_words: int, document_words: int) -> float:
 
 
 def linear_trend(values: Sequence[float | None]) -> list[float]:
-    """Return the least-squares line through values at 0, 1, 2, ...; those that are missing are left out."""
+    """Return the least-squares line through values at 0, 1, 2, ...; missing ones are left out."""
     places = [place for place, value in enumerate(values) if value is not None]
     known = [value for value in values if value is not None]
     if len(known) < 2:
@@ -139,7 +139,7 @@ DIFFERENCES: Final = (("MaxH", "AvgH"), ("MaxH", "MinH"), ("FT", "E150"), ("E150
 
 @dataclass(kw_only=True)
 class LinHovyStudy(Study):
-    """Hold oracle extracts of 100 and 150 words against the full text, people, the lead and systems.
+    """Compare oracle extracts of 100 and 150 words with the full text, people, the lead and systems.
 
     The reference of a document is the human summary with which another one agrees best (`reference`); a single
     reference is that one. Documents of more than 30 sentences have no oracle extract, as in the paper, but everything
@@ -179,7 +179,7 @@ class LinHovyStudy(Study):
         return {**windows, LEAD: [resolve(lead)]}
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return what makes the rows of a document: one with all scores, and one for each system."""
+        """Return the function that makes the rows of a document: one with all scores, and one for each system."""
         setups = {name: setup for name, (setup,) in self._setups().items()}
         return partial(_rows, setups=setups, most=self.max_sentences, cut=self._cut, reference=self.reference)
 
@@ -192,7 +192,7 @@ class LinHovyStudy(Study):
         return [self.scores(), self.differences(), self.sizes()]
 
     def figures(self) -> list[Figure]:
-        """Return the means as bars, and Figures 4 to 9, as far as there are people who agree or not."""
+        """Return the means as bars, and Figures 4 to 9 if there are documents with several human summaries."""
         systems = [f"T: {name}" for name in self.systems]
         return [
             Figure.of_table("means", self.scores(), (), "unigram co-occurrence"),
@@ -247,7 +247,7 @@ class LinHovyStudy(Study):
         return found
 
     def methods(self) -> list[str]:
-        """Return what some document has a score of, in the order of the tables."""
+        """Return the methods that some document has a score of, in the order of the tables."""
         documents = self.documents()
         names = (*ROWS, *(f"T: {name}" for name in self.systems))
         return [name for name in names if any(one.get(name) is not None for one in documents)]

@@ -416,7 +416,7 @@ class Tsc3Study(Study):
         return {BEST: [options]}
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return what makes the rows of a topic: one for each system, the baseline and the minimum cover."""
+        """Return the function that makes the rows of a topic: of each system, the baseline and the minimum cover."""
         return partial(_rows, setup=self._setups()[BEST][0], lead=self.lead, larger=self.other_sizes == "larger")
 
     @classmethod
@@ -429,7 +429,7 @@ class Tsc3Study(Study):
         return f"minimum covers by {self.strategy}; Coverage and Precision of sentences, answers in texts"
 
     def lacking(self) -> list[str]:
-        """Return a sentence that says how many abstract sentences have no alternative, if any."""
+        """Return how many abstract sentences have no alternative, in words."""
         without = {row["id"]: len(row["uncoverable"]) for row in self.of("score") if "uncoverable" in row}
         if not (count := sum(without.values())):
             return []
@@ -477,7 +477,7 @@ def _system(system: System, scored: Callable[[System], Row]) -> Iterator[Row]:
 
 
 def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger: bool) -> Row:
-    """Return the score of a summary: of an extract, of its answers, and what people said of it."""
+    """Return the scores of a summary: as an extract, by its answers, and by people."""
     row: Row = {
         "kind": "score",
         "system": system.system,

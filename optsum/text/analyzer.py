@@ -102,7 +102,7 @@ class Analyzer:
         return [token for token in self.counted(words) if token is not None]
 
     def counted(self, words: Iterable[str]) -> Iterator[str | None]:
-        """Return what is counted for each word that the tokenizer gives; None if it is dropped."""
+        """Return the counted form of each word of the tokenizer; None if it is dropped."""
         return map(self._table().__getitem__, words)
 
     def _table(self) -> _WordTable:

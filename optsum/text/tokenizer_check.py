@@ -45,7 +45,7 @@ _ADVICE: Final = {
 def tokenizer_check(
     sentences: Iterable[Sentence], analyzer: Analyzer, language: str = "en", *, in_words: bool = False
 ) -> str | None:
-    """Return a sentence that says how an analysis spoils a text, or None.
+    """Return a warning if the text analysis damages a text; None otherwise.
 
     `language`: of the text, as far as anyone has said. `in_words`: whether the length of the summary is limited in
     words. The result: if more than a tenth of the text is words of which letters are thrown away, or of a script
@@ -99,7 +99,7 @@ def tokenizer_check(
 
 
 def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:
-    """Return a sentence that says why a tokenizer cannot read a topic, of which it leaves almost nothing; or None.
+    """Return why a tokenizer cannot be used on a topic, of which it would keep almost nothing; None if it can.
 
     `texts`: the documents and the references; none of them may be lost. `tokenizer`: its name.
     """
@@ -124,7 +124,7 @@ def _mostly_plain(text: str) -> bool:
 
 
 def _raw(sentences: Iterable[Sentence]) -> tuple[list[str], str]:
-    """Return sentences as they are written, and all of them in one."""
+    """Return the raw text of each sentence, and all of them joined."""
     texts: list[Any] = list(sentences)
     try:
         joined = "".join(texts)  # which refuses a tuple of tokens

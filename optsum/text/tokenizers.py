@@ -29,7 +29,7 @@ class Tokenizer(NamedTuple):
 
 
 def raw_text(sentence: Sentence) -> str:
-    """Return a sentence as it is written; tokens are joined by blanks."""
+    """Return the text of a sentence; tokens are joined by blanks."""
     return sentence if isinstance(sentence, str) else " ".join(sentence)
 
 
@@ -208,7 +208,7 @@ def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
             if start < 0:
                 raise UnsupportedError(
                     f"the tokenizer {name} makes {token[:20]!r} of the text {text[:40]!r}, which does not hold it, so "
-                    "nobody knows where in the text it is; use one that takes words as they are, in lower case or not"
+                    "its place is unknown; use a tokenizer that changes nothing but case"
                 )
             found.append((token, start))
             at = start + len(token)

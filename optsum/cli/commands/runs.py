@@ -92,7 +92,7 @@ def in_words(found: RunStatus) -> str:
 
 
 def said_of_errors(found: RunStatus) -> str:
-    """Return what is wrong with the first error of a run."""
+    """Describe the errors of a run, with the message of the first."""
     which = "it" if found.failed == 1 else "the first"
     return (
         f"{found.failed} of {found.done} could not be searched, and --resume tries again; {which}: {found.first_error}"

@@ -24,7 +24,7 @@ SUBCOMMANDS: Final = {
 
 
 def subcommand(name: str) -> tuple[Callable[..., int], str]:
-    """Return what typer runs for a part of `optsum config`, and its help.
+    """Return the function of a subcommand of `optsum config`, and its help.
 
     A file of options is TOML with the names of the flags, without the dashes; --config FILE reads it.
     """

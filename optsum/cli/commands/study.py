@@ -53,7 +53,7 @@ class StudyFiles(ResumedFiles):
 
 
 def subcommand(name: str) -> tuple[Callable[..., int], str]:
-    """Return what typer runs for a study, and its help.
+    """Return the function of `optsum study NAME`, and its help.
 
     The tables are printed; -o writes the rows they are made of. optsum study NAME --help has the options of each.
     """

@@ -29,7 +29,7 @@ from optsum.system.files import begin_of, name_of, read_text
 def _written(
     loop: Loop, reading: Reading, make: Callable[[Iterator[Topic | BadTopic]], Iterator[Topic | BadTopic]]
 ) -> Iterator[Topic]:
-    """Yield what `make` makes of the topics, when it is written; paths in it are seen from the output's folder.
+    """Write the topics that `make` returns, and yield each; their paths become relative to the output's folder.
 
     A topic that cannot be used becomes a row with the reason.
     """
@@ -133,7 +133,7 @@ def run_chunks(
 
 
 def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | str]:
-    """Yield parses, what is wrong in their place, and lines to be printed as they are."""
+    """Yield parses, an error in place of each that is wrong, and lines to be printed."""
     begin = None if file == "-" else begin_of(file, 4096)
     if begin is None or not begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         blocks = conllu_blocks(read_text(file, ""), name_of(file))

@@ -194,7 +194,7 @@ _BEGIN = rb"(?i)\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)*<(?:doc|sum)(?=[\s>])"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document and its sentences; those of the headline are none of the text's."""
+    """A document and its sentences, without the headline."""
 
     name: str
     sentences: tuple[str, ...]

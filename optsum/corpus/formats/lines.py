@@ -85,7 +85,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
                 return
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield what follows as it comes, whether there are lines in it or not."""
+        """Yield the rest of the stream in blocks, without looking for lines."""
         if self._held:
             yield self._held
             self._held = b""

@@ -36,7 +36,7 @@ _NUGGET: Final = re.compile(rb"\s*\S+\s+\S+\s+(?:vital|okay)\s+\S.*", re.DOTALL)
 def nugget_reader(
     first: bytes, name: str, sample: bytes = b""
 ) -> Callable[[NumberedLines, str], Iterator[Line]] | None:
-    """Return what reads the topics of a file of nuggets by its first line, and how it goes on; None if it is none.
+    """Return the reader for a file of nuggets, told by its first lines; None for other files.
 
     Judgments are told from a table of alternatives, which may be of numbers alone, because questions have several.
     A file of nuggets, or of judgments, that says nothing of which passages support what is refused.
@@ -97,7 +97,7 @@ def _of_questions(
     question: Callable[[Line], str | None],
     made: Callable[[str, list[Any]], dict[str, Any]],
 ) -> Iterator[Line]:
-    """Yield a topic for the lines of each question, and others, that belong to none, as they are."""
+    """Yield a topic for the lines of each question; lines of no question are passed on."""
     done: set[str] = set()
     for name, group in groupby(lines, question):
         together = list(group)
@@ -124,10 +124,10 @@ def _of_passages(name: str, passages: list[dict[str, Any]]) -> dict[str, Any]:
                 f"passage {passage.get('docid')!r:.60} has other nuggets than the first; give all the same"
             )
         if wrong := [each["assignment"] for each in held if each["assignment"] not in _ASSIGNED]:
-            raise InputError(f"the assignment {wrong[0]!r:.40} is none of {', '.join(_ASSIGNED)}")
+            raise InputError(f"the assignment {wrong[0]!r:.40} is not one of {', '.join(_ASSIGNED)}")
         supports.append([number for number, each in enumerate(held) if _ASSIGNED[each["assignment"]]])
     if wrong := [importance for _, importance in nuggets if importance not in _WORTH]:
-        raise InputError(f"the importance {wrong[0]!r:.40} is none of {', '.join(_WORTH)}")
+        raise InputError(f"the importance {wrong[0]!r:.40} is not one of {', '.join(_WORTH)}")
     return {
         "id": name,
         "documents": [[passage["candidate_text"] for passage in passages]],

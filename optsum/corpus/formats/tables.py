@@ -57,7 +57,7 @@ def csv_records(
     *,
     closed: bool = False,
 ) -> Iterator[Line]:
-    """Yield a record for each row below the heading; a row that cannot be used says so.
+    """Yield a record for each row below the heading, and an error for each row that cannot be used.
 
     `closed`: whether each row has a line break at its end, as optsum writes them: then a last one without is half a
     row.
@@ -88,7 +88,7 @@ def csv_records(
 
 
 def check_names(names: Iterable[str], table: str) -> None:
-    """Refuse a table with two columns of the same name; those without one are nobody's."""
+    """Refuse a table with two columns of the same name; columns without a name are ignored."""
     repeated = next((each for each, count in Counter(filter(None, names)).items() if count > 1), None)
     if repeated is not None:
         raise InputError(f"{table} has two columns {repeated!r}; name each column once")

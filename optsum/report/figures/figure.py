@@ -144,7 +144,7 @@ def _value(row: Sequence[str], place: int) -> float | None:
 
 
 def plain(text: str) -> str:
-    """Return text that matplotlib draws as it is: a dollar would begin a formula."""
+    """Escape text for matplotlib, where a dollar would begin a formula."""
     return visible(text, keep="\n").replace("$", r"\$")
 
 
@@ -170,7 +170,7 @@ def canvas(
 
 @contextmanager
 def figure_folder(folder: PathLike) -> Iterator[Path]:
-    """Make a folder for figures, and say in a sentence what cannot be written there."""
+    """Make a folder for figures; errors of writing there become one sentence."""
     _matplotlib()
     try:
         made = Path(folder)

@@ -129,7 +129,7 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
 
 
 def _values(np: Any, at: Any, curves: Sequence[Sequence[tuple[int, float | None]]]) -> Any:
-    """Return the value of every curve at every length: that of the last step that begins there or before."""
+    """Return the value of every curve at every length, from the last step that begins there or before."""
     rows = []
     for steps in curves:
         starts = np.array([first for first, _ in steps])

@@ -107,12 +107,12 @@ class Setting:
 
     @property
     def of_texts(self) -> bool:
-        """Whether its topics are texts, and no problems of somebody's own."""
+        """Whether its topics are texts; otherwise they are problems that users have defined."""
         return self._kind is None or self._kind.reads_topics
 
     @cached_property
     def _kind(self) -> Formulation | type[Formulation] | None:
-        """The formulation; None for somebody's own where rows do not say how its topics are read."""
+        """The formulation; None for one of a third party whose options are not in the rows."""
         if self.setup is not None:
             return self.setup.formulation
         return FORMULATIONS.load(self.formulation) if self.formulation in FORMULATIONS.builtin else None
@@ -351,7 +351,7 @@ class PageProblem:
         return None if chosen is None else chosen.objective
 
     def judge(self) -> None:
-        """Hold what was found against the optimum, or against the best bound."""
+        """Compare each result with the optimum, or with the best bound if that is unknown."""
         results = [each.result for each in self.found.values()]
         self.optimum, bounds, _ = claims(results)
         if self.optimum is None and bounds:
@@ -520,7 +520,7 @@ def _checked(optima: object) -> dict[str, Any] | None:
 
 
 def _of_enumeration(result: Result) -> dict[str, Any] | None:
-    """Return the optima of a row of `optsum enumerate`, or what is near them; shares where they are known."""
+    """Return the optima or near optima of a row of `optsum enumerate`, with the units' shares if they are known."""
     found = result.enumeration
     if found is None or not found.optima:
         return None
@@ -967,7 +967,7 @@ MatrixCell: TypeAlias = tuple[str, str, str, str]
 
 
 def sentences_of(gathered: Gathered) -> list[str]:
-    """Return one sentence for each setting: what was asked for, and what is proven."""
+    """Return one sentence for each setting: the problem, and how much of it is proven."""
     return [_sentence(gathered, setting) for setting in gathered.settings]
 
 
@@ -1040,7 +1040,7 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
 
 
 def _is_whole(value: float, problems: Iterable[PageProblem]) -> bool:
-    """Whether a value is written without decimals, as values of somebody's own problems are that are whole."""
+    """Whether a value is written without decimals: a whole one of a problem without texts."""
     return value.is_integer() and not any(problem.setting.of_texts for problem in problems)
 
 
@@ -1321,7 +1321,7 @@ def _result(result: Result) -> dict[str, Any]:
 
 
 def _steps(frontier: Frontier) -> list[dict[str, Any]]:
-    """Return what the page shows of a frontier: selections and values; bounds where they are not proven."""
+    """Return the steps of a frontier for the page: selections and values, and bounds of values that are not proven."""
     names = ("from", "to", "objective", "bound", "length", "selection")
     held = [step for step in frontier.steps if step.selection is not None and step.objective is not None]
     return [

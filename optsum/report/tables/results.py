@@ -56,7 +56,9 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
     rows: list[dict[str, Any]] = []
     for row in read_rows(results) if isinstance(results, str | os.PathLike) else results:
         if not isinstance(row, Result | Mapping):
-            raise InputError(f"A {type(row).__name__} is no result and no row: give what optsum.solve_all yields.")
+            raise InputError(
+                f"A {type(row).__name__} is neither a result nor a row: give what optsum.solve_all yields."
+            )
         rows.append(dict(_flat(row.to_row() if isinstance(row, Result) else row)))
     names = list(dict.fromkeys(name for row in rows for name in row))
     split = {name.partition(".")[0] for name in names if "." in name}
@@ -67,7 +69,7 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
 
 
 def _kind_of(values: Iterable[Any]) -> str | None:
-    """Return what pandas calls the kind of numbers in a column; None if they are no numbers, or too large for any."""
+    """Return the name of pandas' type for a column of numbers; None if they are not numbers, or too large."""
     held = [value for value in values if value is not None]
     kinds = set(map(type, held))
     if kinds == {int}:
@@ -216,7 +218,7 @@ def _units(selection: Sequence[object]) -> str:
 
 
 def headline(options: Options) -> str:
-    """Return what is optimized, in a few words."""
+    """Describe the objective in a few words."""
     formulation = options.formulated()
     if not formulation.reads_topics:
         return formulation.about
@@ -251,7 +253,7 @@ _COLUMNS: Final = 6  # Lengths that a table of several topics shows: the largest
 
 
 def frontier_table(results: Sequence[Result]) -> Table:
-    """Return one line a topic: the best value at some lengths, and what greedy search loses on average."""
+    """Return one line a topic: the best value at some lengths, and the mean loss of greedy search."""
     found = [result.frontier for result in results]
     every = sorted({length for one in found if one is not None for length in lengths_of(one.lengths)})
     lengths = sorted({every[place * len(every) // _COLUMNS - 1] for place in range(1, _COLUMNS + 1)} if every else ())

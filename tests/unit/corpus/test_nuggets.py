@@ -70,7 +70,7 @@ def test_every_command_reads_them_compressed_too(tmp_path: Path, capsys: pytest.
     [
         ([*LINES, LINES[0]], "its lines stand in several places"),
         ([LINES[0], passage("q1", "d2", "x", *"+-", importance="vv")], "has other nuggets than the first"),
-        ([passage("q1", "d1", "x", "failed", importance="v")], "the assignment 'failed' is none of"),
+        ([passage("q1", "d1", "x", "failed", importance="v")], "the assignment 'failed' is not one of"),
         ([passage("q1", "d1", "x", "+", importance="v"), "{broken\n"], "not JSON"),
         ([{**LINES[0], "nuggets": ["text alone"]}], "nuggets are objects with"),
         ([{"qid": "q", "nuggets": [{"text": "a", "importance": "vital"}]}], "not which passages support them"),

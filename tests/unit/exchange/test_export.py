@@ -244,7 +244,7 @@ def test_no_solution_is_no_selection(tmp_path: Path, text: str) -> None:
         ("some text\n", "the value 'text' of some is no number"),
         ("s0 nan\n", "gives s0 the value nan, which is neither 0 nor 1"),
         ("s0 1\ns0 0\n", "it gives s0 twice"),
-        ("s0 1\ns999 1\n", "chooses s999, which is no unit of this problem"),
+        ("s0 1\ns999 1\n", "chooses s999, which is not a unit of this problem"),
         ("Model status\n", "it ends, or a line of it does, too early"),
         (None, "There is no solution of one: it should be"),
     ],
@@ -280,7 +280,7 @@ def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_to_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("", "-"):
-        with pytest.raises(OptionError, match="neither nothing nor the standard output"):
+        with pytest.raises(OptionError, match="needs a folder, not the standard output"):
             export(TOPICS, name, max_length=6)
 
     def refused(**_: Any) -> None:

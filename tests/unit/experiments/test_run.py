@@ -249,7 +249,7 @@ def test_shards_make_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
     for command, reason in (
         (["merge", "s1", "s1", "-o", "x"], "both are shard 1/3"),
         (["merge", "s1", "run", "-o", "x"], "merge one division"),
-        (["merge", "s1", "here", "-o", "x"], "is no folder of a run"),
+        (["merge", "s1", "here", "-o", "x"], "is not the folder of a run"),
         (["run", "e.toml", "x", "--shard", "4/3"], "give I/N with I from 1 to N"),
     ):
         assert main(command) == 2

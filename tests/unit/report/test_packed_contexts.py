@@ -89,7 +89,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "most claims within 90 of the given lengths" in printed.out
     assert lines["bm25"] == ["2", "0", "72.0", "87.5%", "12.5%", "25.0%", "1.0000"]
     assert lines["whole"] == ["1", "1", "135.0", "-", "-", "-", "2.0000"]
-    assert "names 7, which is no passage of topic 'r'" in printed.err
+    assert "names 7, which is not a passage of topic 'r'" in printed.err
     first, over, *_ = (json.loads(row) for row in rows.read_text("utf-8").splitlines())
     assert (first["numerator"], first["length"], first["over"], first["gap"], first["missed"]) == (3, 59, 0, 0.25, [3])
     assert (first["optimum"]["numerator"], first["optimum"]["selection"]) == (4, [0, 1])

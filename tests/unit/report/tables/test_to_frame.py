@@ -54,5 +54,5 @@ def test_numbers_lose_nothing() -> None:
 
 @pytest.mark.parametrize("wrong", [[3], ["text"], [None]])
 def test_what_is_no_row_is_refused(wrong: list[Any]) -> None:
-    with pytest.raises(optsum.InputError, match="is no result and no row"):
+    with pytest.raises(optsum.InputError, match="is neither a result nor a row"):
         optsum.to_frame(wrong)

@@ -56,21 +56,13 @@ class BadSystem:
     error: str  # What is wrong, without the source.
 
 
-def as_system(
-    obj: object, *, language: str = "en", splitter: str | Callable[..., Any] = "sentencex", source: str = ""
-) -> System:
+def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:
     """Return a system's summary from the JSON form of one, checked.
 
     `obj`: with ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text) or ``selection`` (a list
     of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be there alone.
-    Other keys are passed over. Or a row of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the
-    system.
+    Other keys are ignored. Or a row of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the system.
     """
-    return system_of(obj, reading_of(language=language, splitter=splitter), source)
-
-
-def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:
-    """Do what `as_system` does, by what was resolved before."""
     if isinstance(obj, System):
         return obj
     obj = obj.record() if isinstance(obj, Cells) else obj

@@ -163,7 +163,7 @@ class RunWork(AbstractContextManager["RunWork"]):
         details: bool = False,
     ) -> None:
         if limit is not None and limit < 0:
-            raise OptionError(f"A limit of {limit} topics is negative: give 0 or more.")
+            raise OptionError(f"A limit of {limit} topics is negative: give a limit of 0 or more.")
         self._experiment, self._limit, self._details = experiment, limit, details
         self._shard = Shard.parse(shard)
         self._readers = [self._open(path) for path in experiment.topics]  # what cannot be read is refused first

@@ -97,11 +97,6 @@ def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequenc
     return hits
 
 
-def lcs_positions(reference: Sequence[str], summary: Sequence[str]) -> list[int]:
-    """Return the positions in `reference` of the common subsequence that ROUGE-1.5.5 takes, ascending."""
-    return _trace(reference, _positions(summary), len(summary))[::-1]
-
-
 def lcs_length(reference: Sequence[Hashable], summary: Sequence[Hashable]) -> int:
     """Return the length of the longest common subsequence.
 

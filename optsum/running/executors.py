@@ -419,7 +419,6 @@ class Given(Crew):
     def __init__(self, source: Executor | Callable[[], Executor]) -> None:
         self._make = None if isinstance(source, Executor) else source
         self._executor = source if isinstance(source, Executor) else source()
-        self._broken = False
 
     @property
     def width(self) -> int:

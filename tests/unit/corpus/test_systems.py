@@ -10,29 +10,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.systems import BadSystem, System, as_system, read_systems
+from optsum.corpus.systems import BadSystem, System, read_systems, system_of
 from optsum.errors import InputError, OptionError
 
 GOOD: dict[str, Any] = {"topic_id": "t", "system": "s", "summary": ["A .", "B ."], "human": {"lp": 1, "x": None}}
 
 
 def test_all_fields() -> None:
-    system = as_system(GOOD | {"selection": [3, 0], "other": 1}, source="f:1")
+    system = system_of(GOOD | {"selection": [3, 0], "other": 1}, source="f:1")
     assert system == System("t", "s", ("A .", "B ."), (3, 0), {"lp": 1.0}, "f:1")
-    assert as_system(system) is system
+    assert system_of(system) is system
     assert isinstance(system.human["lp"], float)
 
 
 def test_summary_or_selection() -> None:
-    assert as_system({"topic_id": 1, "system": 2, "selection": []}) == System("1", "2", None, ())
-    assert as_system({"topic_id": 1, "system": 2, "summary": []}) == System("1", "2", ())
-    assert as_system({"topic_id": 1, "system": 2, "summary": "It ran. It sat."}).summary == ("It ran.", "It sat.")
-    assert as_system({"topic_id": 1, "system": 2, "summary": [["A", "."]]}).summary == (("A", "."),)
+    assert system_of({"topic_id": 1, "system": 2, "selection": []}) == System("1", "2", None, ())
+    assert system_of({"topic_id": 1, "system": 2, "summary": []}) == System("1", "2", ())
+    assert system_of({"topic_id": 1, "system": 2, "summary": "It ran. It sat."}).summary == ("It ran.", "It sat.")
+    assert system_of({"topic_id": 1, "system": 2, "summary": [["A", "."]]}).summary == (("A", "."),)
 
 
 def test_extracts_in_the_ids_of_the_input() -> None:
     ids = ["s1", 7, "7a", "Satz 3", "文3"]
-    assert as_system({"topic_id": "t", "system": "s", "selection": ids}).selection == tuple(ids)
+    assert system_of({"topic_id": "t", "system": "s", "selection": ids}).selection == tuple(ids)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_extracts_in_the_ids_of_the_input() -> None:
 )
 def test_wrong_values_are_named(values: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        as_system(GOOD | values)
+        system_of(GOOD | values)
 
 
 def test_no_object() -> None:
     with pytest.raises(InputError, match="a system summary is an object"):
-        as_system([])
+        system_of([])
 
 
 def test_bad_lines_do_not_cost_the_others(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from cover_topics import MINIMUM, TABLE_1, TEXT
 import optsum
 from optsum.cli import main
 from optsum.contracts.result import Result, Status
-from optsum.corpus.systems import as_system
+from optsum.corpus.systems import system_of
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Coverage, Sense
 from optsum.options.options import ScoreOptions, resolve
@@ -56,7 +56,7 @@ def test_extracts_are_scored_in_the_ids_of_the_input() -> None:
     text = ["another one", "two words", "here are four words"]
 
     def rouge(topic: dict[str, Any], **given: Any) -> Any:
-        system = as_system({"topic_id": "text", "system": "s", **given})
+        system = system_of({"topic_id": "text", "system": "s", **given})
         return optsum.score([as_topic(topic)], [system])
 
     expected = rouge(TEXT, summary=text).rows[0].rouge
@@ -69,7 +69,7 @@ def test_extracts_are_scored_in_the_ids_of_the_input() -> None:
         row
         for rows in score_rows(
             [as_topic(named)],
-            [as_system({"topic_id": "text", "system": "s", "selection": ["x"]})],
+            [system_of({"topic_id": "text", "system": "s", "selection": ["x"]})],
             SystemScores(ScoreOptions()),
         )
         for row in rows
@@ -79,7 +79,7 @@ def test_extracts_are_scored_in_the_ids_of_the_input() -> None:
 
 def test_what_a_solver_selects_can_be_scored() -> None:
     result = optsum.solve(TEXT, formulation="cover")
-    system = as_system({"topic_id": "text", "system": "oracle", "selection": list(result.selection or ())})
+    system = system_of({"topic_id": "text", "system": "oracle", "selection": list(result.selection or ())})
     assert optsum.score([as_topic(TEXT)], [system]).summaries == 1
 
 

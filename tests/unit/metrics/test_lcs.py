@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.metrics.lcs import lcs_positions, union_lcs_hits
+from optsum.metrics.lcs import _positions, _trace, union_lcs_hits
 from optsum.metrics.rouge import rouge
 
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=9)
@@ -52,6 +52,11 @@ def hits_by_table(reference: list[list[str]], summary: list[list[str]]) -> int:
                 left_in_summary[token] -= 1
                 hits += 1
     return hits
+
+
+def lcs_positions(reference: list[str], summary: list[str]) -> list[int]:
+    """Return the positions in `reference` of the common subsequence that ROUGE-1.5.5 takes, ascending."""
+    return _trace(reference, _positions(summary), len(summary))[::-1]
 
 
 @given(SENTENCE, SENTENCE)

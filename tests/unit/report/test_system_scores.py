@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import optsum
-from optsum.corpus.systems import BadSystem, as_system
+from optsum.corpus.systems import BadSystem, system_of
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.options.options import ScoreOptions
 from optsum.report.statistics import pearson, spearman
@@ -44,7 +44,7 @@ def topic(name: str = "t", **more: Any) -> Any:
 
 
 def system(name: str, summary: Any = None, topic_id: str = "t", **more: Any) -> Any:
-    return as_system({"topic_id": topic_id, "system": name, "summary": summary, **more}, source=f"s:{name}")
+    return system_of({"topic_id": topic_id, "system": name, "summary": summary, **more}, source=f"s:{name}")
 
 
 def test_scores_are_those_of_rouge() -> None:

@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import spearmanr, wilcoxon
 
 import optsum
-from optsum.corpus.systems import SystemExtract, as_system, extract_of
+from optsum.corpus.systems import SystemExtract, extract_of, system_of
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.studies import hirao
 from optsum.studies.hirao import (
@@ -280,9 +280,9 @@ def test_table_2_and_3_name_the_best_peer() -> None:
 def test_sentences_of_a_summary_are_found_in_the_source() -> None:
     topic = as_topic({"id": "t", "documents": [["A cat .", "Dogs!", "a  CAT", "..."]], "references": [["x"]]})
     summary = {"topic_id": "t", "system": "s", "summary": ["dogs", "A cat", "A cat", "A cat", "birds", "!"]}
-    assert extract_of(topic, as_system(summary)) == SystemExtract((0, 1, 2), 2)
-    assert extract_of(topic, as_system({**summary, "selection": [3, 1]})) == SystemExtract((1, 3), 0)
-    assert extract_of(topic, as_system({"topic_id": "t", "system": "s", "human": {"a": 1}})) is None
+    assert extract_of(topic, system_of(summary)) == SystemExtract((0, 1, 2), 2)
+    assert extract_of(topic, system_of({**summary, "selection": [3, 1]})) == SystemExtract((1, 3), 0)
+    assert extract_of(topic, system_of({"topic_id": "t", "system": "s", "human": {"a": 1}})) is None
 
 
 def test_problems_whose_optimum_is_proven_count_though_not_all_oracles_were_found(

@@ -23,7 +23,7 @@ from optsum.problem.problem import Capability
 from optsum.running.each_topic import error_result
 from optsum.running.one_problem import Setup, finished, setup_of
 from optsum.running.posed import posed
-from optsum.running.search import search
+from optsum.running.search import searched
 from optsum.system.clock import clock
 from optsum.system.files import PathLike, read_text
 
@@ -304,7 +304,7 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
     try:
         given = _selection(found, labels, path)
         built = clock()
-        result = search(task.problem, _Imported(given), seed=setup.options.seed)
+        result = searched(task.problem, _Imported(given), None, setup.options.seed, greedily=False)
         _check_claim(task, result, found, path)
     except InputError as error:
         if found.program != "cbc":

@@ -104,12 +104,13 @@ def searched(
     bound: str = "root",
     start: Iterable[int] | None = None,
     ready: set[Hashable] | None = None,
+    greedily: bool = True,
     **options: Any,
 ) -> Result:
     """Do what `search` does, for callers who postpone Ctrl-C where it must be (`postponing`), as it takes time.
 
     `ready`: the kinds of problems (`Problem.prepared_as`) that the same strategy has been prepared for; others are
-    added.
+    added. `greedily`: whether an exact search starts from what greedy search finds.
     """
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
@@ -137,7 +138,8 @@ def searched(
     if bound == "none" and limits.gap is not None and not chosen.exact:
         raise OptionError("A gap is measured by a bound: leave out --gap, or --bound none.")
     seen = problem if chosen.exact else problem.lighter
-    run = Run(seen, limits, None, seed, on_progress, root_bound, certify, _start_greedily if chosen.exact else None)
+    begin = _start_greedily if chosen.exact and greedily else None
+    run = Run(seen, limits, None, seed, on_progress, root_bound, certify, begin)
     termination, detail, handled = Termination.COMPLETED, None, sys.exception()
     try:
         if bounded and limits.gap is not None and not chosen.exact:

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import process_time, sleep
 from typing import Any
 
-from optsum.solvers.exhaustive.walkers import seconds_of
+from optsum.solvers.exhaustive.strategy import seconds_of
 from rich.console import Console
 from rich.table import Table
 from shared.compiled import compile_at_once

@@ -11,7 +11,7 @@ from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from optsum.contracts.run import Limits, Run
-from optsum.contracts.strategy import LengthSearch, Strategy
+from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, Joint, Key, Sense
@@ -29,8 +29,7 @@ from .engine.core import Budget, rehearsal
 from .engine.driver import Driver, sets_reaching
 from .engine.program import program_of, spread
 from .engine.search import NodeStore
-from .exhaustive.strategy import Exhaustive, evaluated_near, worth
-from .exhaustive.walkers import seconds_of
+from .exhaustive.strategy import Exhaustive, evaluated_near, seconds_of, worth
 from .few_units import bounds_itself, prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.paper_knapsack import solve_knapsack
@@ -329,7 +328,7 @@ class BranchAndBound(Strategy):
 
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
-    ) -> LengthSearch | None:
+    ) -> ByLength | None:
         """Return a search for optima of recall at falling maximum lengths."""
         if bounds_itself(problem):
             return None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import prod
 from typing import Final
 
 import numpy as np
@@ -21,7 +20,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.program.model import affordable
-from optsum.program.ratio_bound import harmonic_bound, only, single_bound, trivial_bound, weighted_sum
+from optsum.program.ratio_bound import combined_bound, only, single_bound, trivial_bound
 from optsum.program.surrogate import reaches, varies_alike
 from optsum.system.clock import Deadline, Stopped, Termination
 
@@ -60,16 +59,11 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
         return found
     if instance.ceilings:
         return problem.root_bound(deadline)
-    weights = instance.weights
     if instance.ratios == 1 and instance.combination is not Combination.PRODUCT:
         return _largest(instance, instance, 0, deadline)
     most = reaches(instance)
     alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
-    if instance.combination is Combination.PRODUCT:
-        return prod((bound**weight for bound, weight in zip(alone, weights, strict=True)), start=Fraction(1))
-    if instance.combination is Combination.HARMONIC:
-        return harmonic_bound(instance, alone, deadline)
-    return weighted_sum(weights, alone) / sum(weights)
+    return combined_bound(instance, alone, deadline)
 
 
 def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:

@@ -25,8 +25,7 @@ from optsum.registry import CLIMBER, STRATEGIES
 from optsum.system.clock import clock, standing
 
 from .branch_and_bound import BranchAndBound, visit
-from .exhaustive.strategy import Exhaustive, duration, evaluated_near, is_few, size_of_best
-from .exhaustive.walkers import seconds_of, visits_of
+from .exhaustive.strategy import Exhaustive, duration, evaluated_near, is_few, seconds_of, size_of_best, visits_of
 from .milp import Milp
 from .objectives.whole_text import is_whole_text
 

@@ -26,7 +26,6 @@ from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
-from optsum.coverage.box import DenominatorBox
 from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, Sense
@@ -34,7 +33,7 @@ from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, coverage_model
-from optsum.program.surrogate import Weighted, box_of, excess, programs, wish_of
+from optsum.program.surrogate import DenominatorBox, Weighted, box_of, excess, programs, wish_of
 from optsum.registry import BACKENDS
 from optsum.system.clock import Stopped, Termination
 

@@ -17,11 +17,10 @@ from typing import Final
 
 import numpy as np
 
-from optsum.coverage.box import DenominatorBox
 from optsum.coverage.instance import Combination, Coverage, IntArray, pack
 from optsum.errors import UnsupportedError
 from optsum.program.model import CeilingColumns, LinearModel, coverage_model
-from optsum.program.surrogate import reaches
+from optsum.program.surrogate import DenominatorBox, reaches
 from optsum.whole import LARGEST
 
 _FINE: Final = 1_024

@@ -23,7 +23,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.box import DenominatorBox
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import harmonic_mean, score
 from optsum.coverage.facility import Facility
@@ -32,7 +31,7 @@ from optsum.coverage.row import Row
 from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model, steps_of
-from optsum.program.surrogate import Weighted, box_of, collapsed, excess, programs, reaches
+from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, excess, programs, reaches
 from optsum.system.clock import NEVER, Deadline, Stopped
 
 _MANY = 64  # Ratios that are summed exactly.
@@ -102,22 +101,28 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
         return single_bound(instance, start, deadline)
     most = reaches(instance)
     alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
+    bound, total = combined_bound(instance, alone, deadline), sum(instance.weights)
     if instance.combination is Combination.SUM:
-        return min(_sum_bound(instance, weights, alone, deadline), weighted_sum(weights, alone)) / sum(instance.weights)
-    if instance.combination is Combination.HARMONIC:
-        return harmonic_bound(instance, alone, deadline)
-    trivial = prod((bound**weight for bound, weight in zip(alone, instance.weights, strict=True)), start=Fraction(1))
-    if not trivial:
-        return trivial
+        return min(_sum_bound(instance, weights, alone, deadline) / total, bound)
+    if instance.combination is Combination.HARMONIC or not bound:
+        return bound
     # The geometric mean is at most the arithmetic one, for any anchor.
     anchor = relaxed_anchor(instance, deadline) or [float(bound) for bound in alone]
     rounded = [Fraction(max(1, ceil(ratio * _GRID)), _GRID) for ratio in anchor]
     scaled = [weight / ratio for weight, ratio in zip(weights, rounded, strict=True)]
-    total = sum(instance.weights)
     mean = min(_sum_bound(instance, scaled, alone, deadline), weighted_sum(scaled, alone)) / total
     mean = Fraction(ceil(mean * _GRID**2), _GRID**2)
     power = prod((ratio**weight for ratio, weight in zip(rounded, instance.weights, strict=True)), start=mean**total)
-    return min(trivial, power)
+    return min(bound, power)
+
+
+def combined_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
+    """Return a bound of the value, given one of each ratio by itself."""
+    if instance.combination is Combination.HARMONIC:
+        return harmonic_bound(instance, alone, deadline)
+    if instance.combination is Combination.PRODUCT:
+        return prod((bound**weight for bound, weight in zip(alone, instance.weights, strict=True)), start=Fraction(1))
+    return weighted_sum(instance.weights, alone) / sum(instance.weights)
 
 
 def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) -> Fraction:

@@ -1,28 +1,430 @@
-"""Exhaustive search: every selection within the limits, once; whether that is worth its time, and how long it takes."""
+"""Exhaustive search: every selection within the limits, once; whether that is worth its time, and how long it takes.
+
+Three ways to visit all selections are behind one interface:
+
+* `Pairs`: sets of long units times sets of short ones, for extracts; hundreds of millions of selections a second;
+* `Flips`: unit by unit, for everything else in the normal form that fits into 64 bits;
+* `OneByOne`: what a problem's own `evaluate` says of each, for all others.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from math import ceil, floor, isinf
-from typing import ClassVar, Final, TypeAlias
+from math import ceil, floor, inf, isinf
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Combination, Coverage, Key, Sense, gains_alone
+from optsum.coverage.evaluate import key_of
+from optsum.coverage.instance import Combination, Coverage, IntArray, Key, Sense, gains_alone
+from optsum.coverage.state import (
+    INTEGER,
+    KINDS,
+    LENGTH,
+    MISSING,
+    Arrays,
+    State,
+    arrays_of,
+    empty_state,
+    fits,
+    flip,
+    value_pair,
+)
+from optsum.optima.counting import estimate_feasible, reachable
 from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.system.clock import Stopped
+from optsum.system.clock import Stopped, clock
+from optsum.system.compiled import compiles, njit
+from optsum.whole import LARGEST
 
-from . import walkers
-from .walkers import Walker, seconds_of, within_limits
+from . import meet_in_the_middle
+from .meet_in_the_middle import Halves, advance_pairs, halves_of, shorts_of, start_pairs
+
+_SAFE: Final = 2**62
+_CANDIDATES: Final = 4096
+_POWERS: Final = 1e290
+_SLICE_S: Final = 0.04
+_LONGEST_STRIDE: Final = 1 << 30
+
+
+class Walker(ABC):
+    """A walk through all selections, the empty one excluded, that can be left and taken up again.
+
+    `visited`, `feasible`, `ties`: selections so far: visited, within the limits, and of the best value among those.
+    """
+
+    expected: float  # Approximate number of selections to visit; an upper limit for instances with parents.
+    rate: float  # Approximate number of selections per second, until it is measured.
+    # How many to visit between two looks at the limits; grows and shrinks until that takes some milliseconds.
+    stride: int
+    visited = 0
+    feasible = 0
+    ties = 0
+    done = False
+
+    def go_on(self, most: int | None = None) -> Selection | None:
+        """Visit at most `most` selections for some milliseconds; return the best one if it is new."""
+        began = clock()
+        found = self.advance(self.stride if most is None else min(most, self.stride))
+        seconds = clock() - began
+        if seconds < _SLICE_S / 2:
+            self.stride = min(2 * self.stride, _LONGEST_STRIDE)
+        elif seconds > _SLICE_S:
+            self.stride = max(1, self.stride // 2)
+        return found
+
+    @abstractmethod
+    def advance(self, visits: int) -> Selection | None:
+        """Visit up to `visits` more selections; return the best one if it is new."""
+
+    @abstractmethod
+    def listed(self) -> list[list[int]]:
+        """Return ties: as many as there are rows for them."""
+
+
+def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
+    """Return the quickest walk that serves a problem. `coverage`: the problem in the normal form, if it has one."""
+    if coverage is not None:
+        if (halves := _halves(coverage)) is not None:
+            return Pairs(coverage, halves, rows)
+        if (arrays := arrays_of(coverage)) is not None:
+            return Flips(coverage, arrays, rows)
+    return OneByOne(problem, coverage, see, rows)
+
+
+@compiles
+def prepare() -> None:
+    """Compile the kernels, or load them."""
+    instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=1)
+    halves, arrays = _halves(instance), arrays_of(instance)
+    assert halves is not None and arrays is not None  # noqa: S101, PT018 - both serve so small an instance
+    for walk in (Pairs(instance, halves, 1), Flips(instance, arrays, 1)):
+        walk.advance(1)
+
+
+def _halves(coverage: Coverage) -> Halves | None:
+    """Return the two halves of the quick walk, if every total fits into 64 bits, and every value into a float."""
+    if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows or coverage.ceilings:
+        return None
+    full = coverage.level[coverage.level_start[1:] - 1].astype(np.float64)
+    reach = np.abs(coverage.constants).astype(np.float64) + coverage.mass.sum(axis=1, dtype=np.float64)
+    reach += np.bincount(coverage.slot, weights=full, minlength=len(reach))
+    # A sum over the two halves may count twice what neither half has enough of.
+    totals = reach[:1] if coverage.constant_denominator else reach
+    if 2 * float(totals.max()) >= _SAFE or max(coverage.weights) > LARGEST:
+        return None
+    if coverage.combination is Combination.PRODUCT:
+        powers = np.maximum(1.0, reach).reshape(-1, 2) ** np.array(coverage.weights)[:, None]
+        if not float(np.prod(powers)) < _POWERS:
+            return None
+    return halves_of(coverage)
+
+
+class Pairs(Walker):
+    """Sets of the long half times sets of the short half.
+
+    Where 64 bits cannot hold the products that a comparison needs, the kernel picks in floating point, with a wide
+    margin, what may be best, and exact fractions decide.
+    """
+
+    rate = 2e8
+    stride = 1 << 18
+
+    def __init__(self, coverage: Coverage, halves: Halves, rows: int) -> None:
+        combination = INTEGER if coverage.constant_denominator else KINDS[coverage.combination]
+        exact = coverage.constant_denominator or fits(coverage)
+        self._coverage, self._halves, self._exact, self._rows = coverage, halves, exact, rows
+        self._shorts = shorts_of(halves, int(coverage.max_length))
+        self._walk = start_pairs(coverage, halves, combination, exact=exact, rows=rows if exact else _CANDIDATES)
+        self._keys: dict[tuple[int, ...], Key] = {}
+        self._best: Key | None = None
+        self._ties: list[list[int]] = []
+        if not exact and coverage.min_length == 0:
+            self._best = key_of(coverage, tuple(coverage.constants.tolist()), 0)
+        self.expected = visits_of(coverage)
+
+    def advance(self, visits: int) -> Selection | None:
+        """Visit; see `Walker.advance`."""
+        scalars = self._walk.scalars
+        advance_pairs(self._halves, self._shorts, self._walk, visits, 1 + visits // 64)
+        self.done = bool(scalars[meet_in_the_middle.DONE])
+        self.visited = self.feasible = int(scalars[meet_in_the_middle.FEASIBLE])
+        if not self._exact:
+            return self._decide()
+        self.ties = int(scalars[meet_in_the_middle.TIES])
+        if not scalars[meet_in_the_middle.BEST_CHANGED]:
+            return None
+        scalars[meet_in_the_middle.BEST_CHANGED] = 0
+        return tuple(self._units(self._walk.best))
+
+    def _decide(self) -> Selection | None:
+        found: Selection | None = None
+        number = int(self._walk.scalars[meet_in_the_middle.LISTED])
+        for row, totals in zip(self._walk.listed[:number], self._walk.found[:number].tolist(), strict=True):
+            key = self._keys.get(tuple(totals))
+            if key is None:
+                key = self._keys[tuple(totals)] = key_of(self._coverage, tuple(totals), 0)
+            if self._best is None or key > self._best:
+                self._best, self.ties, self._ties = key, 0, []
+                found = tuple(self._units(row))
+            if key == self._best:
+                self.ties += 1
+                if len(self._ties) < self._rows:
+                    self._ties.append(self._units(row))
+        if len(self._keys) > 16 * _CANDIDATES:
+            self._keys.clear()
+        self._walk.scalars[meet_in_the_middle.LISTED] = 0
+        return found
+
+    def listed(self) -> list[list[int]]:
+        """Return ties; see `Walker.listed`."""
+        if not self._exact:
+            return self._ties
+        return [self._units(row) for row in self._walk.listed[: int(self._walk.scalars[meet_in_the_middle.LISTED])]]
+
+    def _units(self, row: IntArray) -> list[int]:
+        depth = int(row[0])
+        mask = int(row[depth + 1])
+        long = self._halves.long.units[row[1 : depth + 1]].tolist()
+        return sorted([*long, *(u for place, u in enumerate(self._halves.short.units.tolist()) if mask >> place & 1)])
+
+
+DONE, VISITED, FEASIBLE, TIES, BEST_CHANGED = 0, 1, 2, 3, 4
+_DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10
+
+
+class FlipWalk(NamedTuple):
+    """The position of a walk, the best selection so far, and its ties.
+
+    `listed` holds a row for each tie while there are rows left: its number of units, then the units.
+    """
+
+    state: State
+    path: IntArray
+    best: IntArray
+    scalars: IntArray
+    listed: IntArray
+
+
+def start(arrays: Arrays, rows: int = 0) -> FlipWalk:
+    """Return a walk at the empty selection, which is not counted as visited; if feasible, it is the best so far."""
+    n = len(arrays.lengths)
+    walk = FlipWalk(
+        empty_state(arrays),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(11, np.int64),
+        np.zeros((rows, n + 1), np.int64),
+    )
+    if arrays.min_length == 0 and walk.state.scalars[MISSING] == 0:
+        top, bottom = value_pair(arrays, walk.state)
+        walk.scalars[[_HELD, _TOP, _BOTTOM]] = 1, top, bottom
+    return walk
+
+
+@njit(cache=True)
+def advance(arrays: Any, walk: Any, visits: int) -> None:
+    """Visit up to `visits` more selections; no branch is entered that ends below the minimum length."""
+    state, path, scalars = walk.state, walk.path, walk.scalars
+    n = len(arrays.lengths)
+    depth, unit = scalars[_DEPTH], scalars[_UNIT]
+    left = visits
+    rest, least = np.zeros(n + 1, np.int64), np.empty(n + 1, np.int64)
+    least[n] = arrays.max_length + 1
+    for each in range(n - 1, -1, -1):
+        rest[each] = rest[each + 1] + arrays.lengths[each]
+        least[each] = min(least[each + 1], arrays.lengths[each])
+    while left > 0:
+        length = state.scalars[LENGTH]
+        if unit < n and length + rest[unit] >= arrays.min_length and length + least[unit] <= arrays.max_length:
+            if length + arrays.lengths[unit] > arrays.max_length:
+                unit += 1
+                continue
+            parent = arrays.parents[unit]
+            if parent >= 0 and state.chosen[parent] == 0:
+                unit += 1
+                continue
+            flip(arrays, state, unit)
+            path[depth] = unit
+            depth += 1
+            unit += 1
+            left -= 1
+            scalars[VISITED] += 1
+            if state.scalars[LENGTH] >= arrays.min_length and state.scalars[MISSING] == 0:
+                scalars[FEASIBLE] += 1
+                top, bottom = value_pair(arrays, state)
+                ahead = top * scalars[_BOTTOM] - scalars[_TOP] * bottom
+                if scalars[_HELD] == 0 or ahead > 0:
+                    scalars[_HELD], scalars[_TOP], scalars[_BOTTOM] = 1, top, bottom
+                    scalars[TIES], scalars[BEST_CHANGED], scalars[LISTED] = 0, 1, 0
+                    for each in range(n):
+                        walk.best[each] = state.chosen[each]
+                    ahead = 0
+                if ahead == 0:
+                    scalars[TIES] += 1
+                    row = scalars[LISTED]
+                    if row < len(walk.listed):
+                        walk.listed[row, 0] = depth
+                        for each in range(depth):
+                            walk.listed[row, each + 1] = path[each]
+                        scalars[LISTED] += 1
+            continue
+        if depth == 0:
+            scalars[DONE] = 1
+            break
+        depth -= 1
+        unit = path[depth]
+        flip(arrays, state, unit)
+        unit += 1
+    scalars[_DEPTH], scalars[_UNIT] = depth, unit
+
+
+class Flips(Walker):
+    """Unit by unit, in ascending order of their numbers."""
+
+    rate = 3e6
+    stride = 1 << 13
+
+    def __init__(self, coverage: Coverage, arrays: Arrays, rows: int) -> None:
+        self._arrays = arrays
+        self._walk = start(arrays, rows)
+        self.expected = visits_of(coverage)
+
+    def advance(self, visits: int) -> Selection | None:
+        """Visit; see `Walker.advance`."""
+        scalars = self._walk.scalars
+        advance(self._arrays, self._walk, visits)
+        self.done = bool(scalars[DONE])
+        self.visited, self.feasible, self.ties = (int(scalars[at]) for at in (VISITED, FEASIBLE, TIES))
+        if not scalars[BEST_CHANGED]:
+            return None
+        scalars[BEST_CHANGED] = 0
+        return tuple(np.flatnonzero(self._walk.best).tolist())
+
+    def listed(self) -> list[list[int]]:
+        """Return ties; see `Walker.listed`."""
+        return [row[1 : row[0] + 1].tolist() for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
+
+
+class OneByOne(Walker):
+    """Each selection evaluated by the problem itself: exact whatever the numbers, and slow."""
+
+    rate = 2e4
+    stride = 1
+
+    def __init__(
+        self, problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int
+    ) -> None:
+        self._problem, self._see, self._rows = problem, see, rows
+        self._selections = within_limits(problem, coverage)
+        self._best: Key | None = None
+        self._ties: list[list[int]] = []
+        empty = problem.evaluate(())
+        if empty.feasible:
+            self._best = empty.key
+        self.expected = visits_of(problem if coverage is None else coverage)
+
+    def advance(self, visits: int) -> Selection | None:
+        """Visit; see `Walker.advance`. What is better is reported by `see` itself."""
+        better = self._problem.sense.better
+        for _ in range(visits):
+            selection = next(self._selections, None)
+            if selection is None:
+                self.done = True
+                break
+            evaluation = self._see(selection)
+            if not evaluation.feasible:
+                continue
+            self.feasible += 1
+            if self._best is None or better(evaluation.key, self._best):
+                self._best, self.ties, self._ties = evaluation.key, 0, []
+            if evaluation.key == self._best:
+                self.ties += 1
+                if len(self._ties) < self._rows:
+                    self._ties.append(list(selection))
+        return None
+
+    def listed(self) -> list[list[int]]:
+        """Return ties; see `Walker.listed`."""
+        return self._ties
+
+
+def seconds_of(problem: Problem, worth: float) -> float:
+    """Return about how long all selections of a problem take; a mere lower limit where that is more than is `worth`."""
+    coverage = problem.coverage.merged if problem.can(Capability.COVERAGE) else None
+    kinds = (OneByOne,) if coverage is None else (Flips, Pairs)
+    slowest, quickest = kinds[0].rate, kinds[-1].rate
+    visits = visits_of(problem if coverage is None else coverage, worth * quickest)
+    if coverage is not None and coverage.ratios > _FEW_RATIOS:
+        visits *= coverage.ratios / _FEW_RATIOS
+    if visits <= worth * slowest or visits > worth * quickest:
+        return visits / quickest
+    return visits / _kind_of(coverage).rate
+
+
+_FEW_RATIOS: Final = 8  # Number of ratios beyond which a visit takes longer in proportion.
+
+
+def _kind_of(coverage: Coverage | None) -> type[Walker]:
+    if coverage is None:
+        return OneByOne
+    return Pairs if _halves(coverage) is not None else Flips if arrays_of(coverage) is not None else OneByOne
+
+
+def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
+    """Return about how many selections a walk visits, as far as they are not `enough`."""
+    if not isinstance(instance, Coverage):
+        return estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
+    visits = estimate_feasible(instance.lengths.tolist(), instance.min_length, instance.max_length, enough)
+    return min(visits, _closed(instance)) if len(instance.parents) else visits
+
+
+def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selection]:
+    """Yield the selections within the length limits, the empty one excluded.
+
+    Each unit comes with its parent, if the problem has a normal form; no branch is entered from which no selection can
+    be reached.
+    """
+    lengths, low, high = problem.lengths, problem.min_length, problem.max_length
+    parents = ([] if coverage is None else coverage.parents.tolist()) or [-1] * problem.size
+    possible = reachable(lengths, low, high)
+    path: list[int] = []
+    chosen: set[int] = set()
+    length, unit = 0, 0
+    while True:
+        # Nothing is chosen from `unit` on: is there a selection of later units that brings the length within?
+        if unit < problem.size and possible(unit, length):
+            if parents[unit] in chosen or parents[unit] < 0:
+                path.append(unit)
+                chosen.add(unit)
+                length += lengths[unit]
+                if low <= length <= high:
+                    yield tuple(path)
+            unit += 1
+            continue
+        if not path:
+            return
+        unit = path.pop()
+        chosen.discard(unit)
+        length -= lengths[unit]
+        unit += 1
+
+
+def _closed(coverage: Coverage) -> float:
+    parents = coverage.parents.tolist() or [-1] * coverage.size
+    ways = [1.0] * (coverage.size + 1)  # the last: of the units without a parent
+    for unit in range(coverage.size - 1, -1, -1):
+        ways[parents[unit]] *= 1 + ways[unit]
+    return ways[-1]
 
 
 def size_of_best(instance: Coverage) -> tuple[int, int]:
@@ -261,7 +663,7 @@ class Exhaustive(Strategy):
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernels of both quick walks: which of them serves depends on the instance."""
         if problem is None or problem.can(Capability.COVERAGE):
-            walkers.prepare()
+            prepare()
 
     def search(self, run: Run) -> None:
         """Visit every selection."""
@@ -303,7 +705,7 @@ class Exhaustive(Strategy):
     def _walker(run: Run, rows: int) -> Walker:
         problem = run.problem
         coverage = problem.coverage.merged if problem.can(Capability.COVERAGE) else None
-        return walkers.walker_of(problem, coverage, run.see, rows)
+        return walker_of(problem, coverage, run.see, rows)
 
     def _walk(self, run: Run, rows: int) -> Walker:
         walker = self._walker(run, rows)

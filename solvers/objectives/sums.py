@@ -30,7 +30,6 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from optsum.contracts.run import Limits
-from optsum.coverage.box import DenominatorBox
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Combination, Coverage
@@ -44,7 +43,17 @@ from optsum.problem.problem import Selection
 from optsum.program.highs import relax
 from optsum.program.model import CeilingColumns, affordable, coverage_model
 from optsum.program.ratio_bound import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
-from optsum.program.surrogate import Weighted, box_of, collapsed, excess, programs, reaches, wish_of, within
+from optsum.program.surrogate import (
+    DenominatorBox,
+    Weighted,
+    box_of,
+    collapsed,
+    excess,
+    programs,
+    reaches,
+    wish_of,
+    within,
+)
 from optsum.system.clock import Deadline, Stopped, Termination
 
 from ..engine.core import Budget

@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from optsum.solvers.exhaustive import walkers
+from optsum.solvers.exhaustive import strategy
 
 from optsum.contracts.result import Result, Status
 from optsum.contracts.run import Limits
@@ -39,7 +39,7 @@ def test_every_kind_is_searched_exactly(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "f1", "product", "harmonic"])
 def test_a_walk_can_be_left_and_taken_up_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for walker in (walkers.Pairs, walkers.Flips):
+    for walker in (strategy.Pairs, strategy.Flips):
         monkeypatch.setattr(walker, "stride", 5)
     for seed in range(40):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
@@ -48,7 +48,7 @@ def test_a_walk_can_be_left_and_taken_up_again(kind: str, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "sum"])
 def test_without_kernels_the_answer_is_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walkers, "walker_of", walkers.OneByOne)
+    monkeypatch.setattr(strategy, "walker_of", strategy.OneByOne)
     for seed in range(40):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
         same_as_brute_force(problem, search(problem, "exhaustive"), f"{kind} {seed}")

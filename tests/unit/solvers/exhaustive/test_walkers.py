@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.exhaustive import strategy, walkers
-from optsum.solvers.exhaustive.strategy import Exhaustive
-from optsum.solvers.exhaustive.walkers import Flips, OneByOne, Pairs, Walker, walker_of
+from optsum.solvers.exhaustive import strategy
+from optsum.solvers.exhaustive.strategy import Exhaustive, Flips, OneByOne, Pairs, Walker, walker_of
 from trying import every_set
 
 import optsum
@@ -274,7 +273,7 @@ def test_windows_of_real_documents(metric: str, shared_data: Path) -> None:
 
 def test_every_walker_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {Pairs, Flips, OneByOne} == {
-        each for each in vars(walkers).values() if isinstance(each, type) and issubclass(each, Walker)
+        each for each in vars(strategy).values() if isinstance(each, type) and issubclass(each, Walker)
     } - {Walker}
 
 
@@ -283,7 +282,7 @@ def test_how_often_limits_are_looked_at_counts_for_nothing(stride: int, monkeypa
     rng = np.random.default_rng(4)
     for walker in (Pairs, Flips):
         monkeypatch.setattr(walker, "stride", stride)
-    monkeypatch.setattr(walkers, "_SLICE_S", 0.0)  # every slice is half as long as the one before
+    monkeypatch.setattr(strategy, "_SLICE_S", 0.0)  # every slice is half as long as the one before
     for kind in ("recall", "joined"):
         problem = CoverageProblem.of(random_coverage(rng, kind=kind))
         result = search(problem, "exhaustive")

@@ -15,7 +15,6 @@ from optsum.solvers.objectives.sums import BoxPrices, solve_sum
 
 from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
-from optsum.coverage.box import DenominatorBox
 from optsum.coverage.climb import climb
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
@@ -23,7 +22,7 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.highs import Relaxation
 from optsum.program.model import LinearModel
-from optsum.program.surrogate import Weighted, box_of, programs, within
+from optsum.program.surrogate import DenominatorBox, Weighted, box_of, programs, within
 from optsum.running.one_problem import build, setup_of
 from optsum.system.clock import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic

@@ -15,12 +15,12 @@ from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, Joint, Key, Sense
-from optsum.errors import InputError, OptionError, UnsupportedError
+from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
-from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, require
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, hold_bound, require
 from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.compiled import compiles
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 _FEW: Final = 400  # Evaluations without a proof after which a greedy selection is worth its time.
 
-_ROUNDED: Final = 1e-9  # Relative error of a bound in floating point that does not refute it.
-
 
 def search_by_own_bound(run: Run) -> None:
     """Find one optimum of a problem that bounds its completions, and prove it."""
@@ -68,11 +66,13 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
     `run`: sees each selection and counts the nodes. `is_hopeless`: whether selections of at most such a value need not
     be visited; may say so of more the longer the search takes.
     """
-    problem, better = run.problem, run.problem.sense.better
+    problem = run.problem
     run.check()
-    yield (), run.see(())
-    order = _order(run)
-    root = checked_bound(problem.bound((), tuple(range(problem.size))))
+    evaluation = run.see(())
+    yield (), evaluation
+    order, units = _order(run), tuple(range(problem.size))
+    root = checked_bound(problem.bound((), units))
+    hold_bound(problem, root, (), units, (), evaluation)
     tree: list[tuple[Selection, int, Key | None]] = [((), 0, root)]
     left: list[Key | None] = [tree[0][2]]
     try:
@@ -95,8 +95,7 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
             left = []
             if fits:
                 evaluation = run.see(wider)
-                if evaluation.feasible and (within is None or better(evaluation.key, within)):
-                    _refuse(evaluation.key, within, wider, rest)
+                hold_bound(problem, within, wider, rest, wider, evaluation)
                 yield wider, evaluation
     except (Stopped, KeyboardInterrupt):
         with suppress(Stopped):
@@ -129,18 +128,6 @@ def _order(run: Run) -> list[int]:
 def _tighter(problem: Problem, known: Key, bound: Key | None) -> Key | None:
     bound = checked_bound(bound)
     return known if bound is not None and problem.sense.better(bound, known) else bound
-
-
-def _refuse(key: Key, bound: Key | None, chosen: Selection, rest: Selection) -> None:
-    """Refuse a bound that a selection passes, by more than floating point may be off."""
-    exact = isinstance(key, Rational) and isinstance(bound, Rational)
-    if bound is not None and not exact and abs(float(key) - float(bound)) <= _ROUNDED * max(1.0, abs(float(key))):
-        return
-    said = "that no completion is feasible" if bound is None else f"{bound}"
-    raise InputError(
-        f"The bound of this problem is refuted: of the units {list(chosen)} with {list(rest)} open it says {said}, and "
-        f"those units by themselves are worth {key}."
-    )
 
 
 _VISIT_S: Final = 60.0  # Longest visit of all selections (s) that replaces a search of ratios that does not end.

@@ -283,12 +283,11 @@ class Run:
                 f"The selection {units} is worth {evaluation!r:.40}: let evaluate of {type(self.problem).__name__} "
                 "return an optsum.Evaluation(key, violation, value)."
             )
-        if type(evaluation.violation) is not int:
+        if type(evaluation.violation) is not int or evaluation.violation < 0:
             whole(evaluation.violation, f"The violation of the selection {units}", least=0)
         key: Any = evaluation.key
-        if evaluation.feasible and not (
-            isinstance(key, Rational) or (isinstance(key, Real | Decimal) and isfinite(key))
-        ):
+        number = isinstance(key, Rational) or (isinstance(key, Real | Decimal) and isfinite(key))
+        if evaluation.feasible and (not number or isinstance(key, bool)):
             raise InputError(
                 f"The objective of the selection {units} is {key!s:.40}, which nothing can be compared with: "
                 "let evaluate return a finite number, or a violation."
@@ -296,8 +295,8 @@ class Run:
 
     def _shown(self, units: Selection, value: Any) -> float:
         with suppress(OverflowError, ValueError):
-            if isinstance(value, Real | Decimal):
-                return float(value)
+            if isinstance(value, Real | Decimal) and isfinite(found := float(value)):
+                return found
         raise InputError(
             f"The value of the selection {units} is {value!s:.40}: let evaluate of {type(self.problem).__name__} "
             "return a number that a float holds."

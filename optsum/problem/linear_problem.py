@@ -495,7 +495,9 @@ class _Row(NamedTuple):
 
 def _exact(value: Any, what: str) -> Fraction:
     """Return a number exactly; a float as the plain fraction that it stands for, such as 1/10 or 1/3."""
-    if hasattr(value, "item"):
+    if isinstance(value, np.floating) and value.itemsize < np.float64().itemsize:
+        value = float(str(value))  # 1.9, and not the 1.899999976158142 that it is in more digits
+    elif hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or value != value or abs(value) == inf:
         raise InputError(f"{what} has the coefficient {value!r:.40}: give a finite number.")

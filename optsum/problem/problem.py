@@ -20,7 +20,7 @@ from itertools import filterfalse
 from math import isfinite, isnan
 from numbers import Rational, Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 import numpy as np
 
@@ -349,6 +349,29 @@ def checked_bound(bound: Any) -> Any:
     if isnan(bound):
         raise InputError("The bound of this problem is NaN, which says nothing: let it return a number, or None.")
     return bound if isinstance(bound, Decimal) else float(bound)  # numpy has reals of its own
+
+
+_ROUNDED: Final = 1e-9  # Relative error of a bound in floating point that does not refute it.
+
+
+def hold_bound(
+    problem: Problem, bound: Any, chosen: Selection, rest: Selection, held: Selection, seen: Evaluation
+) -> None:
+    """Refuse a bound of a user's own for `chosen` with `rest` open, if a selection among these passes it.
+
+    It must do so by more than floating point may be off.
+    """
+    if not seen.feasible or not (bound is None or problem.sense.better(seen.key, bound)):
+        return
+    exact = isinstance(seen.key, Rational) and isinstance(bound, Rational)
+    key = float(seen.key)
+    if bound is not None and not exact and abs(key - float(bound)) <= _ROUNDED * max(1.0, abs(key)):
+        return
+    said = "that no completion is feasible" if bound is None else f"{bound}"
+    raise InputError(
+        f"The bound of this problem is refuted: of the units {list(chosen)} with {list(rest)} open it says {said}, and "
+        f"the units {list(held)} are worth {seen.key}."
+    )
 
 
 def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:

@@ -17,7 +17,7 @@ from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError, behind
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Capability, Problem
+from optsum.problem.problem import Capability, Problem, hold_bound
 from optsum.registry import CERTIFICATE, CERTIFIED, DEFAULT_HEURISTIC, DEFAULT_STRATEGY, STRATEGIES
 from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.processes.signal_guard import postponing
@@ -268,7 +268,14 @@ def result_of_sets(
 
 
 def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None, timing: Timing) -> Result:
-    held, bound = run.evaluation, run.bound
+    held, bound, problem = run.evaluation, run.bound, run.problem
+    if (
+        held is not None
+        and bound is not None
+        and problem.can(Capability.COMPLETIONS)
+        and not problem.can(Capability.LINEAR)
+    ):
+        hold_bound(problem, bound, (), tuple(range(problem.size)), run.selection or (), held)
     proven = run.proven or (strategy.exact and held is not None and held.key == bound)
     proven = proven and termination in _PROOF_MAY_STAND
     if held is not None:

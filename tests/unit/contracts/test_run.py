@@ -82,11 +82,28 @@ def test_units_that_do_not_exist_are_refused(selection: tuple[int, ...]) -> None
         run_of(VALUES).see(selection)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), np.float32("nan")])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), np.float32("nan"), True])
 def test_objectives_that_are_not_finite_are_refused(value: float) -> None:
     """NaN as the incumbent would never be beaten."""
     with pytest.raises(InputError, match="which nothing can be compared with"):
         run_of({(): value}).see(())
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (Evaluation(1, -3, 1.0), "violation .* is -3"),
+        (Evaluation(1, 0, float("nan")), r"value of the selection \(\) is nan"),
+        (Evaluation(1, 0, float("inf")), "is inf: let evaluate of Odd return a number"),
+    ],
+)
+def test_values_and_violations_that_say_nothing_are_refused(seen: Evaluation, said: str) -> None:
+    class Odd(Problem):
+        def evaluate(self, selection: tuple[int, ...]) -> Evaluation:
+            return seen
+
+    with pytest.raises(InputError, match=said):
+        Run(Odd(lengths=(1,)), Limits(), np.random.default_rng(0)).see(())
 
 
 def test_an_objective_beyond_floats_is_compared() -> None:

@@ -151,6 +151,16 @@ def test_a_bound_that_is_none_is_refused(said: Any, sentence: str) -> None:
             check_problem(problem)
 
 
+@pytest.mark.parametrize("strategy", ["greedy", "vns", "branch-and-bound"])
+def test_a_root_bound_that_a_selection_passes_is_refused(strategy: str) -> None:
+    class Liar(Pairs):
+        def bound(self, chosen: Any, open: Any) -> Any:  # noqa: A002
+            return -1
+
+    with pytest.raises(optsum.InputError, match="The bound of this problem is refuted"):
+        optsum.search(Liar(lengths=(1, 1), worth=(3, 2), bonus=((0, 0), (0, 0))), strategy)
+
+
 def test_an_infinite_bound_says_nothing_and_proves_in_the_end() -> None:
     class Vague(Pairs):
         def bound(self, chosen: Any, open: Any) -> Any:  # noqa: A002

@@ -300,6 +300,8 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         return
     value = value.record() if isinstance(value, Cells) else value
     if (posed := getattr(value, "as_topic", None)) is not None:  # a problem
+        if isinstance(value, type):
+            raise InputError(f"this is the class {value.__name__}, and not a problem: make one of it by calling it")
         yield posed()
         return
     if isinstance(value, Mapping) and "format" in value and "lengths" in value and "documents" not in value:

@@ -100,8 +100,8 @@ def clauses_of(instance: Coverage, check: Callable[[], object] = _nothing) -> Cl
     """
     if not is_cover(instance):
         raise UnsupportedError(
-            "This works on covers only (each abstract sentence once, by any of its alternatives): use "
-            "--formulation cover, or another strategy or backend (optsum list strategies, optsum list backends)."
+            "This works on minimum covers only: use --formulation cover of texts, or another strategy or backend "
+            "(optsum list strategies, optsum list backends)."
         )
     alternatives: list[dict[Bits, None]] = [{} for _ in range(instance.features)]
     for unit in range(instance.size):

@@ -17,7 +17,7 @@ from optsum.contracts.result import Result, Status, Timing
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
-from optsum.coverage.instance import Coverage, Key, Sense
+from optsum.coverage.instance import NO_LIMIT, Coverage, Key, Sense
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, spoken
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
@@ -666,7 +666,7 @@ def _try_parts(setup: Setup) -> None:
 
 
 def _tiny(sense: Sense) -> CoverageProblem:
-    limit = 1 if sense is Sense.MAXIMIZE else None
+    limit = 1 if sense is Sense.MAXIMIZE else NO_LIMIT
     return CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]], goal=sense, max_length=limit))
 
 

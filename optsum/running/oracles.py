@@ -394,7 +394,8 @@ def resolve_enumeration(
     check_solver_is_used(given, enumerates=True)
     options = resolve(given, config=config, strategy=prover_of(given))
     if not options.searcher().enumerates:
-        able = " or ".join(name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
+        *others, last = (name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
+        able = f"{', '.join(others)} or {last}"
         raise UnsupportedError(f"The strategy {options.strategy} does not enumerate optima: use {able}.")
     if nearness is None:
         return options

@@ -195,8 +195,10 @@ def _usable(base: Options) -> list[str]:
         if reason is None:
             found.append(name)
         else:
-            why = reason.rstrip(".").removeprefix(f"The backend {name} cannot be used, because ")
+            why = reason.rstrip(".").removeprefix(f"The backend {name} cannot be used, because ").partition(": use ")[0]
             missing.append(f"{name} ({why})")
+    if not found:
+        raise OptionError(f"No backend works here: {'; '.join(missing)}.")
     if missing:
         _LOG.warning("these backends are left out: %s", "; ".join(missing))
     return found

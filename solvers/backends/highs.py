@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Final
 
 import numpy as np
@@ -129,7 +130,10 @@ def set_options(highs: Any, options: Mapping[str, Any], name: str) -> None:
 
     for option, value in options.items():
         if highs.setOptionValue(option, value) == highspy.HighsStatus.kError:
-            raise OptionError(f"The backend {name} does not take the option {option}={value}: see those of HiGHS.")
+            known = highs.getOptionType(option)[0] != highspy.HighsStatus.kError
+            near = [] if known else get_close_matches(option, dir(highs.getOptions()))
+            hint = f"did you mean {' or '.join(near)}?" if near else "see those of HiGHS."
+            raise OptionError(f"The backend {name} does not take the option {option}={value}: {hint}")
 
 
 @contextmanager

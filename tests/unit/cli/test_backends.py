@@ -97,7 +97,7 @@ def test_each_of_several_solvers_has_its_own_options(tmp_path: Path) -> None:
     by_name = optsum.compare([TOPIC], backends="highs,pyomo:highs", backend_options=own, max_length=6)
     assert [dict(variant.backend_options) for variant in by_name.plan.variants] == [{"presolve": "off"}, {}]
     wrong = {"backends": ["highs", "pyomo:highs"], "backend_options": ["highs.presolv=off"], "max_length": 6}
-    with pytest.raises(OptionError, match="highs does not take the option presolv=off"):
+    with pytest.raises(OptionError, match="highs does not take the option presolv=off: did you mean presolve"):
         optsum.compare([TOPIC], **wrong)
     alike = ({"highs.presolve": "off"}, {"presolve": "off"})
     results = [optsum.solve(TOPIC, backend="highs", backend_options=given, max_length=6) for given in alike]
@@ -125,6 +125,9 @@ def test_usable_backends_are_those_that_work_here(
     table = optsum.compare([problem], backends="usable", gap=0.0)
     assert {"milp on highs", "milp on pyomo:highs"} <= {row.strategy for row in table.rows}
     assert not {"milp on rc2", "milp on glpk"} & {row.strategy for row in table.rows}
+    cover = optsum.Coverage.of([2, 3], [{0: 1}, {0: 1}], [[1]], goal=optsum.Sense.MINIMIZE)
+    table = optsum.compare([optsum.CoverageProblem.of(cover)], backends="usable")
+    assert {"milp on highs", "milp on pyomo:highs"} <= {row.strategy for row in table.rows if row.mean_objective == 2}
 
 
 def test_strategies_are_run_with_each_of_several_time_limits(

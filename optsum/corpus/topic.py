@@ -66,11 +66,12 @@ class Notes:
             _LOG.log(logging.INFO if news else logging.WARNING, "%s", sentence)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _notes_here, (self._name,)
+        return notes_of, (self._name,)
 
 
 @lru_cache(maxsize=32)
-def _notes_here(name: str) -> Notes:
+def notes_of(name: str) -> Notes:
+    """Return what says doubts about an input of this name, each once in this process."""
     return Notes(name)
 
 

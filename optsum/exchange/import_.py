@@ -230,8 +230,6 @@ class _Imported(Strategy):
 
     name: ClassVar[str] = "import"
     about: ClassVar[str] = "what another program found"
-    # It proves nothing, but an answer that attains the root bound is optimal, whoever found it.
-    exact: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
         if self.given is None:
@@ -239,6 +237,10 @@ class _Imported(Strategy):
         evaluation = run.see(self.given)
         if not evaluation.feasible:
             raise InputError(f"The selection breaks the limits by {evaluation.violation}: it is no solution.")
+        if run.problem.can(Capability.BOUND):
+            run.raise_root_bound()
+            if evaluation.key == run.bound:  # then it is optimal, whoever found it
+                run.prove()
 
 
 def import_solutions(

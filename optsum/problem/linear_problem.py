@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.corpus.topic import notes_of
 from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import BackendError, InputError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
@@ -24,8 +24,6 @@ from optsum.program.highs import load, new_highs, pass_model, run, was_stopped
 from optsum.program.model import LinearModel, LinearRows
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
 from optsum.whole import LARGEST
-
-_LOG = logging.getLogger("optsum")
 
 _OPEN: Final = LARGEST  # Side of a row that is open, where sums fit into 64 bits.
 
@@ -773,12 +771,11 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
         raise InputError(f"'{path}' has no 0/1 column, so there is nothing to choose.")
     others = [column.name for at, column in enumerate(columns) if column.integral and at not in set(binary)]
     if others and units is None:
-        _LOG.warning(
-            "'%s' has %d whole-numbered columns that are no units (%s): they take the best values that the 0/1 columns "
-            "leave them, which problem.values(selection) tells in Python",
-            path,
-            len(others),
-            ", ".join(others[:3]) + (", ..." if len(others) > 3 else ""),
+        named = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+        notes_of(str(path))(
+            "columns",
+            f"{len(others)} of the whole-numbered columns are no units, as they may be more than 0 or 1 ({named}): "
+            "they take the best values that the units leave them, which problem.values(selection) returns in Python",
         )
     fixed = [at for at in binary if columns[at].low == columns[at].high]
     matrix: list[dict[int, Fraction]] = [{} for _ in range(held.num_row_)]

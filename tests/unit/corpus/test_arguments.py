@@ -167,3 +167,13 @@ def test_one_topic_needs_no_id_and_may_be_a_row(topic: Any) -> None:
 def test_what_is_no_topic_is_told_what_to_pass(topic: Any, words: str) -> None:
     with pytest.raises(optsum.InputError, match=words):
         optsum.solve(topic, max_length=8)
+
+
+def test_a_slice_of_a_dataset_holds_columns() -> None:
+    columns = {"id": ["a", "b"], "article": ["One. Two.", "Three."], "highlights": ["One.", "Three."]}
+    for take in (optsum.solve, lambda given, **options: list(optsum.solve_all(given, **options))):
+        with pytest.raises(InputError, match=r"columns of 2 records, as dataset\[:2\] returns them; give the records"):
+            take(columns, max_length=5)  # type: ignore[operator]
+    del columns["id"]
+    with pytest.raises(InputError, match=r"dataset\.select\(range\(2\)\) has the records"):
+        list(optsum.solve_all(columns, max_length=5))

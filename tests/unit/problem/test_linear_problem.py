@@ -215,6 +215,73 @@ def test_what_is_exported_is_read_again(tmp_path: Path, kind: str) -> None:
     assert abs(optsum.solve(read).objective or 0) == asked.numerator
 
 
+_FILE = """\
+NAME one
+OBJSENSE
+    MAX
+ROWS
+ N obj
+ L room[1]
+ L both
+COLUMNS
+    M1 'MARKER' 'INTORG'
+    a obj 3 room[1] 2
+    a both 1
+    b obj 2 room[1] 3
+    b both 1
+    c obj 4 room[1] 1
+    c both 1
+    n obj 5 room[1] 2
+    M2 'MARKER' 'INTEND'
+RHS
+    RHS room[1] 9 both 2
+RANGES
+    RNG both 1
+BOUNDS
+ UP BND a 1
+ UP BND b 1
+ FX BND c 1
+ LO BND n -1
+ UP BND n 3
+ENDATA
+"""
+
+
+def test_columns_of_a_file_are_units_or_said_and_have_their_names(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "one.mps"
+    path.write_text(_FILE)
+    problem = optsum.Problem.from_mps(path)
+    assert problem.labels == ("a", "b", "c")
+    assert "1 of the whole-numbered columns are no units, as they may be more than 0 or 1 (n)" in caplog.text
+    found = optsum.solve(problem)
+    assert (found.status, found.objective, found.summary) == (optsum.Status.OPTIMAL, 22, ("a", "c"))
+    assert problem.values(found.selection) == {"a": 1, "b": 0, "c": 1, "n": 3}
+    assert not problem.evaluate((0,)).feasible  # c is fixed
+    with pytest.raises(optsum.InputError, match="No values of the variables keep all constraints"):
+        problem.values((0, 1, 2))
+    for kind in ("lp", "mps"):
+        (written,) = optsum.export([problem], tmp_path / "out", kind)
+        text = written.path.read_text()
+        assert all(name in text for name in ("room_1", "both_least", "the_fixed_value_of_c", " n "))
+        again = optsum.Problem.from_mps(written.path)
+        assert again.labels == ("a", "b", "c")
+        assert abs(optsum.solve(again).objective or 0) == 22 + 5  # columns begin at 0 there
+
+
+def test_names_that_no_format_can_have_are_numbers(tmp_path: Path) -> None:
+    model = pyo.ConcreteModel("m")
+    model.x = pyo.Var(["1", "2"], domain=pyo.Binary)
+    model.st = pyo.Constraint(expr=model.x["1"] + model.x["2"] <= 1)
+    model.aim = pyo.Objective(expr=model.x["1"] + 2 * model.x["2"], sense=pyo.maximize)
+    (written,) = optsum.export([optsum.PyomoProblem(model, units=model.x)], tmp_path, "lp")
+    text = written.path.read_text()
+    assert " r0: " in text
+    assert "x_1 is x['1']" in text
+    assert optsum.solve(optsum.Problem.from_mps(written.path)).summary == ("x_2",)
+
+
 def test_every_verb_takes_it(tmp_path: Path) -> None:
     model = random_model(2)
     problem = optsum.PyomoProblem(model, units=model.x, name="mine")

@@ -275,9 +275,9 @@ class EachTopic(Loop):
         return "; ".join(parts) or "such as the length, the measure, or a limit"
 
     def _note(self, result: Result) -> None:
-        self._statuses[result.status.value] += 1
-        if result.termination.value.endswith("_limit"):
-            self.ended[result.termination.value.replace("_", " ")] += 1
+        self._statuses[result.status] += 1
+        if result.termination.endswith("_limit"):
+            self.ended[result.termination.replace("_", " ")] += 1
         self._objective += result.objective or 0.0
         self._chosen += len(result.selection or ())
         self._detail = result.detail if self._statuses.total() == 1 or self._detail == result.detail else None

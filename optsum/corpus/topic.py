@@ -299,6 +299,9 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
     if isinstance(value, Topic):
         yield value
         return
+    if type(value) is dict and reading.columns is None and value.keys() >= _LEAST and value.keys() <= _PLAIN:
+        yield _topic(value, None, reading, source)  # what follows is of other records
+        return
     value = value.record() if isinstance(value, Cells) else value
     if (posed := getattr(value, "as_topic", None)) is not None:  # a problem
         if isinstance(value, type):
@@ -338,6 +341,10 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         value = {"id": str(number or 0), **value}
     yield _topic(value, None, reading, source)
 
+
+_LEAST: Final = frozenset({"id", "documents"})
+_PLAIN: Final = _LEAST | {"references", "meta"}
+"""What a record of optsum's own form has at least, and what one has that is nothing else besides."""
 
 _MODELS: Final = {
     "component_data_objects": ("a Pyomo model", "PyomoProblem(model, units=model.x)"),

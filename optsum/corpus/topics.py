@@ -368,7 +368,7 @@ class Unread(NamedTuple):
             mapped is None
             and (own := _OWN.match(self.raw)) is not None
             and self.raw.find(b'"id"', own.end()) < 0
-            and (b"\\" not in self.raw or not _SPELLED.search(self.raw))
+            and (b"\\u00" not in self.raw or not _SPELLED.search(self.raw))
         ):
             return own[1]
         if not _SPELLED.search(self.raw) and not (mapped is None and any(key in self.raw for key in _OTHER_IDS)):
@@ -445,10 +445,13 @@ def _unread(
 
 def _is_nested(raw: bytes) -> bool:
     """Return whether a line has optsum's own keys with lists of sentences, which leave no doubts about its strings."""
-    return _OWN.match(raw) is not None and all(_NESTED[key].search(raw) for key in _NESTED)
+    return _OWN.match(raw) is not None and all(
+        (at := raw.find(key)) >= 0 and _NESTED.match(raw, at + len(key)) is not None for key in _TEXTS
+    )
 
 
-_NESTED: Final = {key: re.compile(b'"%b": ?\\[\\["' % key) for key in (b"documents", b"references")}
+_TEXTS: Final = (b'"documents"', b'"references"')
+_NESTED: Final = re.compile(rb': ?\[\["')
 
 
 @lru_cache(maxsize=32)

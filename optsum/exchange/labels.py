@@ -204,10 +204,9 @@ def label_topics(
 
 def label_row(result: Result) -> dict[str, Any]:
     """Return the row of a result of `label_topics`."""
-    row = {name: getattr(result, name) for name in ("id", *_LAST)} | dict(result.extra)
-    row["status"], row["termination"] = result.status.value, result.termination.value
+    held = {**vars(result), **result.extra, "status": result.status.value, "termination": result.termination.value}
     own = [name for name in result.extra if name in _OWN]
-    return {name: row.get(name) for name in (*_FIRST, *own, *_LAST)}
+    return {name: held.get(name) for name in (*_FIRST, *own, *_LAST)}
 
 
 def label_result(row: Mapping[str, Any]) -> Result:

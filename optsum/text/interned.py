@@ -92,7 +92,8 @@ def _words_of(
     result, if others can do without it: then it is None while the kernel is not compiled.
     """
     plain = analyzer.stopwords == "keep" and not analyzer.stem
-    made = _bytes_of("\0".join(texts), analyzer.tokenizer) + b"\0" * bool(sum(sizes))
+    # One text after another, as most are ASCII, which is copied; one that is not would have all looked at.
+    made = b"\0".join([_bytes_of(text, analyzer.tokenizer) for text in texts]) + b"\0" * bool(sum(sizes))
     from optsum.system.compiled import is_worth  # with the kernel
     from optsum.text.word_kernel import number_words
 

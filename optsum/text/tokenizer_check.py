@@ -61,9 +61,10 @@ def tokenizer_check(
         )
     if joined.isascii():  # no tokenizer spoils a word of ASCII
         return None
-    pieces = [piece for text in texts if not text.isascii() for piece in text.split()]
-    foreign = list(filterfalse(str.isascii, pieces))
-    whole = len(joined) - joined.count(" ")
+    spoiled, whole = list(filterfalse(str.isascii, texts)), len(joined) - joined.count(" ")
+    if sum(map(len, spoiled)) <= _MOST * whole:  # not even all of these sentences are much
+        return None
+    foreign = list(filterfalse(str.isascii, " ".join(spoiled).split()))
     if sum(map(len, foreign)) <= _MOST * whole:
         return None
     if tokenizer in _KEEPS_CLAUSES:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from importlib.util import find_spec
 from io import FileIO, TextIOWrapper
 from itertools import islice
@@ -53,13 +54,13 @@ def to_bytes(row: Mapping[str, Any]) -> bytes:
     others: dict[str, Any] = {}
     try:
         for name, value in row.items():
-            if (texts := _of_texts(value)) is None:
+            if type(value) is not list or (texts := _of_texts(value)) is None:
                 others[name] = value
                 continue
             if others:
                 parts.append(_dumps(others, ascii_only=False)[1:-1].encode())
                 others = {}
-            parts.append(_dumps({name: 0}, ascii_only=False)[1:-2].encode() + texts)
+            parts.append(_key(name) + texts)
         if others or not parts:
             parts.append(_dumps(others, ascii_only=False)[1:-1].encode())
         return b"{%b}" % b", ".join(parts)
@@ -67,14 +68,19 @@ def to_bytes(row: Mapping[str, Any]) -> bytes:
         return to_ascii(row).encode()
 
 
+@lru_cache(maxsize=64)
+def _key(name: str) -> bytes:
+    return _dumps({name: 0}, ascii_only=False)[1:-2].encode()
+
+
 _FEW: Final = 8  # Items of a list that are written by themselves.
 
 _CONTROLS: Final = bytes(range(32))
 
 
-def _of_texts(value: object) -> bytes | None:
+def _of_texts(value: list[Any]) -> bytes | None:
     """Return a list of many strings as JSON: all of them at once, as `json` looks at each character; None of others."""
-    if not isinstance(value, list) or len(value) < _FEW or not isinstance(value[0], str):
+    if len(value) < _FEW or not isinstance(value[0], str):
         return None
     try:
         joined = "\0".join(value).encode()

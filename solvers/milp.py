@@ -728,13 +728,14 @@ class Milp(Strategy):
                 raise
             run.prove()
         except BackendError as error:
-            own = [name for name in solver.declaration.fixed if name in solver.options]
-            if not own:
+            if not solver.options:
                 raise
-            raise BackendError(
-                f"{str(error).rstrip('.')}; optsum sets {' and '.join(own)} otherwise, for a reason: try without "
-                f"--backend-option {own[0]}."
-            ) from error
+            said, given = str(error).rstrip("."), solver.given()
+            said = said if given in said else f"{said}; it was given {given}"
+            if own := [name for name in solver.declaration.fixed if name in solver.options]:
+                why = f"optsum sets {' and '.join(own)} otherwise, for a reason"
+                said = f"{said}; {why}: try without --backend-option {own[0]}"
+            raise BackendError(f"{said}.") from error
         if self.verify and run.proven:
             verify(run, self.backend)
 

@@ -226,8 +226,6 @@ class PyomoBackend(Backend):
 
     def _explained(self, error: Exception, noise: str, model: Any) -> OptsumError:
         given = self.given()
-        if isinstance(error, BackendError) and given:
-            return BackendError(f"{str(error).rstrip('.')}, with the options {given}.")
         if isinstance(error, OptsumError):
             return error
         declared, words = self.declaration, f"{error}\n{noise}"

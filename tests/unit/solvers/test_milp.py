@@ -148,6 +148,22 @@ def test_a_ratio_of_large_numbers_is_proven_by_ours(answer: Any) -> None:
         assert (result.status, result.key, result.bound_key) == (Status.OPTIMAL, best, best)
 
 
+def test_a_solver_that_fails_says_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CP-SAT 9.15 dies under ``instantiate_all_variables=False``."""
+
+    class Dying(Fake):
+        def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
+            raise BackendError("It died.")
+
+    fake = Dying(RawOutcome(termination=DONE))
+    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)
+    for options, words in (({}, "It died."), ({"a": 1, "b": "on"}, "It died; it was given a=1, b=on.")):
+        fake.options = options
+        with pytest.raises(BackendError) as told:
+            search(CoverageProblem.of(INSTANCE), "milp")
+        assert str(told.value) == words
+
+
 def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
     result = answer(COVER, optimal=True, selection=(2,), objective=4.0, bound=3.2)
     assert (result.status, result.objective, result.bound) == (Status.OPTIMAL, 4.0, 4.0)

@@ -1,4 +1,4 @@
-"""The clock of searches: it stands while kernels are compiled, which no limit and no row is charged for."""
+"""The end of work, and its clock, which stands while kernels are compiled: no limit and no row is charged for that."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Stopped(Exception):  # noqa: N818 - a signal, never an error
     """Raised at a limit; strategies let it pass."""
 
     def __init__(self, termination: Termination, detail: str | None = None) -> None:
-        super().__init__(termination.value)
+        super().__init__(termination, detail)
         self.termination = termination
         self.detail = detail
 

@@ -1038,7 +1038,7 @@ def _claims(
     sentences = len(references[0]) if len(references) == 1 else most
     if len(references) != 1 and most > _MOST_CLAIMS:
         raise InputError(
-            f"supports names the claim {most - 1!s:.40}, and claims are numbered from 0: list what they are called in "
+            f"supports names the claim {most - 1!s:.40}, and claims are numbered from 0: list their names in "
             "meta.abstract_ids"
         )
     if most > sentences:

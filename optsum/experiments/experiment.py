@@ -300,7 +300,7 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
 
 
 def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
-    """Yield cells with the options of their solver alone: on each of several, if there are any."""
+    """Yield each cell on each solver that it is to run on, with the options of that solver alone."""
     solved = [cell for cell in cells if "backend" in STRATEGIES.load(cell.strategy).flags]
     if backends is None:
         among = {cell.backend for cell in solved}

@@ -73,7 +73,7 @@ class Similarity(Metric):
         return (1 + similarity) / 2 if self.shifted else np.maximum(similarity, 0.0)
 
     def steps(self, similarity: FloatArray, unit: int) -> NDArray[np.int64]:
-        """Return what similarities count, in whole steps of 1 / `unit`, rounded down."""
+        """Return similarities as whole steps of 1 / `unit`, rounded down."""
         return np.minimum(np.floor(self.valued(similarity) * unit + _ROUNDING), unit).astype(np.int64)
 
 

@@ -329,7 +329,7 @@ def resolve_frontier(
 ) -> tuple[Options, Sequence[int] | None]:
     """Return the options of a frontier and its lengths: branch and bound unless another exact strategy is asked for.
 
-    The lengths of problems that are given are None where nothing says them: all up to the maximum of each.
+    For problems without texts the lengths are None unless they are given: then all up to each problem's maximum.
     """
     most = None
     if lengths is not None:

@@ -162,7 +162,7 @@ def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray
 
 
 def _of_pieces() -> NDArray[np.uint8]:
-    """Return the table of `pypi-rouge`, for which full stops are blanks, and `_BLANK_PIECE` is none."""
+    """Return the table of `pypi-rouge`, where a full stop is a blank and `_BLANK_PIECE` is not."""
     made = _table(lower=False, letters_only=False)
     made[ord(".")], made[ord(_BLANK_PIECE)] = ord(" "), ord(_BLANK_PIECE)
     return made

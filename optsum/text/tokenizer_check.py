@@ -136,7 +136,7 @@ def _raw(sentences: Iterable[Sentence]) -> tuple[list[str], str]:
 
 
 def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
-    """Return how much of a text is whole clauses between blanks, if that is much, and the tokenizer that serves it."""
+    """Return the share of a text that is clauses without blanks, if it is large, and the tokenizer for such text."""
     for serving, (letter, most) in _WITHOUT_BLANKS.items():
         held = [len(found) for piece in foreign if (found := re.findall(letter, piece))]
         if sum(held) > _MOST * whole and sum(held) > most * len(held):

@@ -170,7 +170,7 @@ def test_what_cannot_be_taken_is_refused_by_a_sentence(door: str, value: Any) ->
 
 def test_claims_that_no_list_could_number_are_refused() -> None:
     for claim in (2**63, 10**400, 10**7):
-        with pytest.raises(optsum.InputError, match="claims are numbered from 0: list what they are called"):
+        with pytest.raises(optsum.InputError, match="claims are numbered from 0: list their names"):
             optsum.as_topic({"id": "c", "supports": [[0], [0, claim]]})
 
 

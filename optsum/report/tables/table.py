@@ -60,7 +60,7 @@ class Tabular(ABC):
         return self.tables()
 
     def text(self) -> str:
-        """Return lines of aligned text, each as long as it must be."""
+        """Return the tables as lines of aligned text of any length."""
         return written(self, "text")
 
     def __str__(self) -> str:

@@ -367,7 +367,7 @@ def test_what_does_not_go_together_is_said() -> None:
     with pytest.raises(optsum.UnsupportedError, match="define its bound, or use auto or exhaustive"):
         optsum.solve(PROBLEMS["evaluates"](), strategy="branch-and-bound")
     assert optsum.search(knapsack(1, name="own"), "greedy").id == "own"
-    with pytest.raises(optsum.UnsupportedError, match="linear model"):
+    with pytest.raises(optsum.UnsupportedError, match="integer linear program"):
         optsum.solve(PROBLEMS["evaluates"](), strategy="milp")
     assert optsum.solve(knapsack(1), max_length=5).length <= 5  # type: ignore[operator]
 

@@ -176,7 +176,7 @@ BROKEN: list[tuple[type[Base], str]] = [
     (Idle, "flips nothing"),
     (Doubling, "flips a unit twice"),
     (Beyond, "flips a unit that does not exist"),
-    (Spoiling, "which is not feasible either"),
+    (Spoiling, "which breaks limits too"),
     (Shuffling, "is no sorted tuple"),
     (Bold, "passes the bound 1/2"),
     (Inexact, "is a float where objectives are exact"),

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import ceil, floor, inf, isinf, lcm, ulp
 from os import PathLike
 from pathlib import Path
@@ -762,14 +763,15 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
     binary = [number for number, column in enumerate(columns) if column.binary]
     if units is not None:
         number = {name: at for at, name in enumerate(names)}
-        wrong = [name for name in units if number.get(name) not in set(binary)]
+        wrong = [name for name in units if not (name in number and columns[number[name]].binary)]
         if wrong or len(set(units)) < len(units):
             what = f"{wrong[0]!r} is no 0/1 column" if wrong else "a column is given twice among the units"
             raise InputError(f"In '{path}' {what}: name each of its 0/1 columns that is a unit once.")
         binary = [number[name] for name in units]
     if not binary:
         raise InputError(f"'{path}' has no 0/1 column, so there is nothing to choose.")
-    others = [column.name for at, column in enumerate(columns) if column.integral and at not in set(binary)]
+    chosen = set(binary)
+    others = [column.name for at, column in enumerate(columns) if column.integral and at not in chosen]
     if others and units is None:
         named = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
         notes_of(str(path))(
@@ -782,11 +784,12 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
     labels = list(held.row_names_) or [f"r{row}" for row in range(held.num_row_)]
     entries = held.a_matrix_
     by_row = entries.format_ != highspy.MatrixFormat.kColwise
-    for major in range(len(entries.start_) - 1):
-        for entry in range(entries.start_[major], entries.start_[major + 1]):
-            row, column = (major, entries.index_[entry]) if by_row else (entries.index_[entry], major)
-            if entries.value_[entry]:
-                matrix[row][column] = _exact(entries.value_[entry], f"The constraint {labels[row]}")
+    starts, places, values = list(entries.start_), list(entries.index_), list(entries.value_)  # each a copy of all
+    for major, (first, end) in enumerate(pairwise(starts)):
+        for minor, value in zip(places[first:end], values[first:end], strict=True):
+            row, column = (major, minor) if by_row else (minor, major)
+            if value:
+                matrix[row][column] = _exact(value, f"The constraint {labels[row]}")
     rows = [
         _Row(label, terms, _side(low, label), _side(high, label))
         for label, terms, low, high in zip(labels, matrix, held.row_lower_, held.row_upper_, strict=True)

@@ -536,3 +536,15 @@ def test_what_a_solver_says_of_very_large_numbers_is_proven_by_ours(
     assert unproven.bound <= 1.0 <= unproven.objective  # no bound of the solver's; that of the relaxation may do
     assert (unproven.status.value == "optimal") == (unproven.objective == unproven.bound)
     assert "larger than" in (unproven.detail or "")
+
+
+def test_a_file_of_many_rows_and_columns_is_read_once(tmp_path: Path) -> None:
+    """Each row asked HiGHS for all of its entries again, and each column for all units: 20,000 took minutes."""
+    size = 20_000
+    names = [f"a{number}" for number in range(size)]
+    rows = "".join(f"c{number}: {name} <= 1\n" for number, name in enumerate(names))
+    program = tmp_path / "large.lp"
+    columns = "\n".join(names)
+    program.write_text(f"maximize\nobj: {' + '.join(names)}\nsubject to\n{rows}binary\n{columns}\nend\n")
+    problem = optsum.Problem.from_mps(program)
+    assert (problem.size, problem.evaluate((0, size - 1)).key) == (size, 2)

@@ -138,6 +138,9 @@ def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Se
     )
 
 
+_AT_ONCE: Final = 2**22  # Similarities between two looks at the clock: a tenth of a second.
+
+
 @dataclass(frozen=True, eq=False)
 class Likeness:
     """How like the references units are."""
@@ -155,8 +158,12 @@ class Likeness:
 
         `unit_of` (tokens,): the unit that each token of the sentences is in. `units`: the units that are asked for.
         """
-        spec.deadline.check()
-        steps = metric.steps(vectors.similarities(), spec.similarity_unit)
+        tokens, parts = len(vectors.sentence_of), []
+        size = max(1, _AT_ONCE // max(1, len(vectors.reference_of)))
+        for first in range(0, max(1, tokens), size):
+            spec.deadline.check()
+            parts.append(metric.steps(vectors.similarities(slice(first, first + size)), spec.similarity_unit))
+        steps = np.concatenate(parts) if len(parts) > 1 else parts[0]
         spec.deadline.check()
         mass = np.zeros((2, len(units)), np.int64)
         if spec.measure != "recall":

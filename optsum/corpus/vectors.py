@@ -55,12 +55,12 @@ class Vectors:
     reference_weights: FloatArray
     given: FloatArray | None = None  # (tokens, tokens) or None: similarities.
 
-    def similarities(self) -> FloatArray:
-        """Return how like each token of a sentence is each of a reference: (tokens, tokens), from -1 to 1."""
+    def similarities(self, some: slice = slice(None)) -> FloatArray:
+        """Return how like each token of a sentence, or some of them, is each of a reference: from -1 to 1."""
         if self.sentences is None or self.references is None:
             assert self.given is not None  # noqa: S101 - checked when it was made
-            return self.given
-        return cosines(self.sentences, self.references)
+            return self.given[some]
+        return cosines(self.sentences[some], self.references)
 
     def of_references(self, numbers: Sequence[int]) -> Vectors:
         """Return those of some references, which are numbered anew in that order."""

@@ -316,3 +316,16 @@ def test_tokens_without_weight_count_for_recall_alone(strategy: str) -> None:
     assert result.rouge is not None
     assert result.rouge["similarity"]["recall"] == pytest.approx(result.objective or 0, abs=1e-4)
     assert (result.rouge["similarity"]["precision"], result.rouge["similarity"]["f1"]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("measure", ["recall", "precision", "f1"])
+def test_similarities_in_parts_are_those_of_all_at_once(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    texts = {"documents": [["a b c", "d e", "f", "g h"]], "references": [["a c", "f g"]]}
+    vectors = {"sentences": rng.normal(size=(4, 6)).tolist(), "references": rng.normal(size=(2, 6)).tolist()}
+    topic = {"id": "t", **texts, "vectors": vectors}
+    options = {"metric": "similarity", "measure": measure, "max_length": 5}
+    whole = optsum.solve(topic, **options)
+    monkeypatch.setattr("optsum.formulations.similar._AT_ONCE", 1)
+    part = optsum.solve(topic, **options)
+    assert (part.objective_exact, part.selection) == (whole.objective_exact, whole.selection)

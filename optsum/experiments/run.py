@@ -233,7 +233,8 @@ class RunWork(AbstractContextManager["RunWork"]):
         setups = [setup_of(cell) for cell in self._experiment.cells]
         for setup in setups:  # what cannot work on any topic is refused here
             warm_up(setup)
-        crew = crew_of(self._experiment.cells[0], executor, apart=True)
+        copied = all(setup.may_be_copied for setup in setups)
+        crew = crew_of(self._experiment.cells[0], executor, apart=True, copied=copied)
         assert crew is not None  # noqa: S101 - apart
         self.store.tell(session={"began": time(), "kept": self.kept})
         settings = RunSettings(

@@ -21,7 +21,7 @@ can differ from ours in the fifth digit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -29,7 +29,7 @@ from math import prod
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.metrics.metric import Metric, Tally
+from optsum.metrics.metric import Metric, Tally, Texts
 from optsum.metrics.names import parse_metric
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import cut_sentences
@@ -206,29 +206,39 @@ def rouge_all(
 
     `metrics`: a sum, or a mean, stands for its parts. The result: by name of metric, in the order given.
     """
-    _check("counts", counts, get_args(Counting))
     _check("references_mode", references_mode, get_args(ReferencesMode))
     _check("best_by", best_by, get_args(Measure))
-    _check("boundaries", boundaries, get_args(Boundaries))
-    _check("model_units", model_units, get_args(ModelUnits))
-    if max_words is not None:
-        max_words = whole(max_words, "max_words", error=OptionError)
-        if max_words < 1:
-            raise OptionError(f"max_words must be at least 1, not {max_words}; leave it out to score whole texts")
+    read, tally = _reading(analyzer, max_words, counts, boundaries, last_unigram, model_units)
     if isinstance(references, str):
         raise InputError("references must be a sequence of texts, not one string; put the string into a list")
-
-    pieces = _tokenize(summary, "the summary", analyzer, max_words)
-    reference_pieces = [
-        _tokenize(reference, f"reference {number}", analyzer, max_words) for number, reference in enumerate(references)
-    ]
-    tally = Tally(counts == "set", boundaries == "joined", model_units == "sentences", not last_unigram)
+    pieces = read(summary, "the summary")
+    reference_pieces = [read(reference, f"reference {number}") for number, reference in enumerate(references)]
     scores: dict[str, Score] = {}
     for metric in (component for name in metrics for component in parse_metric(name).components):
         if metric.name not in scores:
             single = [Score.from_counts(*totals) for totals in metric.totals(pieces, reference_pieces, tally)]
             scores[metric.name] = _combine(single, references_mode, best_by)
     return scores
+
+
+def _reading(
+    analyzer: Analyzer = Analyzer(),  # noqa: B008  # frozen
+    max_words: int | None = None,
+    counts: Counting = "clipped",
+    boundaries: Boundaries = "joined",
+    last_unigram: bool = False,
+    model_units: ModelUnits = "whole",
+) -> tuple[Callable[[Text, str], list[list[str]]], Tally]:
+    """Return how texts are read, each with a name for messages, and how they are counted."""
+    _check("counts", counts, get_args(Counting))
+    _check("boundaries", boundaries, get_args(Boundaries))
+    _check("model_units", model_units, get_args(ModelUnits))
+    if max_words is not None:
+        max_words = whole(max_words, "max_words", error=OptionError)
+        if max_words < 1:
+            raise OptionError(f"max_words must be at least 1, not {max_words}; leave it out to score whole texts")
+    tally = Tally(counts == "set", boundaries == "joined", model_units == "sentences", not last_unigram)
+    return (lambda text, where: _tokenize(text, where, analyzer, max_words)), tally
 
 
 def _check(option: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -274,11 +284,19 @@ def agreed_reference(references: Sequence[Text], metric: str, measure: str = "re
         return 0
 
     found = parse_metric(metric)
+    read, tally = _reading(**analysis)
+    texts = [read(reference, f"reference {number}") for number, reference in enumerate(references)]
 
-    def agreement(pair: tuple[int, int]) -> Fraction:
-        model, summary = (references[number] for number in pair)
-        scores = rouge_all(summary, (model,), [found], **analysis)
-        parts = (scores[part.name].exact(cast("Measure", measure)) for part in found.components)
-        return prod(parts, start=Fraction(1)) if found.geometric else sum(parts, Fraction(0))
+    def agreements(summary: Texts) -> list[Fraction]:
+        parts = (
+            [
+                Score.from_counts(*totals).exact(cast("Measure", measure))
+                for totals in part.totals(summary, texts, tally)
+            ]
+            for part in found.components
+        )
+        combined = prod if found.geometric else sum
+        return [combined(values, start=Fraction(found.geometric)) for values in zip(*parts, strict=True)]
 
-    return max(permutations(range(len(references)), 2), key=agreement)[0]
+    values = [agreements(summary) for summary in texts]
+    return max(permutations(range(len(texts)), 2), key=lambda pair: values[pair[1]][pair[0]])[0]

@@ -178,6 +178,8 @@ Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None"], Result]
 
 _LARGE: Final = 100  # Sentences of a topic from which on a bound is worth its time before a search.
 
+_LEAST_S: Final = 0.02  # Time (s) that a reference may take, however many there are: greedy search needs less.
+
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
 
 
@@ -195,9 +197,10 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     Notes
     -----
     A time limit is shared by the references. Together they get half a second more to be held against all selections;
-    what is not built by then stays as it was found.
+    what is not built by then stays as it was found. Of thousands of references, those that the time does not suffice
+    for are not searched, and there is no bound then.
     """
-    began = clock()
+    began, over = clock(), too_late(setup)
     large = len(topic.sentences) >= _LARGE and len(topic.references) > 1
     bounded = large and setup.strategy.exact and setup.options.bound != "none"
     first = replace(setup, strategy=STRATEGIES.create(DEFAULT_HEURISTIC, {})) if bounded else setup
@@ -205,12 +208,13 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     results = for_each_reference(
         topic,
         lambda number, part: single(number, part, next(setups), None),
-        unsearched=lambda part: unsolved(part.id, setup, Termination.INTERRUPTED),
+        unsearched=lambda part, why: unsolved(part.id, setup, why),
         result_of=lambda result: result,
+        over=over,
     )
     parts = dict(each_reference(topic))
     if bounded:
-        _search_hopeful(results, parts, setup, single, began)
+        _search_hopeful(results, parts, setup, single, began, over)
     best = best_result(results).changed(strategy=setup.strategy.name)
     if best.status in _PROVEN:
         return best
@@ -220,6 +224,8 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     deadline = NEVER if endless else limits.late(Deadline(0.0), interrupted=interrupted)
     try:
         for place, (number, old) in enumerate(results):
+            if deadline.passed:
+                break
             results[place] = number, _with_best(parts[number], setup, old, found, deadline)
     except KeyboardInterrupt:
         return best.changed(termination=Termination.INTERRUPTED)
@@ -227,7 +233,12 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
 
 
 def _search_hopeful(
-    results: list[tuple[int, Result]], parts: Mapping[int, Topic], setup: Setup, single: Single, began: float
+    results: list[tuple[int, Result]],
+    parts: Mapping[int, Topic],
+    setup: Setup,
+    single: Single,
+    began: float,
+    over: Deadline,
 ) -> None:
     """Put exact results in the place of bounded ones that may be the best, the largest bound first.
 
@@ -248,7 +259,7 @@ def _search_hopeful(
         bound = results[place][1].bound_key
         return place not in given, bound is None, bound or 0, -place
 
-    while True:
+    while not over.passed:
         limits = setup.limits.after(clock() - began)
         if not (left := hopeful(inf if limits.time_s is None else limits.time_s)):
             return
@@ -293,31 +304,40 @@ def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
 def for_each_reference(
     topic: Topic,
     answer: Callable[[int, Topic], T],
-    unsearched: Callable[[Topic], T],
+    unsearched: Callable[[Topic, Termination], T],
     result_of: Callable[[T], Result],
+    over: Deadline,
 ) -> list[tuple[int, T]]:
     """Return `answer` for each reference, but for those that have nothing to count.
 
-    After Ctrl-C the other references are not searched, but what is `unsearched` of them is in the list: nothing is
-    known of all references then. `result_of` an answer tells whether it was interrupted.
+    After Ctrl-C, and when it is `over`, the other references are not searched, but what is `unsearched` of them is in
+    the list: nothing is known of all references then. `result_of` an answer tells whether it was interrupted.
     """
     found: list[tuple[int, T]] = []
     refused: InputError | None = None
-    interrupted = False
+    why: Termination | None = None
     for number, part in each_reference(topic):
+        if why is None and found and over.passed:
+            why = Termination.TIME_LIMIT
         try:
-            found.append((number, unsearched(part) if interrupted else answer(number, part)))
-            interrupted = interrupted or result_of(found[-1][1]).termination is Termination.INTERRUPTED
+            found.append((number, answer(number, part) if why is None else unsearched(part, why)))
+            if result_of(found[-1][1]).termination is Termination.INTERRUPTED:
+                why = Termination.INTERRUPTED
         except InputError as error:
             refused = refused or error
         except KeyboardInterrupt:
             if not found:
                 raise
-            found.append((number, unsearched(part)))
-            interrupted = True
+            why = Termination.INTERRUPTED
+            found.append((number, unsearched(part, why)))
     if not found and refused is not None:
         raise refused
     return found
+
+
+def too_late(setup: Setup) -> Deadline:
+    """Return when no further reference is searched: each has a share of the time, but a thousand have no use of it."""
+    return Deadline(setup.limits.time_s).later(setup.limits.grace_s)
 
 
 def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
@@ -326,9 +346,11 @@ def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
     It is counted from when the first is asked for.
     """
     began, all_of_them = clock(), max(1, len(topic.references))
+    grace_s = max(setup.limits.grace_s / all_of_them, _LEAST_S)
     for left in range(all_of_them, 0, -1):
         limits = setup.limits.after(clock() - began)
-        share = replace(limits, time_s=limits.time_s and limits.time_s / left, grace_s=limits.grace_s / all_of_them)
+        time_s = limits.time_s and max(limits.time_s / left, min(limits.time_s, _LEAST_S))
+        share = replace(limits, time_s=time_s, grace_s=grace_s)
         yield replace(setup, limits=share)
 
 

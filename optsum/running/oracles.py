@@ -46,6 +46,7 @@ from optsum.running.one_problem import (
     refused,
     setup_of,
     shares,
+    too_late,
     union_of,
     unsolved,
     warm_up,
@@ -518,8 +519,9 @@ def _oracles(part: Topic, setup: Setup, nearness: Nearness | None, began: float)
     found = for_each_reference(
         part,
         lambda _, one: _enumerate(one, next(setups), nearness, next(starts, clock())),
-        unsearched=lambda one: _nothing(one, setup, Termination.INTERRUPTED, 0.0),
+        unsearched=lambda one, why: _nothing(one, setup, why, 0.0),
         result_of=lambda oracles: oracles.result,
+        over=too_late(setup),
     )
     best = _best(found)
     if nearness is None or not best.proven or best.result.key is None:

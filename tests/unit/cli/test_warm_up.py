@@ -15,7 +15,7 @@ from optsum.running.oracles import kernels_of
 
 NEWS = Path(__file__).parents[3] / "examples" / "data" / "news.jsonl"
 
-MOST = 32
+MOST = 33
 """Kernels of the text, of its program and of greedy search, that milp starts from: one signature each."""
 
 

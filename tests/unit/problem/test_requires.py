@@ -108,7 +108,7 @@ def test_what_proves_nothing_keeps_the_pairs_too(topic: dict[str, Any], most: in
 
 @pytest.mark.parametrize("way", [{}, {"metric": "rouge-l"}], ids=["rouge-1", "rouge-l"])
 def test_what_proves_nothing_finds_a_selection_in_a_window_if_there_is_one(way: dict[str, Any]) -> None:
-    @settings(max_examples=30)
+    @settings(max_examples=12)
     @given(topics(), st.data())
     def check(topic: dict[str, Any], data: st.DataObject) -> None:
         size, lengths = len(topic["documents"][0]), [len(text.split()) for text in topic["documents"][0]]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from fractions import Fraction
 from importlib import import_module
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,14 @@ import optsum
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
+from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import agreed_reference, rouge_all
 from optsum.optima.diagram import Diagram
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import best_result, build, setup_of, union_of
 from optsum.running.topics import solve_topics
-from optsum.system.clock import Stopped, Termination
+from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.testing import random_topic
 
 TOPIC: dict[str, Any] = {
@@ -353,3 +356,35 @@ def test_what_the_limit_of_its_share_has_ended_is_searched_again_with_what_is_le
     assert (result.status, result.objective) == (Status.OPTIMAL if bounded else Status.FEASIBLE, 0.8)
     if bounded:
         assert shares[0] < 31 < shares[-1]
+
+
+def test_references_that_the_time_does_not_suffice_for_are_left_and_nothing_is_claimed_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topic = {
+        "documents": [["a cat sat down", "dogs ran away"]],
+        "references": [["the cat sat"], ["dogs ran far away"], ["all dogs ran away"]],
+    }
+    module = import_module("optsum.running.one_problem")
+    monkeypatch.setattr(module, "too_late", lambda setup: Deadline(0.0))
+    monkeypatch.setattr("optsum.running.oracles.too_late", module.too_late)
+    result = optsum.solve(topic, max_length=4, references="best", time_limit=60)
+    assert (result.status.value, result.termination.value, result.bound) == ("feasible", "time_limit", None)
+    assert result.selection is not None
+    optima = optsum.enumerate_optima(topic, max_length=4, references="best", time_limit=60)
+    assert not optima.proven
+    assert not optima.complete
+
+
+@pytest.mark.parametrize("metric", ["rouge-1", "ngram-1-2", "rouge-1+rouge-2", "rouge-su4"])
+def test_the_reference_that_another_agrees_with_best_is_that_of_all_pairs(metric: str) -> None:
+    rng, parts = np.random.default_rng(1), parse_metric(metric).components
+    references = [[" ".join(rng.choice(list("abcde"), 6)), "b a"] for _ in range(4)]
+
+    def agreement(model: int, summary: int) -> Fraction:
+        scores = rouge_all(references[summary], [references[model]], parts, last_unigram=True)
+        values = [scores[part.name].exact("f1") for part in parts]
+        return prod(values) if metric.startswith("ngram") else sum(values, Fraction(0))
+
+    best = {model: max(agreement(model, other) for other in range(4) if other != model) for model in range(4)}
+    assert agreed_reference(references, metric, "f1", last_unigram=True) == max(best, key=best.__getitem__)

@@ -596,12 +596,19 @@ def _of_problems(study: HiraoStudy, name: str) -> Callable[[str, str], dict[str,
 
 def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str) -> dict[str, float]:
     """Return the scores of a system by topic, against the references whose oracle is known: their mean."""
-    known = grouped((row["id"], row.get("reference")) for row in study.of_problems(metric, setting, every=False))
-    return {
-        row["id"]: row["multi"] if setting == "multi" else fmean(row["by_reference"][number] for number in references)
-        for row in study.of("system", system=system, metric=metric)
-        if (references := known.get(row["id"]))
-    }
+    problems = study.of("problem", metric=metric, references=setting)
+    every = grouped((row["id"], row.get("reference")) for row in problems)
+    known = grouped((row["id"], row.get("reference")) for row in problems if _is_proven(row))
+    found: dict[str, float] = {}
+    for row in study.of("system", system=system, metric=metric):
+        topic, references = row["id"], known.get(row["id"], [])
+        if references and setting == "multi":
+            found[topic] = row["multi"]
+        elif references and "by_reference" in row:
+            found[topic] = fmean(row["by_reference"][number] for number in references)
+        elif references and len(references) == len(every[topic]):
+            found[topic] = row["single"]  # rows of earlier versions have the mean over all references alone
+    return found
 
 
 def _best_peer(study: HiraoStudy, metric: str) -> str | None:

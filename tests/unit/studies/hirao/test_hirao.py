@@ -340,6 +340,18 @@ def test_systems_are_held_against_the_references_whose_oracle_is_known(monkeypat
     assert str(nothing)
 
 
+def test_rows_of_earlier_versions_have_the_mean_over_references_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    summaries = [{"topic_id": "ties", "system": "mine", "summary": ["alpha beta"]}]
+    study = study_hirao([TIES], summaries, max_length=4, one="none", extracts=0)
+    earlier = [{name: value for name, value in row.items() if name != "by_reference"} for row in study.rows]
+    options: dict[str, Any] = {"max_length": 4, "one": "none", "extracts": 0}
+    again = HiraoStudy(**options).reads(summaries).resumes(earlier).run([TIES])
+    assert scores(again).rows == scores(study).rows
+    monkeypatch.setattr(hirao, "_is_proven", lambda row: row.get("reference") != 1)
+    held, left = ({row[0]: row[1] for row in scores(one).rows}["Peer (single)"] for one in (study, again))
+    assert (held, left) == ("0.6667", "-")  # of the first reference; of that one alone nothing is known
+
+
 # --- what of systems counts, and the distribution of all extracts ---------------------------------------------------
 
 

@@ -1,14 +1,18 @@
-"""Looking at the processes of this machine, as tests about signals do."""
+"""Looking at the processes of this machine, as tests about signals do, and starting programs that support tests."""
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-__all__ = ["children_of", "living", "parents", "wait_for", "wait_for_work"]
+__all__ = ["children_of", "living", "parents", "printed_by", "wait_for", "wait_for_work"]
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 90) -> None:
@@ -59,3 +63,18 @@ def _worked(process: int) -> float:
             user, system = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13]
             ticks += int(user) + int(system)
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def printed_by(script: str, *arguments: str, **environment: str) -> Any:
+    """Return the JSON that a program in this folder prints."""
+    folder = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, str(folder / script), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        # Under PYTHONSAFEPATH a script does not find its neighbours.
+        env={**os.environ, "PYTHONPATH": str(folder), **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from every_formulation import BUDGETS, strategies_for
 from every_formulation import OBJECTIVES as COMMON
+from processes import printed_by
 
 import optsum
-
-SCRIPT = Path(__file__).parents[2] / "support" / "cold_search.py"
 
 OBJECTIVES = COMMON | {
     "rouge-l": {"metric": "rouge-l", "max_length": 20},
@@ -38,19 +35,8 @@ MOST = {
 def told(cells: list[tuple[str, str]], *words: str, **environment: str) -> dict[tuple[str, str], list[str]]:
     """Return for each strategy and objective what only the search compiled or loaded, or what the words ask for."""
     given = [(strategy, {**OBJECTIVES[objective], **BUDGETS.get(strategy, {})}) for strategy, objective in cells]
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), *words, json.dumps(given)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(SCRIPT.parent),
-            **environment,
-        },  # under PYTHONSAFEPATH a script does not find its neighbours
-    )
-    assert done.returncode == 0, done.stderr
-    return {cell: found for cell, found in zip(cells, json.loads(done.stdout), strict=True) if found}
+    answers = printed_by("cold_search.py", *words, json.dumps(given), **environment)
+    return {cell: found for cell, found in zip(cells, answers, strict=True) if found}
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from math import inf
-from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -17,12 +13,12 @@ from every_formulation import BUDGETS, strategies_for
 from every_formulation import OBJECTIVES as COMMON
 from optsum.solvers.engine.core import mix
 from optsum.solvers.exhaustive.meet_in_the_middle import field_bits
+from processes import printed_by
 
 from optsum.system.clock import clock, standing
 from optsum.system.compiled import njit, patience
 from optsum.system.interpreted import TooLongError, call_plainly, plain_of
 
-SCRIPT = Path(__file__).parents[2] / "support" / "both_ways.py"
 FOREVER = "inf"
 
 OBJECTIVES = COMMON | {
@@ -34,18 +30,7 @@ OBJECTIVES = COMMON | {
 def said(seconds: str, cells: list[tuple[str, str]]) -> dict[str, Any]:
     """Return what searches say whose kernels are interpreted for so many seconds."""
     given = [(strategy, {**OBJECTIVES[objective], **BUDGETS.get(strategy, {})}) for strategy, objective in cells]
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), seconds, json.dumps(given)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(SCRIPT.parent),
-        },  # under PYTHONSAFEPATH a script does not find its neighbours
-    )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
+    found: dict[str, Any] = printed_by("both_ways.py", seconds, json.dumps(given))
     return found
 
 

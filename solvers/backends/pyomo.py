@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import multiprocessing
 import signal
 import stat
 import subprocess
@@ -23,7 +22,7 @@ from io import StringIO, TextIOBase
 from math import isfinite
 from pathlib import Path
 from re import search
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from types import FrameType
 from typing import Any, Final, Self
 
@@ -180,7 +179,6 @@ class PyomoBackend(Backend):
             try:
                 with alarm:
                     model = build() if build is not None else pyomo_model(problem.linear_model)
-                    _let_go_of_named_locks()
                     started = start is not None and build is None and self.declaration.warm_start
                     for unit, variable in model.x.items() if started else ():
                         variable.value = int(unit in (start or ()))
@@ -683,15 +681,48 @@ class Alarm:
             self._before = None
 
 
+_SAID: Final = 1 << 20
+"""Characters that are kept of what a solver prints."""
+
+
 @cache
 def load_pyomo() -> Any:
-    """Return `pyomo.environ`, taught to run no program of the current folder and to read no endless output.
+    """Return `pyomo.environ`, taught to run no program of the current folder and to wait for no output.
 
     Pyomo looks for programs and libraries in the current folder before the PATH, and for a version or an ability
-    it reads whatever a program says.
+    it reads whatever a program says. While a solver works in this process, a thread of Pyomo's reads what it prints
+    from a pipe, whose end another process may hold: now and then it waits for 100 seconds, and the answer is lost.
     """
     import pyomo.environ as pyo
-    from pyomo.common import Executable, Library
+    from pyomo.common import Executable, Library, dependencies, tee
+
+    class TeeStream(tee.TeeStream):  # type: ignore[misc]
+        """One that has files where Pyomo's has pipes and a thread, while it serves optsum."""
+
+        def open(self, mode: str = "w", buffering: int = -1, encoding: Any = None, newline: Any = None) -> Any:
+            if not _ALONE._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001
+                return super().open(mode, buffering, encoding, newline)
+            file = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - `close` puts it away
+            self._files = [*getattr(self, "_files", ()), file]
+            return file
+
+        def close(self, in_exception: bool = False) -> None:
+            files, self._files = getattr(self, "_files", ()), []
+            for file in files:
+                with file:
+                    file.seek(0)  # which writes what is still held
+                    text = file.read(_SAID)
+                for stream in self.ostreams if text else ():
+                    stream.write(text)
+            super().close(in_exception)
+
+    for module in list(sys.modules.values()):
+        if vars(module).get("TeeStream") is tee.TeeStream and module is not tee:
+            module.TeeStream = TeeStream  # type: ignore[attr-defined]
+    tee.TeeStream = TeeStream
+    # Pyomo's lock is shared with processes that are forked, though each has streams of its own: one that is killed may
+    # hold it for ever. In processes of loky and dask it has a name, and Python's resource tracker writes of its leak.
+    dependencies.capture_output_lock = threading.Lock()
 
     Executable._manager._find = lambda name, **_: find_program(name)  # noqa: SLF001 - Pyomo has no other way to it
     find_library = Library._manager._find  # noqa: SLF001
@@ -718,21 +749,6 @@ class _Bounded:
         if ended.killed:
             raise subprocess.TimeoutExpired(command, seconds or 0.0, ended.output)
         return subprocess.CompletedProcess(command, ended.status, ended.output, "")
-
-
-def _let_go_of_named_locks() -> None:
-    """Have Pyomo hold no lock that the system knows by a name.
-
-    It makes one that processes which are forked share. In a process that was not forked but started, as those of loky
-    and dask are, such a lock has a name, is shared with nobody, and is missed when the process is killed, as at Ctrl-C:
-    Python's resource tracker then writes of leaked semaphores amid what optsum says.
-    """
-    if multiprocessing.get_start_method(allow_none=True) in {None, "fork"}:
-        return
-    from pyomo.common import dependencies
-
-    if not isinstance(dependencies.capture_output_lock, type(threading.Lock())):
-        dependencies.capture_output_lock = threading.Lock()
 
 
 _ALONE: Final = threading.RLock()

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import numpy as np
 import pytest
 from optsum.formulations.extractive import Extractive
+from optsum.solvers.backends.pyomo import Turn, load_pyomo
 from optsum.solvers.backends.through_pyomo import PyomoHighs
 from optsum.solvers.milp import backend_of
 
@@ -184,6 +189,24 @@ def test_a_solver_that_is_missing_is_an_error() -> None:
         pytest.skip("BARON is here")
     with pytest.raises(BackendError, match="The backend pyomo:baron cannot be used, because Pyomo does not find it"):
         search(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), "milp", backend="pyomo:baron")
+
+
+def test_no_process_that_holds_the_output_is_waited_for() -> None:
+    from pyomo.common import tee
+
+    load_pyomo()
+    assert all(vars(module).get("TeeStream", tee.TeeStream) is tee.TeeStream for module in [*sys.modules.values()])
+    said = StringIO()
+    with Turn(), tee.capture_output(said, capture_fd=True):
+        child = subprocess.Popen(["sleep", "600"])
+        os.write(1, b"native ")
+        print("Python's", flush=True)
+    try:
+        assert said.getvalue() == "native Python's\n"
+        assert child.poll() is None
+    finally:
+        child.kill()
+        child.wait()
 
 
 def test_ctrl_c_that_pyomo_made_words_of_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,8 +50,6 @@ class GivenProblem(Formulation):
                 f"The problem {topic.id!r} is to {problem.sense.value}, and those before it are not: solve those that "
                 "minimize apart."
             )
-        if spec.min_length:
-            raise InputError("A problem has a minimum length of its own: leave out --min-length.")
         if spec.max_length != NO_LIMIT:
             problem = problem.within(spec.max_length)
         return GivenTask.of(topic, spec, problem, range(problem.size))  # type: ignore[return-value]

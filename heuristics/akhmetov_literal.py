@@ -95,8 +95,8 @@ class _Literal(Strategy):
             trees = coverage.goal is Sense.MINIMIZE or bool((coverage.parents >= 0).any())
         if trees or problem.sense is not Sense.MAXIMIZE:
             raise UnsupportedError(
-                f"The strategy {self.name} chooses whole sentences, as in its paper: for this formulation use vns, "
-                "genetic or greedy."
+                f"The strategy {self.name} chooses whole sentences freely and maximizes, as in its paper: use vns, "
+                "genetic or greedy, which serve this problem too."
             )
 
 
@@ -127,8 +127,8 @@ class _Sized(_Literal):
         super().accept(problem)
         if self.sentences is None and problem.reference_units is None:
             raise UnsupportedError(
-                f"The strategy {self.name} needs the number of sentences of the abstract, which this problem does not "
-                "know: set the option sentences."
+                f"The strategy {self.name} chooses as many units as the abstract has sentences, and this problem has "
+                "no abstract: set the option sentences."
             )
 
     def size(self, problem: Problem) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,7 +19,8 @@ class Lead(Strategy):
     """The first units in document order, up to the first that does not fit; for a cover, until all is covered.
 
     A unit comes with what it cannot do without (its ancestors), a part of a sentence with the whole sentence, here and
-    in `Random`.
+    in `Random`. Where that breaks other limits than those of the length, such as conflicts, units that mend them come
+    first, and one that breaks any does not fit.
     """
 
     name: ClassVar[str] = "lead"
@@ -28,11 +29,9 @@ class Lead(Strategy):
 
     def search(self, run: Run) -> None:
         """Take the lead."""
-        problem = run.problem
-        if problem.sense is Sense.MINIMIZE:
-            run.see(until_feasible(run, list(problem.entries())))
-        else:
-            run.see(_fill(problem, problem.entries(), stop=True))
+        problem, moves = run.problem, list(run.problem.entries())
+        taken = until_feasible(run, moves) if problem.sense is Sense.MINIMIZE else _fill(problem, moves, stop=True)
+        _see(run, taken, moves, stop=problem.sense is Sense.MAXIMIZE)
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,10 @@ class Random(Strategy):
         moves = list(problem.entries())
         moves = [moves[place] for place in run.rng.permutation(len(moves)).tolist()]
         if problem.sense is Sense.MINIMIZE:
-            run.see(until_feasible(run, moves))
+            taken = until_feasible(run, moves)
         else:
-            run.see(problem.repair(_fill(problem, moves, stop=False), run.rng))
+            taken = problem.repair(_fill(problem, moves, stop=False), run.rng)
+        _see(run, taken, moves, stop=False)
 
 
 def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
@@ -65,3 +65,31 @@ def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
         elif stop:
             break
     return tuple(sorted(taken))
+
+
+def _see(run: Run, selection: Selection, moves: Sequence[Move], *, stop: bool) -> None:
+    """Report a selection, or one that also keeps limits that are no length's, which only evaluations tell.
+
+    First the moves are taken that break less of the limits, each in turn, and then those that break none.
+    """
+    problem, evaluation = run.problem, run.see(selection)
+    if evaluation.violation > problem.excess(selection):
+        selection, evaluation = (), run.evaluate(())
+        for fills in (False, True)[: 1 + (problem.sense is Sense.MAXIMIZE)]:
+            for move in moves:
+                if evaluation.feasible is not fills:
+                    break
+                run.check()
+                run.count(evaluations=1)
+                more = tuple(sorted({*selection, *move}))
+                seen = run.evaluate(more)
+                if problem.fits(more) and (seen.feasible if fills else seen.violation < evaluation.violation):
+                    selection, evaluation = more, seen
+                elif fills and stop:
+                    break
+        run.see(selection)
+    if not evaluation.feasible:
+        run.detail = (
+            f"units taken one after another break the limits by {evaluation.violation}, and no others are tried: use "
+            "greedy or vns"
+        )

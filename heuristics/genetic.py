@@ -69,13 +69,13 @@ class Genetic(Strategy):
     """A genetic algorithm on bit strings, one bit a unit, from a random population.
 
     Tournament selection, uniform crossover and bit-flip mutation (DEAP, Fortin et al. 2012); every child is repaired
-    and, with coverage arrays, filled up, and improved by local search where that is asked for (Moscato 1989). Parents
+    and, in the normal form, filled up, and improved by local search where that is asked for (Moscato 1989). Parents
     and children compete together, so the best always survive; no two individuals are the same.
 
     Parameters
     ----------
     population : int, optional
-        Individuals; by default 100, or 30 without coverage arrays.
+        Individuals; by default 100, or 30 outside the normal form.
     no_improvement : int
         Generations without improvement after which the search ends.
     effort : int

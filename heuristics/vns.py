@@ -195,7 +195,7 @@ class Vns(Strategy):
     `k_max`) and descended from, through the neighbourhoods add, drop, swap, swap by density. A best that ten iterations
     did not improve is searched through swaps of two units as well.
 
-    With coverage arrays moves are evaluated in kernels, a million and more a second, otherwise one by one through
+    In the normal form moves are evaluated in kernels, a million and more a second, otherwise one by one through
     `evaluate`, `moves` and `repair`.
 
     Parameters

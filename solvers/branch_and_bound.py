@@ -171,7 +171,9 @@ class BranchAndBound(Strategy):
         """Refuse what the bounds do not hold for."""
         if bounds_itself(problem):
             if self.bound == "knapsack":
-                require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The bound knapsack")
+                raise UnsupportedError(
+                    "The bound knapsack is one of texts, and this problem has its own: leave it out."
+                )
             return
         if not problem.can(Capability.COVERAGE):
             raise UnsupportedError(

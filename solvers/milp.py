@@ -312,10 +312,6 @@ class _Round:
     def can(self, capability: Capability) -> bool:
         return capability in self.capabilities
 
-    def explain(self, missing: frozenset[Capability]) -> str:
-        del missing
-        return "a ratio takes integer programs, which this backend does not solve: use --backend highs."
-
 
 def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
     r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing beats it.
@@ -763,8 +759,6 @@ class Milp(Strategy):
         # The solver starts from what is held, if it can and if that is more than nothing.
         start = run.selection if solver.declaration.warm_start and run.selection else None
         outcome = answer_of(solver, run, problem, gap=limits.gap, start=start)
-        if outcome.termination is Termination.FAILED and not solver.options:
-            raise BackendError(f"{self.backend} ended with the status {outcome.native!r}, which proves nothing.")
         self._conclude(run, solver, problem.linear_model, outcome)
 
     def _conclude(self, run: Run, solver: Backend, model: LinearModel, outcome: RawOutcome) -> None:

@@ -299,7 +299,8 @@ class EachTopic(Loop):
     def _all_empty(self) -> list[str]:
         held = self._statuses["optimal"] + self._statuses["feasible"]
         limit, unit = self._ways[0].max_length, self._ways[0].length_unit
-        if not held or self._chosen or not isinstance(limit, int):
+        of_texts = self._ways[0].formulated().reads_topics
+        if not held or self._chosen or not isinstance(limit, int) or not of_texts:
             return []  # sentences were meant, more often than not
         return [f"every selection is empty: nothing within {limit} {unit} counts (see --length-unit)"]
 

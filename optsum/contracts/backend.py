@@ -189,7 +189,7 @@ def _probe(module: str, program: str, distribution: str, arguments: tuple[str, .
     if module:
         if find_spec(module) is None:
             return Availability(usable=False, reason=f"the package {distribution or module} is not installed")
-        return Availability(usable=True, version=_version_of_package(distribution or module))
+        return Availability(usable=True, version=version_of_package(distribution or module))
     if program:
         path = find_program(program)
         if path is None:
@@ -204,7 +204,7 @@ def _probe(module: str, program: str, distribution: str, arguments: tuple[str, .
 
 
 @lru_cache(maxsize=32)
-def _version_of_package(distribution: str) -> str:
+def version_of_package(distribution: str) -> str:
     """Return a package's version, "" if it has none; kept, because metadata are slow to read and rows are many."""
     from importlib.metadata import PackageNotFoundError, version  # slow to load
 

@@ -224,7 +224,7 @@ def _program(task: Task, write: Callable[..., str]) -> str:
         why = (
             "its objective is no linear function of the units: use --format json"
             if problem.can(Capability.COVERAGE)
-            else f"{type(problem).__name__} only tells what selections are worth"
+            else f"{type(problem).__name__} only tells what selections are worth: write it as an optsum.PyomoProblem"
         )
         raise UnsupportedError(f"The problem {task.id} has no integer linear program to write, as {why}.")
     if not problem.size:
@@ -247,9 +247,9 @@ def _normal_form(task: Task, kind: str) -> str:
             "--formulation cover where these are texts."
         )
     if not task.problem.can(Capability.COVERAGE):
-        instead = ": use --format lp or mps" if task.problem.can(Capability.LINEAR) else ""
+        instead = "use --format lp or mps" if task.problem.can(Capability.LINEAR) else "make it an optsum.Coverage"
         raise UnsupportedError(
-            f"The problem {task.id} is not in the normal form, so it cannot be written as {kind}{instead}."
+            f"The problem {task.id} is not in the normal form, so it cannot be written as {kind}: {instead}."
         )
     units = [task.name_units((unit,)) for unit in range(task.problem.size)]
     if kind == "json":
@@ -311,18 +311,11 @@ def export_topics(
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     place = _folder(folder)
-    of_files: dict[str, str] = {}
     for name, made in tasks_of(topics, setup_of(options)):
         if isinstance(made, str):
             yield Exported(name, error=made)
             continue
-        stem = file_stem(made.id)
-        if (other := of_files.setdefault(stem.lower(), made.id)) != made.id:
-            yield Exported(
-                name, error=f"its file would be {stem}.{format}, which is that of {other!r}: give another id"
-            )
-            continue
-        path = place / f"{stem}.{format}"
+        path = place / f"{file_stem(made.id)}.{format}"
         try:
             with replacing(path) as new:
                 new.write_text(FORMATS[format](made), encoding="utf-8")
@@ -353,6 +346,7 @@ def _folder(folder: str | Path) -> Path:
 def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task | str]]:
     """Yield the id of each problem, and its task or why there is none."""
     seen: set[str] = set()
+    of_files: dict[str, str] = {}
     warned: Counter[str | None] = Counter()
     for given in topics_of(topics, setup.options.reading):
         if isinstance(given, BadTopic):
@@ -376,5 +370,7 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
                 built: Task | str = build(part, setup)
             except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
                 built = describe(error)
+            if (other := of_files.setdefault(file_stem(part.id).lower(), part.id)) != part.id:
+                built = f"its file would be that of {other!r}: give another id"
             yield part.id, built
     say_warned(warned)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from math import isnan
 from pathlib import Path
 from typing import ClassVar, Final, Unpack
@@ -104,7 +105,7 @@ def _value(text: str, name: str) -> float:
         raise ValueError(f"the value {text!r:.40} of {name:.40} is no number") from None
 
 
-def _named(program: str, lines: list[str], words: str, objective: float | None) -> SolutionFile:
+def _named(program: str, lines: Iterable[str], words: str, objective: float | None) -> SolutionFile:
     values: dict[str, float] = {}
     for line in lines:
         if line.startswith(("#", "*", "\\")):
@@ -120,21 +121,10 @@ def _named(program: str, lines: list[str], words: str, objective: float | None) 
 
 def _highs(lines: list[str]) -> SolutionFile:
     """HiGHS: sections under headings; the primal columns come first."""
-    words = lines[1].strip()
-    values: dict[str, float] = {}
-    objective, reading = None, False
-    for line in lines[2:]:
-        if line.startswith("# Columns"):
-            reading = True
-        elif line.startswith("#"):
-            if reading:
-                break
-        elif line.startswith("Objective"):
-            objective = _number_in(line)
-        elif reading:
-            name, value = line.split()[:2]
-            values[name] = float(value)
-    return SolutionFile("highs", words, objective, values)
+    stated = next((line for line in lines if line.startswith("Objective")), "")
+    start = next((number for number, line in enumerate(lines) if line.startswith("# Columns")), len(lines))
+    columns = takewhile(lambda line: not line.startswith("#"), lines[start + 1 :])
+    return _named("highs", columns, lines[1].strip(), _number_in(stated))
 
 
 def _cplex(lines: list[str]) -> SolutionFile:
@@ -159,12 +149,9 @@ def _attributes(text: str) -> dict[str, str]:
 
 def _cbc(lines: list[str]) -> SolutionFile:
     """CBC: number, name, value and reduced cost, with two stars before violated columns."""
-    values: dict[str, float] = {}
-    for line in lines[1:]:
-        parts = line.replace("**", " ").split()
-        values[parts[1]] = float(parts[2])
-    whole = "infeasible" in lines[0].lower() or "no integer solution" in lines[0]
-    return SolutionFile("cbc", lines[0].strip(), _number_in(lines[0]), {} if whole else values)
+    none = "infeasible" in lines[0].lower() or "no integer solution" in lines[0]
+    columns = () if none else (" ".join(line.replace("**", " ").split()[1:]) for line in lines[1:])
+    return _named("cbc", columns, lines[0].strip(), _number_in(lines[0]))
 
 
 def _glpk_table(lines: list[str]) -> SolutionFile:
@@ -279,19 +266,12 @@ def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) ->
     if not place.exists():
         raise InputError(f"There is no file or folder {solutions} of solutions.")
     setup = setup_of(options)
-    of_files: dict[str, str] = {}
     for number, (name, task) in enumerate(tasks_of(topics, setup)):
         try:
-            row = _row(_own_file(task, of_files), setup, place, first=not number)
+            row = _row(task, setup, place, first=not number)
         except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
             row = error_result(name, describe(error), setup)
         yield row.changed(strategy=_Imported.name, backend=row.backend if row.error is None else None)
-
-
-def _own_file(task: Task | str, of_files: dict[str, str]) -> Task | str:
-    if isinstance(task, str) or (other := of_files.setdefault(file_stem(task.id).lower(), task.id)) == task.id:
-        return task
-    return f"its solution would be that of {other!r}: give another id"
 
 
 def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:

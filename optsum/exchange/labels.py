@@ -183,7 +183,7 @@ def labels(
     nearness = Nearness.given(within, at_least, within_steps, best)
     optima = whole(all_, "The number of optima, all_,", least=0, most=10**400, error=OptionError)
     fields = LabelFields(soft, optima, diverse, nearness=nearness, weighted=weighted)
-    topics, named = posed(topics, options, config)
+    topics, named = posed(topics, options, config, columns=columns)
     resolved = resolve_labels(named, fields, config=config)
     batches = label_topics(with_columns(topics, columns, resolved.reading), resolved, fields)
     return (cast("LabelRow", label_row(result)) for batch in batches for result in batch)

@@ -12,18 +12,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from typing import Any, Final, Self
 
 from optsum._version import __version__
+from optsum.contracts.backend import version_of_package
 from optsum.corpus.folders.texts import line_pair
 from optsum.corpus.formats.hf_datasets import PREFIX
 from optsum.corpus.topic import BadTopic, Topic, parse_columns
 from optsum.corpus.topics import is_program
 from optsum.errors import InputError, OptionError, OptsumError, unknown_name
-from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, described, resolve
+from optsum.options.options import OF_PROBLEMS, OF_WORKERS, Options, check_solver_is_used, described, resolve
 from optsum.options.toml import check_kinds, read_table, toml_of
 from optsum.options.values import own_of_solver, solving
 from optsum.problem.formulation import Formulation
@@ -31,8 +31,6 @@ from optsum.registry import BACKENDS, STRATEGIES
 from optsum.running.plan import solvers_of
 from optsum.running.posed import posed
 from optsum.system.files import PathLike, describe_os_error
-
-_BLOCK: Final = 1 << 20
 
 
 def fingerprint(path: str) -> dict[str, Any]:
@@ -66,9 +64,8 @@ def _held(files: Iterable[tuple[Path, str]]) -> dict[str, Any]:
         if name:
             seen.update(f"{name}\0".encode("utf-8", "surrogateescape"))
         with file.open("rb", buffering=0) as stream:
-            while block := stream.read(_BLOCK):
-                seen.update(block)
-                size += len(block)
+            hashlib.file_digest(stream, lambda: seen)
+            size += stream.tell()
     return {"sha256": seen.hexdigest(), "bytes": size}
 
 
@@ -108,7 +105,7 @@ def environment(cells: Iterable[Options]) -> dict[str, Any]:
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "optsum": __version__,
         "python": platform.python_version(),
-        "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
+        "packages": {name: found for name in _PACKAGES if (found := version_of_package(name))},
         "solvers": _solvers(cells),
         "machine": {
             "host": platform.node(),
@@ -120,13 +117,6 @@ def environment(cells: Iterable[Options]) -> dict[str, Any]:
         "process": os.getpid(),
         "command": sys.argv,
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _solvers(cells: Iterable[Options]) -> dict[str, str]:
@@ -200,8 +190,10 @@ class Experiment:
         shared = self.cells[0].model_copy(
             update={name: Options.model_fields[name].default for name in ("preset", *self.varied)}
         )
-        first = {name: value for name, value in described(shared).items() if name not in {*OF_WORKERS, *self.varied}}
         fields = Options.model_fields
+        of_texts = () if shared.formulated().reads_topics else fields.keys() - OF_PROBLEMS
+        silent = {*OF_WORKERS, *self.varied, *of_texts}
+        first = {name: value for name, value in described(shared).items() if name not in silent}
         given: dict[str, Any] = {"topics": [absolute(path) for path in self.topics], **first}
         if self.columns is not None:
             given["map"] = dict(self.columns)
@@ -243,7 +235,7 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     own = {name: table.pop(name, None) for name in _OWN}
     topics = _topics(own["topics"], where)
     base = {**table, **{name: value for name, value in (options or {}).items() if value is not None}}
-    _, base = posed(topics[0], base)
+    _, base = posed(topics[0], base, map=own["map"])
     resolved: list[Options] = []
     default = None if own["backends"] is None else solving()
     for values in _combinations(own["grid"], where):

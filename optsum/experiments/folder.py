@@ -99,7 +99,9 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             return
         if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
             raise OptionError(f"the folder {self.path} holds rows of other options: name another folder")
-        known = noted_inputs(self.path)
+        known = None
+        with suppress(InputError):
+            known = _environment(self.path).get("inputs")
         if known is not None and (differing := differing_inputs(known, now["inputs"])):
             raise OptionError(f"the folder {self.path} holds another run ({'; '.join(differing)}): name another folder")
 
@@ -132,23 +134,19 @@ def _locked_soon(descriptor: int, path: Path) -> bool:
     return True
 
 
-def noted_inputs(folder: Path) -> list[dict[str, Any]] | None:
-    """Return the topics of a run as they are noted beside its rows."""
+def _environment(folder: Path) -> dict[str, Any]:
+    """Return what is noted beside the rows of a run."""
     try:
-        return list(json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8"))["inputs"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return dict(json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {}
+    except (OSError, TypeError, ValueError) as error:
+        raise InputError(f"{folder / ENVIRONMENT} cannot be read: {error}") from error
 
 
 def sessions_of(folder: Path) -> list[dict[str, Any]]:
     """Return the environment of each session of a run."""
-    try:
-        held = json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder / ENVIRONMENT} cannot be read: {error}") from error
-    return list(held.get("sessions", []))
+    return list(_environment(folder).get("sessions", []))
 
 
 def is_locked(folder: Path) -> bool:
@@ -279,9 +277,7 @@ def status(folder: PathLike) -> RunStatus:
     InputError
         If the folder holds no run.
     """
-    if not is_run(folder):
-        raise InputError(f"{folder} is not the folder of a run: there is no {STORE} in it")
-    with RowStore(Path(folder) / STORE) as store:
+    with _store(folder) as store:
         facts = store.facts()
         done, failed = store.answered()
         session = facts.get("session")
@@ -309,6 +305,12 @@ def status(folder: PathLike) -> RunStatus:
         )
 
 
+def _store(folder: PathLike) -> RowStore:
+    if not is_run(folder):
+        raise InputError(f"{folder} is not the folder of a run: there is no {STORE} in it")
+    return RowStore(Path(folder) / STORE)
+
+
 def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
     """Put the shards of a run together in one folder, which is a run like any other.
 
@@ -333,11 +335,8 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
     paths = [Path(folder) for folder in folders]
     if not paths:
         raise OptionError("There is nothing to merge: name the folders of shards.")
-    for path in paths:
-        if not is_run(path):
-            raise InputError(f"{path} is not the folder of a run: there is no {STORE} in it")
     with ExitStack() as stack:
-        stores = [stack.enter_context(RowStore(path / STORE)) for path in paths]
+        stores = [stack.enter_context(_store(path)) for path in paths]
         facts = [store.facts() for store in stores]
         _check(paths, facts)
         doubts = [*filter(None, (store.damage for store in stores)), *_changed(paths, facts)]

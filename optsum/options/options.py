@@ -97,6 +97,12 @@ OF_SEARCHES: Final = frozenset(
 )
 """Options that say how to search, and nothing of what the problem is."""
 
+OF_PROBLEMS: Final = OF_SEARCHES | {
+    *("formulation", "formulation_options", "verify", "max_length"),
+    *("max_sentences", "require", "forbid", "exclusive", "requires"),
+}
+"""Options that say something of problems that are no texts; all others are of texts."""
+
 _NOT_IN_HASH = {"preset", *OF_WORKERS}
 """Options that cannot change a result; what a preset sets is in the options themselves."""
 
@@ -361,6 +367,11 @@ def resolve(
         options = options.model_copy(update={"strategy": name})
     if not among_others:
         check_solver_is_used(given, options.strategy)
+    if not options.formulated().reads_topics:  # a file serves texts too: of it only limits of lengths matter
+        told = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
+        alike = isinstance(exclusive_of(options.exclusive), Fraction) or None
+        told |= {"preset": options.preset, "min_length": options.min_length or None}
+        refuse_of_texts(**told, **{f"exclusive={options.exclusive}": alike})
     _check_sense(options)
     if isinstance(options.max_length, int) and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
@@ -373,6 +384,14 @@ def resolve(
     options.limits()
     reading_of(options)
     return options
+
+
+def refuse_of_texts(**told: object) -> None:
+    """Refuse options and arguments of texts that are given (not None) where problems that are none are searched."""
+    named = [name for name, value in told.items() if value is not None and name not in OF_PROBLEMS]
+    if named:
+        said = " and ".join(f"--{name.replace('_', '-')}" for name in named)
+        raise OptionError(f"A problem of your own is no text: leave out {said}, which is for texts.")
 
 
 def _is_empty(value: object) -> bool:

@@ -398,7 +398,9 @@ class Formulation(ABC):
             If the topic has nothing to optimize.
         """
         if self.reads_topics and topic.problem is not None:
-            raise InputError(f"{topic.id!r} is a problem, and no text: give --formulation problem.")
+            raise InputError(
+                f"{topic.id!r} is a problem, and {self.name} takes texts: solve problems apart, without --formulation."
+            )
         if self.has_metric:
             _served(type(self), spec)
         if not spec.sides.say_something(topic):
@@ -413,7 +415,10 @@ class Formulation(ABC):
             what, do = f"{self.name} {spec.metric}", "choose n-grams with --metric"
             if not self.reads_topics:
                 what, do = f"{task.id!r} ({type(problem).__name__})", "let the problem itself keep them"
-            raise UnsupportedError(f"Side constraints are for problems in the normal form, which {what} is not: {do}.")
+            raise UnsupportedError(
+                "Side constraints (--require, --forbid, --max-sentences and the like) are for problems in the normal "
+                f"form, which {what} is not: {do}."
+            )
         alike = sides.exclusive is not None and not isinstance(sides.exclusive, Mapping)
         tokens = list(map(spec.analyzer.tokens, topic.sentences)) if alike else None
         rows = list(rows_of(sides.linear(topic, tokens, spec.deadline), task.heads()))

@@ -48,8 +48,6 @@ _LATE_S: Final = 0.3  # Seconds that the same may take after the limit of a sear
 
 _SMALL: Final = 10_000  # Entries of a relaxation that takes no moment in which Ctrl-C must be heard.
 
-_KNOWN: Final = 10_000  # Selections of which the value is remembered.
-
 _PLAIN: Final = 10**6  # Largest denominator of a fraction that a float is taken for, where it is next to that float.
 
 
@@ -134,10 +132,6 @@ class LinearProblem(Problem):
         return np.int64 if most < _OPEN / 4 else object
 
     @cached_property
-    def _evaluations(self) -> dict[Selection, Evaluation]:
-        return {}
-
-    @cached_property
     def _terms(self) -> tuple[Any, Any, Any]:
         """Each entry of the rows, and the least and the most that it adds to its row."""
         value: Any = self.program.row_value.astype(self._dtype)
@@ -170,11 +164,9 @@ class LinearProblem(Problem):
 
     def evaluate(self, selection: Selection) -> Evaluation:
         """Return the value of a selection with the best values of the other columns."""
-        if (known := self._evaluations.get(selection)) is None:
-            if len(self._evaluations) >= _KNOWN:
-                self._evaluations.clear()
-            known = self._evaluations[selection] = self._evaluate(selection)
-        return known
+        violation, values = self._settled(selection)
+        key = Fraction(int(values @ self._costs) + self.program.offset, self.program.denominator)
+        return Evaluation(key, violation + self.excess(selection), self.value_of(key))
 
     def fits(self, selection: Collection[int]) -> bool:
         """Whether the length does, and no row stays broken whatever is chosen beside."""
@@ -216,11 +208,6 @@ class LinearProblem(Problem):
         names = program.column_names or [f"c{column}" for column in range(program.columns)]
         begins = self.begins or (0,) * program.columns
         return {name: begin + int(value) for name, begin, value in zip(names, begins, values, strict=True)}
-
-    def _evaluate(self, selection: Selection) -> Evaluation:
-        violation, values = self._settled(selection)
-        key = Fraction(int(values @ self._costs) + self.program.offset, self.program.denominator)
-        return Evaluation(key, violation + self.excess(selection), self.value_of(key))
 
     def _settled(self, selection: Selection) -> tuple[int, Any]:
         """Return by how much rows stay broken, and the values of the columns, the best where none is."""

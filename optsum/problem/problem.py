@@ -46,19 +46,19 @@ class Capability(Enum):
 
     __hash__ = object.__hash__  # that of an Enum is a Python function, and searches ask for it often
 
-    COVERAGE = "coverage arrays"
+    COVERAGE = "a normal form (optsum.Coverage)"
     """`Problem.coverage` is the instance in the normal form: incremental kernels run on it."""
-    LINEAR = "linear model"
+    LINEAR = "a linear model"
     """`Problem.linear_model` is an integer linear program with the same optimum."""
     RATIO = "one ratio of linear functions"
     """`optsum.program.model.coverage_model` gives an integer program for each value of the ratio (precision, F1)."""
-    RATIOS = "sum of ratios of linear functions"
+    RATIOS = "a sum of ratios of linear functions"
     """`optsum.program.surrogate` gives integer programs that no better selection escapes (sums, means of ratios)."""
-    BOUND = "bound"
+    BOUND = "a bound"
     """`Problem.root_bound` is a proven limit that no selection can pass."""
-    COMPLETIONS = "bound of completions"
+    COMPLETIONS = "a bound of completions"
     """`Problem.bound` limits what any completion of a partial selection is worth."""
-    COMBINATORIAL_BOUND = "combinatorial bound"
+    COMBINATORIAL_BOUND = "a combinatorial bound"
     """Recall with singleton occurrences: the knapsack and Lagrangian bounds of branch and bound hold."""
 
 
@@ -337,7 +337,7 @@ class Problem(ABC):
         )
 
     def _lacks(self, capability: Capability) -> UnsupportedError:
-        return UnsupportedError(f"{type(self).__name__} has no {capability.value}.")
+        return UnsupportedError(f"{type(self).__name__} does not have {capability.value}.")
 
 
 def checked_bound(bound: Any) -> Any:

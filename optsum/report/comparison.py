@@ -437,7 +437,7 @@ def compare(
     >>> [(row.strategy, row.mean_objective, row.mean_ratio, row.reached) for row in table.rows]
     [('exhaustive', 1.0, 1.0, 1), ('greedy', 1.0, 1.0, 1)]
     """
-    topics, named = posed(topics, options, config)
+    topics, named = posed(topics, options, config, columns=columns)
     named |= {"seeds": seeds, "exact_time_limit": exact_time_limit, "config": config}
     table = Comparison(Plan.of(strategies, exact, backends, **named), keep_results=keep_results)
     reading = table.plan.variants[0].reading

@@ -36,7 +36,7 @@ from optsum.running.each_topic import attempt, charged, each_topic, single_probl
 from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved, warm_up
 from optsum.running.oracles import with_text
 from optsum.running.posed import posed, prover_of
-from optsum.running.search import exact, search
+from optsum.running.search import exact, searched
 from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
 
@@ -66,6 +66,7 @@ class Walk:
         self._problem, self._setup, self._lengths, self._deadline = problem, setup, lengths, deadline
         self._known: list[tuple[int, Key, Selection]] = []
         self._pieces: list[Piece] = []  # descending
+        self._begun: Run | None = None  # Greedy search at the largest length, which evaluates.
         self.solves = 0
         self.stopped: Termination | None = None
         problem.prepare()
@@ -111,13 +112,18 @@ class Walk:
                 yield None
                 continue
             run = Run(self._problem.within(length).lighter, self._left())
+            if not self._problem.can(Capability.COVERAGE):
+                self._begun = self._begun or run
+            key, ended = None, False
             try:
                 strategy.search(run)
             except Stopped:
-                return
-            key = None if run.evaluation is None else run.evaluation.key
-            if run.selection is not None and key is not None:
+                ended = True
+            if run.selection is not None and run.evaluation is not None:
+                key = run.evaluation.key
                 self._known.append((self._problem.length(run.selection), key, run.selection))
+            if ended:
+                return
             yield key
 
     def run(self) -> Result:
@@ -213,7 +219,8 @@ class Walk:
     def _solved(self, length: int, upper: Key | None) -> Result:
         self.solves += 1
         problem, seed = self._problem.within(length), self._setup.options.seed
-        return search(problem, self._setup.strategy, self._left(), seed, root_bound=upper)
+        before, self._begun = self._begun, None  # the largest length comes first
+        return searched(problem, self._setup.strategy, self._left(), seed, root_bound=upper, before=before)
 
     def _add(self, piece: Piece) -> None:
         """Add a piece below all others; of equal values one step is made, with the shortest selection."""

@@ -458,7 +458,7 @@ def enumerate_optima(
     (6, [(1.0, 3), (0.6666666666666666, 3)])
     """
     nearness = Nearness.given(within, at_least, within_steps, best)
-    topic, named = posed(topic, options, config)
+    topic, named = posed(topic, options, config, summary=summary, columns=columns)
     setup = setup_of(resolve_enumeration(named, nearness, config=config))
     ready = warm_up(setup)
     _get_ready(setup, nearness)

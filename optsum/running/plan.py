@@ -16,7 +16,7 @@ from optsum.corpus.arguments import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError, unknown_name
-from optsum.options.options import Options, check_solver_is_used, read_config, resolve
+from optsum.options.options import Options, check_solver_is_used, read_config, resolve, resolve_as
 from optsum.options.values import OwnOptions, own_of_solver, own_options, shared_out, solving, takes_backend
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
@@ -125,7 +125,8 @@ class Plan:
         if exact_time_limit is not None:
             if exact is None:
                 raise OptionError(NO_EXACT)
-            timed[0] = [resolve({**variants[0].model_dump(), "time_limit": exact_time_limit}, among_others=True)]
+            own_limit = resolve_as(Options, {"time_limit": exact_time_limit}).time_limit
+            timed[0] = [variants[0].model_copy(update={"time_limit": own_limit})]
         elif added:
             timed[0] = timed[0][-1:]
         variants = [seeded for same in timed for variant in same for seeded in each_seed(variant, several)]

@@ -18,7 +18,7 @@ from optsum.corpus.topics import makes_problems, read_topics
 from optsum.coverage.instance import Coverage, Sense
 from optsum.coverage.normal_form_json import FORMAT
 from optsum.errors import InputError, spoken
-from optsum.options.options import read_config
+from optsum.options.options import read_config, refuse_of_texts
 from optsum.problem.problem import Problem
 from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
 from optsum.running.each_topic import say_warned
@@ -28,11 +28,14 @@ _BEGIN: Final = 4096
 _FORMULATION: Final = {Sense.MAXIMIZE: "problem", Sense.MINIMIZE: "problem:minimize"}
 
 
-def posed(given: Any, options: Mapping[str, Any], config: str | Path | None = None) -> tuple[Any, dict[str, Any]]:
+def posed(
+    given: Any, options: Mapping[str, Any], config: str | Path | None = None, **of_texts: object
+) -> tuple[Any, dict[str, Any]]:
     """Return problems or topics, to be iterated over once, and the options that they are solved with.
 
     `given`: a problem by itself is returned as a topic. `options`: of which the formulation is added, unless it is
     there, where the first that is given is a problem. `config`: a file of options, which may name the formulation.
+    `of_texts`: arguments by which texts are read; they are refused where that is a problem.
     """
     found = dict(options)
     named = found.get("formulation") is not None or (config is not None and "formulation" in read_config(config))
@@ -57,6 +60,8 @@ def posed(given: Any, options: Mapping[str, Any], config: str | Path | None = No
     else:
         first = None
     sense = _sense(first)
+    if sense is not None:
+        refuse_of_texts(**of_texts)
     if sense is not None and not named:
         found["formulation"] = _FORMULATION[sense]
     return given, found

@@ -105,12 +105,14 @@ def searched(
     start: Iterable[int] | None = None,
     ready: set[Hashable] | None = None,
     greedily: bool = True,
+    before: Run | None = None,
     **options: Any,
 ) -> Result:
     """Do what `search` does, for callers who postpone Ctrl-C where it must be (`postponing`), as it takes time.
 
     `ready`: the kinds of problems (`Problem.prepared_as`) that the same strategy has been prepared for; others are
-    added. `greedily`: whether an exact search starts from what greedy search finds.
+    added. `greedily`: whether an exact search starts from what greedy search finds. `before`: a run on the same
+    problem, whose evaluations and selection are taken over.
     """
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
@@ -140,12 +142,16 @@ def searched(
     seen = problem if chosen.exact else problem.lighter
     begin = _start_greedily if chosen.exact and greedily else None
     run = Run(seen, limits, None, seed, on_progress, root_bound, certify, begin)
+    if before is not None:
+        run.known, run.evaluation_s = before.known, before.evaluation_s
     termination, detail, handled = Termination.COMPLETED, None, sys.exception()
     try:
         if bounded and limits.gap is not None and not chosen.exact:
             run.raise_root_bound()
         if start is not None:
             _hold(run, start)
+        if before is not None and before.selection is not None:
+            run.see(before.selection)
         run.check()
         run.be_searched(chosen.search)
     except Stopped as stop:

@@ -77,7 +77,7 @@ def solve(
     >>> solve("It rained. The match was called off. Fans left.", "Rain ended the match.", max_length=5).summary
     ('The match was called off.',)
     """
-    topic, found = posed(topic, options, config)
+    topic, found = posed(topic, options, config, summary=summary, embed=embed, columns=columns)
     resolved = resolve(found, config=config)
     setup = setup_of(resolved)
     ready, began = warm_up(setup), clock()
@@ -132,7 +132,7 @@ def solve_all(
     """
     own = None if executor is None or isinstance(executor, str) else executor
     named = {"executor": executor} if own is None else {}
-    topics, found = posed(topics, {**options, **named}, config)
+    topics, found = posed(topics, {**options, **named}, config, embed=embed, columns=columns)
     setup = setup_of(resolve(found, config=config))
     given = with_columns(topics, columns, setup.options.reading)
     given = given if embed is None else each_with_vectors(given, embed, setup.options.reading)

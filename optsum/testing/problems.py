@@ -30,7 +30,7 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
     * moves: each flips existing units, once; every unit can be reached; in the normal form none breaks more than limits
       (no move loses a parent);
     * repair: keeps the length limits in the end (in the normal form all limits), or changes nothing;
-    * coverage arrays: the incremental state equals fresh evaluation after random flips;
+    * a normal form: the incremental state equals fresh evaluation after random flips;
     * bound: no feasible selection passes it;
     * linear model: it has the enumerated optimum, and agrees with `Problem.evaluate` at single selections;
     * an ability that is not declared is refused by `UnsupportedError`.
@@ -175,7 +175,7 @@ def _check_refused(ask: Callable[[], object], capability: Capability, where: str
         ask()
     except UnsupportedError:
         return
-    expect(False, where, f"it offers a {capability.value} that its capabilities do not declare.")
+    expect(False, where, f"it offers {capability.value} that its capabilities do not declare.")
 
 
 def _check_bound(

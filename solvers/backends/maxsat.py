@@ -7,8 +7,9 @@ from typing import Final
 
 from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome
 from optsum.contracts.run import Limits
-from optsum.errors import OptionError
-from optsum.problem.problem import Capability, Problem, Selection, require
+from optsum.coverage.clauses import is_cover
+from optsum.errors import OptionError, UnsupportedError
+from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.cover import wcnf_of
 from optsum.system.clock import Deadline, Termination
 from optsum.system.processes.children import run_in_thread
@@ -49,7 +50,8 @@ class Rc2(Backend):
         self.accept(limits)
         if self.options:
             raise OptionError(f"The backend rc2 has no options of its own, but was given {', '.join(self.options)}.")
-        require(problem, frozenset({Capability.COVERAGE}), "The backend rc2")
+        if not (problem.can(Capability.COVERAGE) and is_cover(problem.coverage)):
+            raise UnsupportedError("The backend rc2 solves covers alone, and this is none: use --backend=highs.")
         began = perf_counter()
         instance = wcnf_of(problem.coverage)
         from pysat.examples.rc2 import RC2 as RC2Solver  # noqa: N811

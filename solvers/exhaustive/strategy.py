@@ -652,7 +652,7 @@ class Exhaustive(Strategy):
     Lin & Hovy 2003, section 5: all sentence combinations within a length window. A search that completes counts, the
     empty selection excluded, the selections within the limits (the statistic ``feasible``) and the optimal ones among
     them (``best_selections``). How many there are is known beforehand: ``estimate_s`` is how long they take, in
-    seconds. Problems without coverage arrays (a user's own metric) are evaluated one selection at a time.
+    seconds. Problems outside the normal form (a user's own metric) are evaluated one selection at a time.
     """
 
     name: ClassVar[str] = "exhaustive"

@@ -50,7 +50,7 @@ def run_solve(
     from optsum.running.posed import posed, started
     from optsum.running.topics import solve_topics
 
-    _, options = posed(files.topics, options, files.config)
+    _, options = posed(files.topics, options, files.config, map=files.columns)
     resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
     looked_at = details and output is not None
     work = EachTopic(files, output, [resolved], sent=start is None)
@@ -119,7 +119,7 @@ def run_enumerate(
     from optsum.running.posed import posed
 
     nearness = near.nearness()
-    _, options = posed(files.topics, options, files.config)
+    _, options = posed(files.topics, options, files.config, map=files.columns)
     resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=files.config)
     listed = 0 if count_only else max_solutions
     shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}
@@ -193,7 +193,7 @@ def run_frontier(
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
-    _, options = posed(files.topics, options, files.config)
+    _, options = posed(files.topics, options, files.config, map=files.columns)
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
     work = EachTopic(files, files.output, [resolved], other=lambda row: _other_frontier(row, found, optima, greedy))
     results = work.all(
@@ -274,7 +274,7 @@ def run_labels(
     form = format_of_labels(output, format_)
     nearness = near.nearness()
     fields = LabelFields(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
-    _, options = posed(files.topics, {**options, "strategy": strategy}, files.config)
+    _, options = posed(files.topics, {**options, "strategy": strategy}, files.config, map=files.columns)
     resolved = resolve_labels(options, fields, config=files.config)
     work = EachTopic(
         files,
@@ -352,7 +352,7 @@ def run_compare(
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
-    _, options = posed(files.topics, {**options, "time_limit": time_limit}, files.config)
+    _, options = posed(files.topics, {**options, "time_limit": time_limit}, files.config, map=files.columns)
     plan = Plan.of(
         strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
     )
@@ -394,7 +394,7 @@ def run_export(
 
     if output is None:
         raise OptionError("An export needs a folder to write to: give --output DIR.")
-    _, options = posed(topics, options, config)
+    _, options = posed(topics, options, config, map=columns)
     resolved = resolve(options, config=config)
     written, failures = 0, []
     for made in export_topics(open_topics(topics, columns, resolved.reading, limit), output, format, resolved):
@@ -426,7 +426,7 @@ def run_import_solution(
     from optsum.report.tables.results import results_table
     from optsum.running.posed import posed
 
-    _, options = posed(files.topics, options, files.config)
+    _, options = posed(files.topics, options, files.config, map=files.columns)
     resolved = resolve(options, config=files.config)
     work = EachTopic(files, output_or_pipe(files.output), [resolved])
     return work.show(lambda source: ([result] for result in import_topics(source, solutions, resolved)), results_table)

@@ -5,10 +5,10 @@ import pytest
 
 from optsum import solve
 from optsum.contracts.result import Status
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, Sense
 from optsum.optima.counting import fit
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem
+from optsum.problem.problem import Evaluation, Problem
 from optsum.running.search import search
 from optsum.testing import OwnMetric, brute_force, random_coverage
 from optsum.testing.enumeration import selections
@@ -50,6 +50,30 @@ def test_a_unit_comes_with_its_ancestors() -> None:
         found = search(CoverageProblem.of(forest), "random", seed=seed)
         assert found.status is Status.FEASIBLE
         assert found.selection in {(0, 1, 2), (0, 2, 3)}
+
+
+class Apart(Problem):
+    """Neighbours exclude one another, and the last unit is needed; `hopeless`: something is always missing."""
+
+    hopeless: bool = False
+
+    def evaluate(self, selection: tuple[int, ...]) -> Evaluation:
+        """Count."""
+        neighbours = sum(unit + 1 in selection for unit in selection)
+        violation = neighbours + (self.size - 1 not in selection) + self.hopeless + self.excess(selection)
+        return Evaluation(len(selection), violation, len(selection))
+
+
+@pytest.mark.parametrize("sense", Sense)
+def test_limits_that_only_evaluations_tell_are_kept(sense: Sense) -> None:
+    problem = Apart(lengths=(1,) * 7, max_length=3, sense=sense)
+    lead = search(problem, "lead")
+    assert lead.selection == ((0, 6) if sense is Sense.MAXIMIZE else (6,))
+    for seed in range(10):
+        assert search(problem, "random", seed=seed).status is Status.FEASIBLE
+    object.__setattr__(problem, "hopeless", True)
+    for strategy in ("lead", "random"):
+        assert "break the limits by 1, and no others are tried" in str(search(problem, strategy).detail)
 
 
 def test_random_extracts_are_full_and_differ() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.options.options import OF_WORKERS, Options, ScoreOptions, resolve, resolve_score
+from optsum.options.options import OF_PROBLEMS, OF_WORKERS, Options, ScoreOptions, resolve, resolve_score
 from optsum.running.one_problem import setup_of
 
 TOPIC: Final = {
@@ -154,6 +154,15 @@ def test_another_value_changes_what_is_resolved_or_found(name: str, tmp_path: Pa
     plain = context if context.get("formulation") == "cover" else {"max_length": 5, **context}
     changed = {**plain, name: written(other, tmp_path)}
     assert resolved(plain) != resolved(changed) or found(plain) != found(changed)
+
+
+@pytest.mark.parametrize("name", sorted(Options.model_fields.keys() - OF_PROBLEMS))
+def test_an_option_of_texts_is_refused_where_a_problem_is_none(name: str, tmp_path: Path) -> None:
+    problem = optsum.CoverageProblem.of(optsum.Coverage.facility([[1, 2]], 1))
+    with pytest.raises(optsum.OptionError, match=rf"leave out .*\b{name}\b.*for texts"):
+        optsum.solve(problem, **{name: written(OTHERS[name][0], tmp_path)})
+    with pytest.raises(optsum.OptionError, match=r"leave out exclusive=.0\.5"):
+        optsum.solve(problem, exclusive=0.5)
 
 
 @pytest.mark.parametrize("name", OF_WORKERS)

@@ -232,7 +232,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["own", "linear"])
-def test_every_command_takes_problems_of_ones_own(made: Path, kind: str) -> None:
+def test_every_command_takes_problems_of_ones_own(made: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     place = f"made.py:{kind}"
     values = [float(best_of(topic.problem)[0]) for topic in optsum.read_topics(place)]  # type: ignore[union-attr]
 
@@ -264,6 +264,10 @@ def test_every_command_takes_problems_of_ones_own(made: Path, kind: str) -> None
     assert main(["run", "run.toml", "run", "--resume"]) == 0
     assert optsum.to_frame("run")["objective"].max() == max(values)
     assert main(["labels", place, "--overwrite", "-o", "rows.jsonl"]) == 2
+    for verb in ("solve", "enumerate", "frontier", "compare", "export"):
+        for option, value in (("--metric", "rouge-2"), ("--map", "id=x"), ("--preset", "hirao-r1")):
+            assert main([verb, place, option, value, "-o", "new.jsonl"]) == 2
+            assert f"leave out {option}" in capsys.readouterr().err
     exported = main(["export", place, "-o", "files", "--format", "mps"])
     if kind == "own":
         assert exported == 1
@@ -349,7 +353,7 @@ def test_what_does_not_go_together_is_said() -> None:
     assert "text among problems" in str(mixed[1].error)
     assert "minimize" in str(mixed[2].error)
     other = list(optsum.solve_all([topic, knapsack(1)], max_length=3))
-    assert "no text" in str(other[1].error)
+    assert "takes texts" in str(other[1].error)
     for verb in (
         lambda problem: optsum.study("gap", [problem]),
         lambda problem: optsum.score([problem], [{"topic_id": "problem", "system": "s", "summary": "a"}]),
@@ -362,6 +366,11 @@ def test_what_does_not_go_together_is_said() -> None:
             verb(knapsack(1))
     (row,) = [found for found in optsum.align([topic, knapsack(1)]) if getattr(found, "error", None)]
     assert "is a problem, and align takes texts" in row.error
+    for verb in (optsum.solve, optsum.enumerate_optima, lambda given, **told: list(optsum.solve_all([given], **told))):
+        with pytest.raises(optsum.OptionError, match="leave out columns"):
+            verb(knapsack(1), columns={"documents": "text"})
+    with pytest.raises(optsum.OptionError, match=r"with metric = rouge-2: .*leave out metric"):
+        optsum.run({"topics": f"{__file__}:cover", "grid": {"metric": ["rouge-2"]}}, "nowhere")
     with pytest.raises(optsum.UnsupportedError, match="let the problem itself keep them"):
         optsum.solve(PROBLEMS["evaluates"](), requires=[[0, 1]])
     with pytest.raises(optsum.UnsupportedError, match="define its bound, or use auto or exhaustive"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -137,7 +138,7 @@ def test_auto_begins_with_vns_where_greedy_search_would_not_end() -> None:
     assert len(found.selection) > 10  # greedy search would hold no unit at all after as many evaluations
 
 
-@pytest.mark.parametrize("strategy", ["auto", "greedy", "vns", "genetic", "exhaustive", "branch-and-bound"])
+@pytest.mark.parametrize("strategy", ["auto", "greedy", "vns", "genetic", "exhaustive", "branch-and-bound", "frontier"])
 def test_no_evaluation_that_takes_long_begins_after_the_limit(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now, seen = 0.0, []
     monkeypatch.setattr(clock, "perf_counter", lambda: now)
@@ -156,8 +157,9 @@ def test_no_evaluation_that_takes_long_begins_after_the_limit(strategy: str, mon
     for size, most in ((12, 5), (30, 12)):
         problem = (Bounded if strategy == "branch-and-bound" else Slow)(1, size, most)
         now, begun = 0.0, len(seen)
-        found = optsum.search(problem, strategy, time_limit=1)
+        verb = optsum.frontier if strategy == "frontier" else partial(optsum.search, strategy=strategy)
+        found = verb(problem, time_limit=1)
         assert found.termination is optsum.Termination.TIME_LIMIT
         assert max(when for _, when in seen[begun:]) < 1
-        if strategy != "exhaustive":  # whose walk evaluates the empty selection by itself
+        if strategy not in {"exhaustive", "frontier"}:  # whose walk evaluates the empty selection by itself
             assert len({selection for selection, _ in seen[begun:]}) == len(seen) - begun

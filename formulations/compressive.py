@@ -43,6 +43,7 @@ from optsum.problem.formulation import Compatibility, Formulation, Requirement, 
 from optsum.problem.objective import Component, Counted
 from optsum.problem.problem import Move, Selection
 from optsum.problem.spec import Spec
+from optsum.system.files import of_files
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_starts
 from optsum.text.tokenizers import Sentence
@@ -863,7 +864,7 @@ _SERVES: Final = Compatibility(
 )
 
 
-_rules_of = lru_cache(maxsize=8)(load_rules)
+_rules_of = of_files(lru_cache(maxsize=8)(load_rules))
 
 
 @dataclass(frozen=True)

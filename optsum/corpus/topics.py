@@ -233,6 +233,17 @@ def watched_to_end(
             _say_changed(path, "worked on: results are of what was there before")
 
 
+def using(results: Iterable[R], paths: Iterable[str]) -> Generator[R, None, None]:
+    """Pass on results, and warn in the end about files that options name, and that were changed meanwhile."""
+    before = {path: stamp(path) for path in paths}
+    try:
+        yield from results
+    finally:
+        for path, was in before.items():
+            if stamp(path) != was:
+                _say_changed(path, "used: results are of what was there before, or errors")
+
+
 def _say_changed(path: PathLike, when: str) -> None:
     getLogger("optsum").warning("%s was changed while it was %s; run again with --overwrite", name_of(path), when)
 

@@ -18,7 +18,6 @@ from optsum.corpus.rows.store import CellRows, RowStore
 from optsum.corpus.rows.writer import to_bytes
 from optsum.corpus.topic import Reading
 from optsum.corpus.topics import AnyRead, topics_read, unread_topics
-from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, environment, experiment_of, files_beside, fingerprint
 from optsum.experiments.folder import RunFolder, RunStatus, differing_inputs, sessions_of, status
@@ -29,7 +28,7 @@ from optsum.running.one_problem import Setup, setup_of, warm_up
 from optsum.running.oracles import detailed
 from optsum.running.topics import search_part
 from optsum.running.workers import as_done, is_interrupted
-from optsum.system.files import PathLike, name_of
+from optsum.system.files import PathLike, forget, name_of
 from optsum.system.notebook import tracked
 
 _LOG = logging.getLogger("optsum")
@@ -168,7 +167,7 @@ class RunWork(AbstractContextManager["RunWork"]):
         self._shard = Shard.parse(shard)
         self._readers = [self._open(path) for path in experiment.topics]  # what cannot be read is refused first
         inputs = [self._fingerprint(path) for path in experiment.topics]
-        self._had = dict(self._vectors())
+        self._hashes = [cell.config_hash for cell in experiment.cells]
         self._stack = ExitStack()
         self._folder = self._stack.enter_context(RunFolder(folder, resume=resume))
         try:
@@ -262,15 +261,14 @@ class RunWork(AbstractContextManager["RunWork"]):
         say_warned(warned, self.unit)
         self._say_what_changed()
 
-    def _vectors(self) -> list[tuple[str, str]]:
-        paths = dict.fromkeys(cell.vectors for cell in self._experiment.cells if cell.vectors is not None)
-        return [(path, digest_of_vectors(path)) for path in paths]
-
     def _say_what_changed(self) -> None:
-        """Log and record that topics were changed while they were searched."""
+        """Log and record that topics, or what options name, were changed while they were searched."""
         now = [self._fingerprint(path) for path in self._experiment.topics]
         changed = differing_inputs(self._inputs, now)
-        changed += [f"the vectors {path} have changed" for path, was in self._vectors() if self._had[path] != was]
+        if any(cell.files for cell in self._experiment.cells):
+            forget()
+        if [cell.config_hash for cell in self._experiment.cells] != self._hashes:
+            changed.append("a file that an option names has changed")
         if changed:
             self.store.tell(changed=changed)
             _LOG.warning("%s; rows may be of two versions: run it again in another folder", "; ".join(changed))

@@ -20,6 +20,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from optsum.corpus import topic
 from optsum.options.values import LONGEST, our_value
 from optsum.plugins import named_function
+from optsum.system.files import of_files
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Reading
@@ -146,6 +147,7 @@ SourceWords: TypeAlias = Annotated[
 ]
 
 
+@of_files
 @lru_cache(maxsize=64)
 def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Analyzer:
     """Return a text analysis; those that are the same are one object."""

@@ -66,6 +66,7 @@ from optsum.options.values import (
     solving,
 )
 from optsum.registry import CERTIFIED, DEFAULT_STRATEGY, FORMULATIONS, STRATEGIES
+from optsum.system.files import forget_changed, of_files
 
 if TYPE_CHECKING:
     from optsum.contracts.run import Limits
@@ -289,11 +290,21 @@ class Options(Model):
         return STRATEGIES.create(self.strategy, dict(own), vars(self))
 
     @property
+    def files(self) -> list[str]:
+        """Paths of the files and folders that options name; no pipes, which can be read once."""
+        named = [getattr(self, name, None) for name in _NAMING_FILES]
+        return [name for name in named if isinstance(name, str) and (Path(name).is_file() or Path(name).is_dir())]
+
+    @property
     def config_hash(self) -> str:
         """Twelve hexadecimal digits that differ when an option that can change a result does."""
         return _hash(self)
 
 
+_NAMING_FILES: Final = ("stopwords", "vectors", "chunk_rules")  # Options whose files count by what they hold.
+
+
+@of_files
 @lru_cache(maxsize=64)
 def _spec(options: Options) -> Spec:
     from optsum.coverage.instance import NO_LIMIT
@@ -307,6 +318,7 @@ def _spec(options: Options) -> Spec:
     return Spec(analyzer=options.analyzer(), sides=side_constraints_of(vars(options)), **values)
 
 
+@of_files
 @lru_cache(maxsize=256)
 def _hash(options: Options) -> str:
     data = options.model_dump(exclude=_NOT_IN_HASH)
@@ -360,6 +372,7 @@ def resolve(
     it, and options may be of another one.
     """
     options = resolve_as(Options, given, config=config, taken=taken)
+    forget_changed(options.files)
     if not among_others and options.backend_options:
         own = own_of_solver(options.backend_options, options.backend)
         options = options.model_copy(update={"backend_options": own})
@@ -446,6 +459,7 @@ def _check_sense(options: Options) -> None:
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:
     """Return the options of scoring, as `resolve` does those of a search."""
     options = resolve_as(ScoreOptions, given, config=config)
+    forget_changed([options.stopwords])
     if options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric:
         # A flat list of strings is one of passages there, whatever is in them.
         options = options.model_copy(update={"flat": options.flat or "sentences"})

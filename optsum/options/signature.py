@@ -12,6 +12,7 @@ from optsum.coverage.instance import Sense
 from optsum.metrics.names import parse_metric
 from optsum.options.model import ScoreOptions
 from optsum.options.options import Options
+from optsum.system.files import of_files
 
 _SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires")
 """Side constraints, said where there are any."""
@@ -59,6 +60,7 @@ def score_signature(options: ScoreOptions, tokenizer: str) -> str:
     return _line({**parts, **_analysis(options, tokenizer)})
 
 
+@of_files
 @lru_cache(maxsize=8)
 def _digest(path: str) -> str:
     return digest_of_vectors(path)[:12]  # reads every file of a folder: once, not for each result

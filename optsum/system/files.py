@@ -12,7 +12,7 @@ import sys
 import tomllib
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader, RawIOBase
 from lzma import LZMAError
@@ -20,7 +20,7 @@ from pathlib import Path
 from secrets import token_hex
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 from zipfile import BadZipFile, ZipFile
 
 from optsum.errors import InputError, OptsumError
@@ -273,6 +273,43 @@ def stamp(path: PathLike) -> tuple[object, ...] | None:
         except (OSError, ValueError):
             found.append(None)
     return tuple(found)
+
+
+_memories: Final[list[Any]] = []
+
+_seen: Final[dict[str, tuple[int, ...]]] = {}  # Path -> what differs once the file has been written.
+
+M = TypeVar("M")
+
+
+def of_files(memory: M) -> M:
+    """Have a memory (`lru_cache`) of what files hold be emptied by `forget_changed` and `forget`."""
+    _memories.append(memory)
+    return memory
+
+
+def forget_changed(paths: Iterable[str]) -> None:
+    """Forget what was read from files, if one of `paths` has been written since it was asked for last.
+
+    A folder counts as written where files were added, removed or renamed in it.
+    """
+    for path in paths:
+        try:
+            held = Path(path).stat()
+        except (OSError, ValueError):  # no file; whoever reads it says so
+            continue
+        if not stat.S_ISREG(held.st_mode) and not stat.S_ISDIR(held.st_mode):
+            continue  # a pipe, which can be read once
+        now = held.st_dev, held.st_ino, held.st_size, held.st_mtime_ns, held.st_ctime_ns
+        if _seen.setdefault(path, now) != now:
+            _seen[path] = now
+            forget()
+
+
+def forget() -> None:
+    """Forget all that was read from files."""
+    for memory in _memories:
+        memory.cache_clear()
 
 
 @contextmanager

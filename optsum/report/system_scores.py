@@ -46,13 +46,14 @@ class OracleScores:
 
     `options`: the oracles are those of recall, or of what the preset measures, within `max_length`. `without`: metrics
     whose oracles cannot be enumerated. `unfound`: topics and metrics whose oracles were not all found in time.
+    `longer`: summaries that are longer than oracles may be.
     """
 
     def __init__(self, options: ScoreOptions) -> None:
         given: dict[str, Any] = {name: getattr(options, name) for name in _SHARED if name in options.model_fields_set}
         self._setups: dict[str, Setup] = {}
         self.without: list[str] = []
-        self.unfound = 0
+        self.unfound = self.longer = 0
         for metric in (part.name for part in parse_metric(options.metric).components):
             way = resolve({"preset": options.preset, **given, "metric": metric, "strategy": DEFAULT_EXACT})
             if not refused(way):
@@ -84,6 +85,13 @@ class OracleScores:
             self.unfound += not oracles.complete
         return found
 
+    def note_length(self, topic: Topic, system: System) -> None:
+        """Take note of a summary that is longer than oracles may be."""
+        for setup in self._setups.values():
+            spec, text = setup.spec_for(topic), text_of(topic, system)
+            self.longer += text is not None and sum(map(spec.length_of, text)) > spec.max_length
+            return
+
     def table(self, means: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> Table:
         """Return the table of the means of systems, by system, metric and measure."""
         points = list(product(self.metrics, ("precision", "recall", "f1")))
@@ -95,6 +103,8 @@ class OracleScores:
         table.caption = ["A sentence that is none of the source is in no oracle; P and R are means over all oracles."]
         if self.without:
             table.caption.append(f"Oracles of {' and '.join(self.without)} cannot be enumerated.")
+        if self.longer:
+            table.caption.append(f"Summaries that are longer than oracles may be: {self.longer}; they are not cut.")
         if self.unfound:
             said = f"{self.unfound} of topics and metrics"
             table.caption.append(f"Left out, as not all oracles were found in time: {said}.")
@@ -540,6 +550,9 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
         if scores.packed is not None:
             return scores.packed.rows(topic, systems)
         found = oracles.of(topic) if oracles is not None else {}
+        for row, system in zip(rows, systems, strict=True):
+            if oracles is not None and row["error"] is None:
+                oracles.note_length(topic, system)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         reason = describe(error)
         return [_error_row(topic.id, system.system, _where(system) + reason) for system in systems]

@@ -8,7 +8,7 @@ import re
 import tomllib
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, partial
 from importlib.resources import files
@@ -177,12 +177,25 @@ def refused(system: System, error: object) -> dict[str, Any]:
     return {"kind": "refused", "system": system.system, "error": f"{where}system {system.system!r}: {error}"}
 
 
+def check_name(system: System, lines: Collection[str]) -> None:
+    """Refuse a system that is called as a line of the tables is: their values would be mixed."""
+    if system.system in lines:
+        raise InputError(f"No system can be called {system.system!r}, as the tables have that: rename it.")
+
+
 def summaries_of(
-    topic: Submitted, rows: list[dict[str, Any]], read: Callable[[Topic, System], Summary]
+    topic: Submitted,
+    rows: list[dict[str, Any]],
+    read: Callable[[Topic, System], Summary],
+    lines: Collection[str] = (),
 ) -> Iterator[tuple[System, Summary]]:
-    """Yield the systems of a topic with their summaries; the row that says why one cannot be used goes to `rows`."""
+    """Yield the systems of a topic with their summaries; the row that says why one cannot be used goes to `rows`.
+
+    `lines`: names of lines of the tables, which no system can have.
+    """
     for system in topic.systems:
         try:
+            check_name(system, lines)
             text = read(topic, system)
         except InputError as error:
             rows.append(refused(system, error))

@@ -29,6 +29,7 @@ from optsum.running.one_problem import Setup
 from optsum.running.plan import each_seed, seeds_of
 from optsum.studies.base import (
     TIME_LIMIT,
+    Cut,
     ExactSeconds,
     Row,
     Seconds,
@@ -46,7 +47,7 @@ from optsum.studies.base import (
     with_references,
 )
 from optsum.system.clock import Deadline
-from optsum.text.lengths import cut_sentences
+from optsum.text.lengths import word_count
 
 ANY_TEXT: Final = "any text"
 COMPRESSIVE: Final = "compressive oracle"
@@ -193,6 +194,10 @@ class GapStudy(Study):
             "lost: against the nearest limit above; of any text: share of its recall; on the topics that have both.",
             "any text: no text of at most so many of the documents' words has more; proven.",
         ]
+        words = [row["words"] for row in self.of("recall", metric=self.wanted[0]) if "words" in row]
+        if words:
+            longer = sum(count > self.max_length for count in words)
+            table.caption.append(f"{str(Cut(self.max_length)).capitalize()}; longer: {longer} of {len(words)}.")
         if spread:
             table.caption.append(OVER_SEEDS.format(seeds))
         return [table]
@@ -225,11 +230,12 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], v
             for setup in seeded:
                 seed = None if exact else setup.options.seed
                 rows.append(_row(line, metric, *_searched(topic, setup, exact=exact), seed))
-    for system, text in summaries_of(topic, rows, summary_of):
+    for system, text in summaries_of(topic, rows, summary_of, {*_LIMITS, *(line for line, _ in setups)}):
         for (line, metric), (setup, *_) in setups.items():
             if line == EXTRACTIVE:
-                cut = cut_sentences(text, setup.spec.max_length)
-                rows.append(_row(system.system, metric, score_of(cut, topic.references, setup, metric).recall))
+                cut = Cut(setup.spec.max_length).text(text)
+                row = _row(system.system, metric, score_of(cut, topic.references, setup, metric).recall)
+                rows.append({**row, "words": sum(map(word_count, text))})
     return rows
 
 

@@ -398,6 +398,8 @@ def _shown(value: Any) -> str:
 
 METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
 """Metrics, and the presets that have the paper's analysis of each."""
+LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of extracts beside those of systems, and their roles.
+
 SETTINGS: Final = ("multi", "single")  # Oracles of a set of references, and of each reference in it.
 _NAMED: Final = {"multi": "", "single": " (single)"}  # What rows of Table 2 are called, by setting.
 
@@ -678,7 +680,7 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
     rows += [
         _extracts(topic, metric, seeded[0], extracts) for (metric, role), seeded in setups.items() if role == "any"
     ]
-    for system, text in summaries_of(topic, rows, text_of):
+    for system, text in summaries_of(topic, rows, text_of, LINES):
         if text is not None:
             rows += _system(topic, system, text, setups, found, cut)
     return rows
@@ -820,8 +822,7 @@ def percentiles(study: HiraoStudy) -> Table | None:
     among = {(row["id"], row["metric"]): row["scores"] for row in rows if row["drawn"]}
     table = study.table("Percentile among all extracts (Ceylan et al. 2010)", ["summary"], ["R1", "R2", "topics"])
     lines: dict[str, list[dict[str, float]]] = {
-        name.capitalize(): [_of_problems(study, name)("multi", metric) for metric in METRICS]
-        for name in ("oracle", "greedy")
+        line: [_of_problems(study, role)("multi", metric) for metric in METRICS] for line, role in LINES.items()
     }
     for name in dict.fromkeys(row["system"] for row in study.of("system")):
         lines[name] = [_of_system(study, name, metric, "multi") for metric in METRICS]
@@ -854,7 +855,7 @@ def distribution(study: HiraoStudy, metric: str) -> Figure:
     last = min(len(shares), int(shares.nonzero()[0].max(initial=0)) + 2)
     x: list[float | str] = [place / _BINS for place in range(last)]
     series = [Series("all extracts", x, shares[:last].tolist())]
-    named = {name.capitalize(): _of_problems(study, name)("multi", metric) for name in ("oracle", "greedy")}
+    named = {line: _of_problems(study, role)("multi", metric) for line, role in LINES.items()}
     named |= {
         name: _of_system(study, name, metric, "multi")
         for name in dict.fromkeys(row["system"] for row in study.of("system"))

@@ -267,6 +267,9 @@ class LinHovyStudy(Study):
             "FT: full text. E150, E100: best extract of 145-155 and 95-105 words, where there is one.",
             f"MaxH, MedH, AvgH, MinH: agreement of people; {LEAD}: first sentences, 100 words at most.",
         ]
+        lengths = [words for one in self.of("document") for words in one["reference_words"]]
+        longer = sum(words > LONGEST for words in lengths)
+        table.caption.append(f"Human summaries are not cut: {longer} of {len(lengths)} are longer than E100 may be.")
         if self.systems:
             table.caption.append(f"T: {self._cut}.")
         table.caption.append("(n): the mean is of so many documents of the set.")

@@ -24,7 +24,7 @@ from optsum.report.figures.figure import Figure
 from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
-from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Submitted, Workers, refused, searched
+from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Submitted, Workers, check_name, refused, searched
 from optsum.system.compiled import njit
 from optsum.text.tokenizers import Sentence, raw_text
 from optsum.whole import whole
@@ -467,10 +467,8 @@ def _rows(topic: Submitted, setup: Setup, lead: str, larger: bool) -> list[Row]:
 
 
 def _system(system: System, scored: Callable[[System], Row]) -> Iterator[Row]:
-    if system.system in {LEAD, BEST}:
-        yield refused(system, f"No system can be called {system.system!r}, as the tables have that: rename it.")
-        return
     try:
+        check_name(system, {LEAD, BEST})
         yield scored(system)
     except InputError as error:
         yield refused(system, error)

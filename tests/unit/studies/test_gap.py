@@ -194,6 +194,17 @@ def test_proofs_have_a_time_limit_of_their_own() -> None:
     }
 
 
+def test_systems_are_cut_and_have_names_of_their_own() -> None:
+    long = {"topic_id": TOPIC["id"], "summary": ["a b c d", "e f g"]}
+    names = ("any text", "compressive oracle", "extractive oracle", "greedy", "mine")
+    study = study_gap([TOPIC], [{**long, "system": name} for name in names], max_length=4, strategies="greedy")
+    assert [error.partition("No system can be called ")[2].partition(",")[0] for error in study.errors] == [
+        repr(name) for name in names[:-1]
+    ]
+    assert len(study.of("recall", text="greedy", metric="rouge-1")) == 1
+    assert "Systems cut after 4 words; longer: 1 of 1." in study.tables()[0].caption
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = tmp_path / "topics.jsonl", tmp_path / "rows.jsonl"
     path.write_text(json.dumps(TOPIC) + "\n")

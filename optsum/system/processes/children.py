@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, RLock, Thread
 from time import monotonic, sleep
 from typing import Final
 
@@ -62,19 +62,38 @@ def _look(parent: int) -> None:
     os._exit(1)
 
 
+_SETTING: Final = RLock()
+
+_set: Final[list[tuple[object, str, str | None]]] = []
+"""Values of variables in the order in which they were set, each with who set it; before the first its value before."""
+
+
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for this process and all that it starts meanwhile; afterwards they are as before."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
+    """Set environment variables for this process and all that it starts meanwhile; afterwards they are as before.
+
+    Where threads do so at once, those of the others stay, and they are as before when the last is done.
+    """
+    me = object()
+    with _SETTING:
+        for name, value in variables.items():
+            if all(other != name for _, other, _ in _set):
+                _set.append((None, name, os.environ.get(name)))
+            _set.append((me, name, value))
+        os.environ.update(variables)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        with _SETTING:
+            _set[:] = [each for each in _set if each[0] is not me]
+            for name in variables:
+                setter, _, held = [each for each in _set if each[1] == name][-1]
+                if setter is None:
+                    _set.remove((None, name, held))
+                if held is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = held
 
 
 _ASK_S: Final = 0.05  # Seconds between two looks at the clock.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -225,17 +225,27 @@ def test_ctrl_c_at_the_very_end_leaves_no_traceback(tmp_path: Path, workers: int
     assert len(rows_of(out)) == 3
 
 
-@pytest.mark.parametrize("module", ["optsum.cli.flags", "optsum.cli.commands", "optsum.cli.each_topic"])
-def test_ctrl_c_is_heard_while_the_commands_are_imported(module: str) -> None:
+_CTRL_C: Final = "raise KeyboardInterrupt"
+
+
+@pytest.mark.parametrize(
+    ("module", "comes", "status"),
+    [
+        *((module, _CTRL_C, 130) for module in ("optsum.cli.flags", "optsum.cli.commands", "optsum.cli.each_topic")),
+        ("optsum.cli.app", _CTRL_C, 130),
+        ("optsum.cli.app", "import signal; signal.raise_signal(signal.SIGTERM)", 143),
+    ],
+)
+def test_signals_are_heard_while_the_commands_are_imported(module: str, comes: str, status: int) -> None:
     code = (
         "import sys\n"
         "class Stops:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         f"        if name == {module!r}:\n"
-        "            exec('raise KeyboardInterrupt')\n"
+        f"            exec({comes!r})\n"
         "sys.meta_path.insert(0, Stops())\n"
         "from optsum.cli import main\n"
         "sys.exit(main())\n"
     )
     done = subprocess.run([sys.executable, "-c", code, "solve", "none"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "optsum: interrupted\n")
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", "optsum: interrupted\n")

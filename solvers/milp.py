@@ -18,7 +18,7 @@ from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from math import ceil, floor, inf
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NoReturn
 
 import numpy as np
 
@@ -361,25 +361,49 @@ def answer_of(
 ) -> RawOutcome:
     """Let a backend solve a problem in what is left of a run's limits; `told` are further statistics."""
     outcome = backend.solve(problem, limits_left(run, gap), run.seed, start)
+    if not isinstance(outcome, RawOutcome):
+        raise BackendError(f"{backend.name} returned {outcome!r:.40}: let its solve return an optsum.RawOutcome.")
     if outcome.termination is Termination.INTERRUPTED:
         run.deadline.interrupt()  # no other round begins, whatever this one has found
     run.count(nodes=outcome.nodes or 0)
     run.statistics.update({**outcome.statistics, **told, "native_status": outcome.native})
     run.detail = outcome.detail or run.detail
+    if outcome.termination is Termination.FAILED:
+        _give_up(run, backend, outcome)
     return outcome
+
+
+def _give_up(run: Run, backend: Backend, outcome: RawOutcome) -> NoReturn:
+    """End a search whose solver failed, as a limit does: with what it held, if that is feasible, or what greedy finds.
+
+    Raises
+    ------
+    Stopped
+    BackendError
+        If nothing feasible is known.
+    """
+    said = outcome.detail or f"{backend.name} ended with the status {outcome.native!r}, which proves nothing"
+    if backend.options and (given := backend.given()) not in said:
+        said = f"{said}; it was given {given}"
+    run.detail = said
+    run.statistics["solver_failed"] = True
+    if outcome.selection is not None and set(outcome.selection) <= set(range(run.problem.size)):
+        run.see(outcome.selection)
+    see_greedy(run)
+    if run.evaluation is None:
+        raise BackendError(f"{said}.")
+    raise Stopped(Termination.COMPLETED, said)
 
 
 def conclude(verdict: Verdict, outcome: RawOutcome, backend: Backend, name: str, *, proven: bool) -> None:
     """Return where a round is proven, and what is proven is what it should be."""
     if verdict.proven and proven:
         return
-    if backend.options and outcome.termination in {Termination.COMPLETED, Termination.FAILED}:
+    if outcome.termination is not Termination.COMPLETED:
+        raise Stopped(outcome.termination)
+    if backend.options:
         raise stopped_by_options(backend, name, outcome)
-    if outcome.termination is Termination.COMPLETED:
-        raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
-    if outcome.termination is Termination.FAILED:
-        raise BackendError(f"{name} ended with the status {outcome.native!r}, which proves nothing.")
-    raise Stopped(outcome.termination)
+    raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
 
 
 def _only_tops(coverage: Coverage) -> Coverage:
@@ -806,7 +830,7 @@ class Milp(Strategy):
         return Fraction(evaluation.key) * model.denominator - model.offset
 
 
-_WITHOUT_PROOF: Final = (Termination.COMPLETED, Termination.INTERRUPTED, Termination.FAILED)
+_WITHOUT_PROOF: Final = (Termination.COMPLETED, Termination.INTERRUPTED)
 
 
 def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> list[Callable[[], Fraction | None]]:

@@ -278,6 +278,8 @@ class EachTopic(Loop):
         self._statuses[result.status] += 1
         if result.termination.endswith("_limit"):
             self.ended[result.termination.replace("_", " ")] += 1
+        if result.solver_failed:
+            self.ended["failure of the solver"] += 1
         self._objective += result.objective or 0.0
         self._chosen += len(result.selection or ())
         self._detail = result.detail if self._statuses.total() == 1 or self._detail == result.detail else None

@@ -573,6 +573,11 @@ class Result:
         return self.statistics.get("estimate_s")
 
     @property
+    def solver_failed(self) -> bool:
+        """Whether the solver failed, as `detail` says, so that the selection is the best that is known otherwise."""
+        return bool(self.statistics.get("solver_failed"))
+
+    @property
     def warning(self) -> str | None:
         """One sentence about the topic that puts its result in doubt, such as letters that the tokenizer drops."""
         return self.statistics.get("warning")

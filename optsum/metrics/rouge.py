@@ -21,12 +21,12 @@ can differ from ours in the fifth digit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 from math import prod
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Metric, Tally, Texts
@@ -271,30 +271,43 @@ def _combine(single: Sequence[Score], mode: ReferencesMode, best_by: Measure) ->
     )
 
 
-def agreed_reference(references: Sequence[Text], metric: str, measure: str = "recall", **analysis: Any) -> int:
+_AT_ONCE: Final = 16  # References that are compared with a summary between two looks at the clock.
+
+
+def agreed_reference(
+    references: Sequence[Text],
+    metric: str,
+    measure: str = "recall",
+    check: Callable[[], object] = lambda: None,
+    **analysis: Any,
+) -> int:
     """Return the number of the reference with which another one agrees best, the first of equals; 0 for a single one.
 
     Agreement is the score of the other summary against this one (section 5: the human summary "achieving the best
     inter-human agreement score").
 
     `references`: one at least. `metric`: scores of the parts of a sum are added; those of a geometric mean, Ngram(i,
-    j), are multiplied. `**analysis`: keywords of `rouge_all`.
+    j), are multiplied. `check`: called every few milliseconds, may raise something to end this. `**analysis`: keywords
+    of `rouge_all`.
     """
     if len(references) < 2:
         return 0
 
     found = parse_metric(metric)
     read, tally = _reading(**analysis)
-    texts = [read(reference, f"reference {number}") for number, reference in enumerate(references)]
+    texts = []
+    for number, reference in enumerate(references):
+        check()
+        texts.append(read(reference, f"reference {number}"))
+
+    def scores(part: Metric, summary: Texts) -> Iterator[Fraction]:
+        for begin in range(0, len(texts), _AT_ONCE):
+            check()
+            for totals in part.totals(summary, texts[begin : begin + _AT_ONCE], tally):
+                yield Score.from_counts(*totals).exact(cast("Measure", measure))
 
     def agreements(summary: Texts) -> list[Fraction]:
-        parts = (
-            [
-                Score.from_counts(*totals).exact(cast("Measure", measure))
-                for totals in part.totals(summary, texts, tally)
-            ]
-            for part in found.components
-        )
+        parts = [scores(part, summary) for part in found.components]
         combined = prod if found.geometric else sum
         return [combined(values, start=Fraction(found.geometric)) for values in zip(*parts, strict=True)]
 

@@ -22,7 +22,7 @@ from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopic, AnyTopics, path_of, topics_of
 from optsum.corpus.rows.writer import to_bytes
 from optsum.corpus.topic import BadTopic, Topic, topic_of
-from optsum.corpus.topics import AnyRead, read_topic, watched_to_end
+from optsum.corpus.topics import AnyRead, read_topic, using, watched_to_end
 from optsum.corpus.vector_files import read_vectors
 from optsum.coverage.evaluate import mean_of_ratios
 from optsum.coverage.instance import IntArray
@@ -45,7 +45,7 @@ from optsum.running.one_problem import (
     warm_up,
 )
 from optsum.running.workers import in_order, results_alone
-from optsum.system.clock import Termination, clock
+from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.interned import interned_texts
@@ -82,8 +82,9 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
     """Yield a topic as the problems it makes.
 
     That is itself, or ``id#r`` for each reference r (``references="each"``), or itself with its first reference alone
-    ("first"), or with the one that people agree on ("agreed"). What is to be the best of several
-    (`optsum.running.one_problem`) is one problem here.
+    ("first"), or with the one that people agree on ("agreed"). Where the time limit comes before that one is known, all
+    are left, of which no problem is built (`optsum.running.one_problem.build`). What is to be the best of several is
+    one problem here.
     """
     if setup.options.vectors is not None:
         topic = read_vectors(topic, setup.options.vectors)
@@ -93,7 +94,10 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
     elif setup.options.references == "first":
         yield topic.with_references(range(len(topic.references[:1])))
     elif setup.options.references == "agreed" and topic.references:
-        yield topic.with_references([agreed(topic, setup)])
+        try:
+            yield topic.with_references([agreed(topic, setup)])
+        except Stopped:
+            yield topic
     else:
         yield topic
 
@@ -105,6 +109,7 @@ def agreed(topic: Topic, setup: Setup) -> int:
         topic.references,
         spec.metric,
         spec.measure,
+        setup.limits.building().check,
         analyzer=spec.analyzer,
         counts=spec.counts,
         boundaries=spec.boundaries,
@@ -174,6 +179,7 @@ def each_topic(
     run = partial(in_order, work, crew=crew, lost=lost, together=together, answer=answer)
     path = path_of(topics)
     batches = run(given) if path is None else watched_to_end(path, given, run)
+    batches = using(batches, [name for setup in setups for name in setup.options.files])
     batches = batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
     return tracked(_with_warning(batches), len(topics) if isinstance(topics, Sized) else None)
 

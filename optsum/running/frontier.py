@@ -442,8 +442,8 @@ def _frontier(
     deadline = Deadline(setup.limits.time_s)
     try:
         task = build(topic, setup, setup.limits.building())
-    except Stopped:
-        return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+    except Stopped as stop:
+        return unsolved(topic.id, setup, stop, seconds=clock() - began)
     built = clock()
     if lengths is None:
         lengths = lengths_of(None, min(task.problem.max_length, sum(task.problem.lengths)))

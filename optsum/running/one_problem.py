@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import chain
+from logging import getLogger
 from math import fsum, inf
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Timing
-from optsum.contracts.run import Limits
+from optsum.contracts.run import INTERRUPTED_S, Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import NO_LIMIT, Coverage, Key, Sense
@@ -34,6 +35,7 @@ from optsum.problem.spec import Spec
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.search import exact, get_ready, searched
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, clock
+from optsum.system.files import forget, of_files
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.tokenizer_check import nothing_left, tokenizer_check
 
@@ -54,6 +56,7 @@ class Setup:
     limits: Limits
     scores: tuple[Metric, ...]  # Metrics that the finished text is scored by.
     blank: Result  # What a result says whatever is found: nothing is searched yet.
+    has_other_files: bool = False  # Whether files that options name have changed since they were sent to this process.
     # The kinds of problems that have been prepared for (`optsum.Problem.prepared_as`).
     ready: set[Hashable] = field(default_factory=set, init=False, repr=False)
     _warned: dict[str, tuple[Topic, str | None]] = field(default_factory=dict, init=False, repr=False)
@@ -84,7 +87,7 @@ class Setup:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be sent as the options, which are small, and kept there as long as here."""
-        return setup_of, (self.options,)
+        return _setup_sent, (self.options, self.blank.config_hash)
 
     def spec_for(self, topic: Topic) -> Spec:
         """Return the specification for a topic: that of tokens if it comes as tokens, with its own maximum length."""
@@ -139,6 +142,16 @@ def is_ours(part: object) -> bool:
     return type(part).__module__.partition(".")[0] == "optsum"
 
 
+@lru_cache(maxsize=64)
+def _setup_sent(options: Options, config_hash: str) -> Setup:
+    """Return the setup of options from another process, where files held what the hash is of."""
+    if options.config_hash != config_hash:
+        forget()
+    setup = setup_of(options)
+    return setup if options.config_hash == config_hash else replace(setup, has_other_files=True)
+
+
+@of_files
 @lru_cache(maxsize=64)
 def setup_of(options: Options) -> Setup:
     """Resolve options; those that are the same share one setup."""
@@ -196,9 +209,9 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
 
     Notes
     -----
-    A time limit is shared by the references. Together they get half a second more to be held against all selections;
-    what is not built by then stays as it was found. Of thousands of references, those that the time does not suffice
-    for are not searched, and there is no bound then.
+    A time limit is shared by the references. Together they get half a second more to be searched and held against all
+    selections; what is not built by then stays as it was found. Of thousands of references, those that the time does
+    not suffice for are not searched, and there is no bound then.
     """
     began, over = clock(), too_late(setup)
     large = len(topic.sentences) >= _LARGE and len(topic.references) > 1
@@ -219,9 +232,8 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     if best.status in _PROVEN:
         return best
     found = [result.selection for _, result in results if result.selection is not None]
-    interrupted, limits = best.termination is Termination.INTERRUPTED, setup.limits
-    endless = limits.time_s is None and not interrupted
-    deadline = NEVER if endless else limits.late(Deadline(0.0), interrupted=interrupted)
+    interrupted = best.termination is Termination.INTERRUPTED
+    deadline = Deadline(INTERRUPTED_S if interrupted else max(over.left_s, INTERRUPTED_S))
     try:
         for place, (number, old) in enumerate(results):
             if deadline.passed:
@@ -456,11 +468,13 @@ def union_of(
     return (union(renamed) if renamed else Diagram.of_sets([])), called
 
 
-def unsolved(name: str | None, setup: Setup, termination: Termination, *, seconds: float = 0.0) -> Result:
+def unsolved(name: str | None, setup: Setup, why: Termination | Stopped, *, seconds: float = 0.0) -> Result:
     """Return the result of a problem whose search has not begun."""
     timing = Timing(text_s=seconds, search_s=0.0)
     own: dict[str, Any] = {"statistics": {}, "extra": {}}  # none that another result has too
-    return setup.blank.changed(id=name, termination=termination, seconds=seconds, timing=timing, **own)
+    stop = why if isinstance(why, Stopped) else Stopped(why)
+    own |= {"termination": stop.termination, "detail": stop.detail}
+    return setup.blank.changed(id=name, seconds=seconds, timing=timing, **own)
 
 
 def finished(
@@ -531,6 +545,13 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
 def _built(topic: Topic, setup: Setup, deadline: Deadline, *, keep_unmatched: bool = False) -> Task:
     if setup.best_of_references and len(topic.references) > 1:
         raise OptionError('A topic with several references is several problems with references="best": give one.')
+    if setup.options.references == "agreed" and (number := len(topic.references)) > 1:
+        raise Stopped(
+            Termination.TIME_LIMIT,
+            f"the time limit was over before it was known with which of the {number} references another agrees best",
+        )
+    if setup.has_other_files:
+        raise InputError("a file that an option names was changed during this run: run it again")
     setup.refuse_lost(topic)
     spec, warning = setup.spec_for(topic), setup.warning_of(topic)
     spec = replace(spec, keep_unmatched=True) if keep_unmatched else spec
@@ -559,8 +580,8 @@ def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
 def _built_and_run(topic: Topic, setup: Setup, began: float, root_bound: Key | None = None) -> Result:
     try:
         task = _built(topic, setup, setup.limits.building())
-    except Stopped:
-        late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+    except Stopped as stop:
+        late = unsolved(topic.id, setup, stop, seconds=clock() - began)
         return late.changed(sentence_count=count_sentences(topic))
     return run_task(task, setup, began=began, root_bound=root_bound, sentence_count=count_sentences(topic))
 
@@ -662,6 +683,8 @@ def _made_ready(setup: Setup, small: Options) -> float:
                     raise
                 result = answer(SAMPLE, setup_of(unlimited), began=began)  # its solver takes no limit
             interrupted = result.termination is Termination.INTERRUPTED
+            if result.solver_failed:
+                getLogger("optsum").warning("%s on a tiny problem; rows have what greedy search finds", result.detail)
     except InputError:  # this formulation wants topics of another kind
         setup.strategy.prepare()
     except OptsumError:
@@ -721,8 +744,9 @@ def unusable(options: Options) -> str | None:
     setup = setup_of(options)
     try:
         warm_up(setup)
-        if not setup.formulation.reads_topics:
-            searched(_tiny(setup.formulation.sense), setup.strategy, setup.limits, 0)
+        if setup.strategy.backend_name is not None or not setup.formulation.reads_topics:
+            result = searched(_tiny(setup.formulation.sense), setup.strategy, setup.limits, 0)
+            return result.detail if result.solver_failed else None
     except OptsumError as error:
         return describe(error)
     return None
@@ -740,7 +764,7 @@ def _fitting(options: Options) -> Options:
         "evaluation_limit": None if options.evaluation_limit is None else 1_000_000,
         "gap": None if options.gap is None else 0.0,
         "target": None,
-        "references": "pooled" if options.references == "best" else options.references,
+        "references": "pooled" if options.references in {"best", "agreed"} else options.references,
         "seed": 0,
         "workers": 1,
         "executor": "local",

@@ -381,7 +381,7 @@ def _parts(part: Topic, setup: Setup) -> list[list[tuple[int, int]]] | None:
         return None
     try:
         return build(part, setup).parts()
-    except OptsumError:  # its row says why
+    except (OptsumError, Stopped):  # its row says why
         return None
 
 
@@ -689,9 +689,9 @@ class _NearBest:
         )
 
 
-def _nothing(topic: Topic, setup: Setup, termination: Termination, seconds: float) -> Oracles:
-    optima = Optima(Diagram.of_sets([]), 0, None, complete=False, termination=termination.value)
-    result = unsolved(topic.id, setup, termination, seconds=seconds)
+def _nothing(topic: Topic, setup: Setup, why: Termination | Stopped, seconds: float) -> Oracles:
+    result = unsolved(topic.id, setup, why, seconds=seconds)
+    optima = Optima(Diagram.of_sets([]), 0, None, complete=False, termination=result.termination.value)
     result = result.changed(enumeration=OptimaFields(count=0, complete=False))
     return _with_names(optima, result=result, names=UnitNames(()))
 
@@ -700,8 +700,8 @@ def _nothing(topic: Topic, setup: Setup, termination: Termination, seconds: floa
 def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None, began: float) -> Oracles:
     try:
         task = build(topic, setup, setup.limits.building())
-    except Stopped:
-        return _nothing(topic, setup, Termination.TIME_LIMIT, clock() - began)
+    except Stopped as stop:
+        return _nothing(topic, setup, stop, clock() - began)
     return _enumerated(task, setup, nearness, began)
 
 

@@ -21,10 +21,10 @@ import numpy as np
 from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome, stated
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
-from optsum.errors import BackendError, OptionError
+from optsum.errors import OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
-from optsum.system.clock import Deadline, Termination
+from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.processes.children import python, run_in_thread
 from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
 
@@ -69,8 +69,11 @@ class CpSat(Backend):
             answer = _CHILD.ask(request, deadline)
         except Overran as over:
             return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
+        except Stopped as stop:
+            return RawOutcome(termination=stop.termination, native="died", detail=stop.detail or "")
         if "failed" in answer:
-            raise BackendError(f"cp-sat failed: {answer['failed']}")
+            said = str(answer["failed"]).rstrip(".")
+            return RawOutcome(termination=Termination.FAILED, native="failed", detail=f"cp-sat failed: {said}")
         if "refused" in answer:
             raise OptionError(f"The backend cp-sat does not take the option {answer['refused']}.")
         statistics = {
@@ -140,8 +143,9 @@ class _Child:
             status = self._stop()
             if last.passed:
                 raise Overran(f"cp-sat went on {GRACE_S:g} s after its time limit and was killed") from error
-            raise BackendError(
-                f"The process of cp-sat died (exit status {status}): its own words are on the standard error."
+            raise Stopped(
+                Termination.FAILED,
+                f"the process of cp-sat died (exit status {status}): its own words are on the standard error",
             ) from error
         except BaseException:  # Ctrl-C: whatever the child is at, nobody waits for it
             self._stop()

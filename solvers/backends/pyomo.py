@@ -44,7 +44,7 @@ from optsum.errors import BackendError, OptionError, OptsumError, behind
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
-from optsum.system.clock import NEVER, Deadline, Termination, clock
+from optsum.system.clock import NEVER, Deadline, Stopped, Termination, clock
 from optsum.system.processes.children import run_in_thread
 from optsum.system.processes.signal_guard import is_amid, unbroken
 from optsum.system.processes.supervised import GRACE_S, Overran, find_program, run_supervised
@@ -191,7 +191,7 @@ class PyomoBackend(Backend):
                     return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
                 if isinstance(error, RuntimeError) and "KeyboardInterrupt: " in str(error):
                     raise KeyboardInterrupt from error  # as Pyomo words one that comes while it puts away
-                raise self._explained(error, noise.getvalue(), model) from error
+                return self._failed(error, noise.getvalue(), model)
         took = clock() - built
         solving = took if solving is None else min(took, solving)
         statistics = {"build_s": built - began, "hand_over_s": took - solving, "solve_s": solving}
@@ -222,29 +222,35 @@ class PyomoBackend(Backend):
         )
         return outcome, seconds
 
-    def _explained(self, error: Exception, noise: str, model: Any) -> OptsumError:
-        given = self.given()
+    def _failed(self, error: Exception, noise: str, model: Any) -> RawOutcome:
+        """Return that the solver failed, in its own words; raise what says what to do about it."""
         if isinstance(error, OptsumError):
-            return error
+            raise error
+        if (stop := behind(error, Stopped)) is not None:
+            return RawOutcome(termination=stop.termination, native="failed", detail=stop.detail or "")
+        given = self.given()
         declared, words = self.declaration, f"{error}\n{noise}"
         first = next((line.strip() for line in words.splitlines() if line.strip()), type(error).__name__)
         if self.options and (found := search(f".*(?:{declared.option_failures}).*", words)):
-            return OptionError(f"The backend {self.name} does not take the options {given}: {found.group().strip()}")
+            raise OptionError(
+                f"The backend {self.name} does not take the options {given}: {found.group().strip()}"
+            ) from error
         if declared.size is not None and search(declared.size_failures, words):
-            return BackendError(
+            raise BackendError(
                 f"The licence of {self.name} here allows {declared.size}, and this program has {model.nvariables():,} "
                 f"variables and {model.nconstraints():,} rows: use a full licence, or --backend highs, which is free."
-            )
+            ) from error
         if search(declared.licence_failures, words):
             if given:
-                return OptionError(
+                raise OptionError(
                     f"The backend {self.name} does not take the options {given} under its licence here: "
                     f"{first.rstrip('.')}."
-                )
-            return BackendError(
+                ) from error
+            raise BackendError(
                 f"The backend {self.name} finds no licence ({first.rstrip('.')}): use --backend highs, which is free."
-            )
-        return BackendError(f"{self.name} failed{f' with the options {given}' if given else ''}: {first}")
+            ) from error
+        said = f"{self.name} failed{f' with the options {given}' if given else ''}: {first.rstrip('.')}"
+        return RawOutcome(termination=Termination.FAILED, native="failed", detail=said)
 
     def factory(self) -> Any:
         """Return Pyomo's solver object."""
@@ -599,21 +605,28 @@ class Watch:
         if ended.killed:
             raise Overran(f"{self.name} went on {GRACE_S:g} s after its time limit and was killed")
         if ended.status < 0:
-            raise BackendError(f"{self.name} crashed ({_signal_name(-ended.status)}).")
+            raise Stopped(Termination.FAILED, f"{self.name} crashed ({_signal_name(-ended.status)})")
         return [ended.status, ended.output]
 
 
 def _check_files(name: str, folder: Path) -> None:
-    """Refuse files that Pyomo could not read, or not soon: pipes, devices, links, and far more than an answer is."""
+    """Read no files that Pyomo could not read, or not soon: pipes, devices, links, and far more than an answer is.
+
+    Raises
+    ------
+    Stopped
+    """
     files = [path for path in folder.rglob("*") if not (path.is_dir() and not path.is_symlink())]
     sizes = {path: path.lstat().st_size for path in files}
     programs = max((size for path, size in sizes.items() if path.suffix in {".lp", ".nl", ".mps"}), default=0)
     for path in files:
         if not stat.S_ISREG(path.lstat().st_mode):
             path.unlink()  # Pyomo can remove nothing but files
-            raise BackendError(f"{name} left something in the place of its answer that is no plain file.")
+            said = f"{name} left something in the place of its answer that is no plain file"
+            raise Stopped(Termination.FAILED, said)
         if sizes[path] > _ANSWER + _LINES * programs:
-            raise BackendError(f"{name} wrote {sizes[path]:,} bytes, far more than an answer to its program can take.")
+            said = f"{name} wrote {sizes[path]:,} bytes, far more than an answer to its program can take"
+            raise Stopped(Termination.FAILED, said)
 
 
 def _signal_name(number: int) -> str:

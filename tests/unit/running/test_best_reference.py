@@ -16,6 +16,7 @@ from optsum.solvers.milp import Milp
 
 import optsum
 from optsum.contracts.result import Result, Status
+from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.names import parse_metric
@@ -374,6 +375,25 @@ def test_references_that_the_time_does_not_suffice_for_are_left_and_nothing_is_c
     optima = optsum.enumerate_optima(topic, max_length=4, references="best", time_limit=60)
     assert not optima.proven
     assert not optima.complete
+
+
+def test_the_limit_may_come_before_it_is_known_which_reference_is_agreed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    topic = {"id": "t", "documents": [["a b", "b c"]], "references": [["a b"], ["b c"], ["c"]]}
+    given: dict[str, Any] = {"max_length": 2, "references": "agreed"}
+    known = optsum.solve(topic, **given)
+    assert (known.status, known.detail) == (Status.OPTIMAL, None)
+    monkeypatch.setattr(Limits, "building", lambda self: Deadline(0.0))
+    late = [
+        optsum.solve(topic, **given),
+        *optsum.solve_all([topic], **given),
+        optsum.enumerate_optima(topic, **given).to_result(),
+        optsum.frontier(topic, **given),
+    ]
+    for result in late:
+        assert (result.id, result.status, result.termination) == ("t", Status.NO_SOLUTION, Termination.TIME_LIMIT)
+        assert str(result.detail).startswith(
+            "the time limit was over before it was known with which of the 3 references"
+        )
 
 
 @pytest.mark.parametrize("metric", ["rouge-1", "ngram-1-2", "rouge-1+rouge-2", "rouge-su4"])

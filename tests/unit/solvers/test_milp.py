@@ -164,6 +164,38 @@ def test_a_solver_that_fails_says_what_it_was_given(monkeypatch: pytest.MonkeyPa
         assert str(told.value) == words
 
 
+F1 = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[2], [2]], constants=(0, 4), mass=[[0, 0], [1, 2]])
+
+
+@pytest.mark.parametrize("options", [{}, {"a": 1}])
+@pytest.mark.parametrize(
+    "claims", [{}, {"bound": 0.0}, {"selection": (0, 9)}, {"selection": (0, 1, 2)}, {"detail": "No"}]
+)
+@pytest.mark.parametrize("instance", [INSTANCE, COVER, F1, replace(INSTANCE, min_length=3)])
+def test_a_solver_that_fails_ends_as_a_limit_does(
+    instance: Coverage, claims: dict[str, Any], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing that it states is believed; greedy's selection, and the bound of the root, are held."""
+    fake = Fake(RawOutcome(termination=Termination.FAILED, native="whatever", **claims))
+    fake.options = options
+    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)
+    monkeypatch.setattr("optsum.solvers.milp.prove", lambda run: False)
+    problem = CoverageProblem.of(instance)
+    result, greedy = search(problem, "milp"), search(problem, "greedy")
+    assert result.selection is not None
+    assert not problem.sense.better(greedy.key, result.key)
+    assert result.bound_key is not None
+    assert not problem.sense.better(brute_force(problem).best, result.bound_key)
+    said = claims.get("detail", "fake ended with the status 'whatever', which proves nothing")
+    assert result.detail == (f"{said}; it was given a=1" if options else said)
+    assert (result.termination, result.statistics["solver_failed"]) == (DONE, True)
+
+
+def test_a_solver_that_fails_where_nothing_is_known_is_an_error(answer: Any) -> None:
+    with pytest.raises(BackendError, match="fake ended with the status 'whatever', which proves nothing"):
+        answer(replace(INSTANCE, min_length=7), termination=Termination.FAILED)
+
+
 def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
     result = answer(COVER, optimal=True, selection=(2,), objective=4.0, bound=3.2)
     assert (result.status, result.objective, result.bound) == (Status.OPTIMAL, 4.0, 4.0)
@@ -184,7 +216,6 @@ def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
         ({"selection": (0, 1), "bound": 5.0, "optimal": True}, "calls 0.666667 optimal, but its own bound is 5 / 6"),
         ({"selection": (0, 1), "bound": -4.0, "optimal": True}, "claims optimality with a bound of -0.666667"),
         ({"selection": (0, 1), "bound": 3.0, "optimal": True}, "claims optimality with a bound of 0.5"),
-        ({"selection": (0, 1), "termination": Termination.FAILED}, "'whatever', which proves nothing"),
         ({"optimal": True}, "'whatever' without an answer that can be used"),
         ({"infeasible": True}, "calls the problem infeasible, but a selection that keeps its limits is known"),
         ({}, "'whatever' without an answer that can be used"),
@@ -307,8 +338,8 @@ def test_a_ratio_s_last_round_is_not_believed_unchecked(answer: Any) -> None:
         answer(f1, optimal=True, selection=(0, 1), objective=16.0, bound=17.0)
     with pytest.raises(BackendError, match="breaks the limits"):
         answer(replace(f1, max_length=1), optimal=True, selection=(0, 1), objective=9.0, bound=9.0)
-    with pytest.raises(BackendError, match="which proves nothing"):
-        answer(f1, termination=Termination.FAILED)
+    failed = answer(f1, termination=Termination.FAILED)
+    assert (failed.status, failed.termination, failed.objective_exact) == (Status.FEASIBLE, DONE, "4/7")
     limit = answer(f1, termination=Termination.TIME_LIMIT)
     assert (limit.status, limit.termination) == (Status.FEASIBLE, Termination.TIME_LIMIT)
     assert limit.bound_key is not None

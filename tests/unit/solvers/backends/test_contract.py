@@ -265,8 +265,6 @@ class Broken(PyomoBackend):
          "allows 2,000 variables and 2,000 rows, and this program has 7 variables and 4 rows: .*backend highs"),
         ("No license found, id 1", {}, BackendError, "finds no licence .No license found, id 1.: use backend"),
         ("Unknown parameter 'x'", {"x": 1}, OptionError, "does not take the options x=1: Unknown parameter 'x'"),
-        ("Out of luck\nand more", {}, BackendError, "^broken failed: Out of luck$"),
-        ("Out of luck", {"x": 1}, BackendError, "^broken failed with the options x=1: Out of luck$"),
     ],
 )  # fmt: skip
 def test_exceptions_of_solvers_become_sentences(
@@ -275,6 +273,16 @@ def test_exceptions_of_solvers_become_sentences(
     monkeypatch.setattr(Broken, "words", words)
     with pytest.raises(error, match=match):
         Broken(options=options).solve(CoverageProblem.of(SMALL), Limits(), 0)
+
+
+def test_other_exceptions_of_solvers_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Broken, "words", "Out of luck.\nand more")
+    for options, said in (
+        ({}, "broken failed: Out of luck"),
+        ({"x": 1}, "broken failed with the options x=1: Out of luck"),
+    ):
+        outcome = Broken(options=options).solve(CoverageProblem.of(SMALL), Limits(), 0)
+        assert (outcome.termination, outcome.detail) == (Termination.FAILED, said)
 
 
 @pytest.mark.parametrize(("name", "units"), [("gurobi", 2100), ("cplex", 1100), ("xpress", 5100)])

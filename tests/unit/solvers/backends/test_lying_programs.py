@@ -35,6 +35,7 @@ ALL = "answer({name: 1 for name in units}, %s)"
         (MOST, "answer({}, 'inf')", "states inf for its objective"),
         (MOST, "answer({units[0]: 1}, 6)", "claims an objective of 1, but its selection has 0.333333"),
         (MOST, "answer({units[0]: 1}, 0)", "claims an objective of 0, but its selection has 0.333333"),
+        (MOST, "print('Result - Optimal solution found')", "without an answer that can be used"),
         (MOST, ALL % 6, "breaks the limits by 3"),
         (MOST, "answer({}, 0, 'Infeasible - objective value')", "calls the problem infeasible, but a selection"),
         (LEAST, NONE, "breaks the limits by"),

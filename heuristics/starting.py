@@ -14,12 +14,11 @@ from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
-from optsum.system.clock import Stopped, clock
+from optsum.system.clock import Stopped, Stride
 
 from .greedy import Greedy
 
-_SLICE_S = 0.01
-_LARGEST = 10**15  # Options and slices; kernels add several of them, in 64 bits.
+_LARGEST = 10**15  # Of options; kernels add several of them, in 64 bits.
 _MOST_ENTRIES = 50_000  # Beyond it the relaxation may take longer than the search.
 
 
@@ -149,14 +148,10 @@ def seconds_of(**options: Any) -> None:
 
 
 class Slices:
-    """Runs a kernel in slices of some milliseconds, so that limits and Ctrl-C are heard.
-
-    Where a kernel is left and taken up again must not matter to what it does.
-    """
+    """Runs a kernel stride by stride, so that limits and Ctrl-C are heard."""
 
     def __init__(self, run: Run) -> None:
-        self._run = run
-        self._size = 2_000
+        self._run, self._stride = run, Stride(2_000)
         self.done = 0
 
     def go(
@@ -167,18 +162,11 @@ class Slices:
         `kernel`: function of the number of evaluations at which it is to return. `held`: function that returns the best
         selection that the kernel has and nobody has seen.
         """
-        run, size = self._run, self._size
+        run, most = self._run, self._run.limits.evaluations
         try:
             run.check()
-            if run.limits.evaluations is not None:
-                size = min(size, max(1, run.limits.evaluations - run.evaluations))
-            began = clock()
-            answer = kernel(self.done + size)
-            seconds = clock() - began
-            if seconds < _SLICE_S / 2:
-                self._size = min(2 * self._size, _LARGEST)
-            elif seconds > _SLICE_S:
-                self._size = max(1, self._size // 2)
+            left = None if most is None else most - run.evaluations
+            answer = self._stride.go(lambda size: kernel(self.done + size), left)
             total = evaluations()
             run.count(evaluations=total - self.done)
             self.done = total

@@ -7,6 +7,7 @@ however large an instance is; where it is left changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -28,10 +29,9 @@ from optsum.coverage.state import (
     quick_ones,
     value_pair,
 )
-from optsum.system.clock import NEVER, Deadline, Stopped, clock
+from optsum.system.clock import NEVER, Deadline, Stopped, Stride
 from optsum.system.compiled import compiles, njit
 
-_SLICE_S: Final = 0.02
 _FIRST_SLICE: Final = 20_000
 
 _MOVE, _BEST, _EVALUATIONS = 0, 1, 2
@@ -83,7 +83,7 @@ class Climber:
             np.array([0, -1, 0]),
             np.zeros(2),
         )
-        self._slice = _FIRST_SLICE
+        self._stride = Stride(_FIRST_SLICE)
 
     @property
     def units(self) -> tuple[int, ...]:
@@ -97,11 +97,7 @@ class Climber:
 
     def go_on(self, most: int | None = None) -> bool:
         """Climb for some milliseconds, and `most` evaluations; return whether the climb has ended."""
-        began = clock()
-        work = self._slice if most is None else max(1, min(self._slice, most))
-        ended = bool(_go_on(self._arrays, self._place, self._moves, self._single, work))
-        self._slice = max(1, int(self._slice * min(2.0, _SLICE_S / max(clock() - began, 1e-9))))
-        return ended
+        return bool(self._stride.go(partial(_go_on, self._arrays, self._place, self._moves, self._single), most))
 
 
 def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber, Climber] | None:

@@ -141,6 +141,28 @@ class _Never(Deadline):
 
 NEVER: Final[Deadline] = _Never()  # For work that may take as long as it takes.
 
+_SLICE_S: Final = 0.02  # About how long a kernel runs between two looks at the limits.
+_LONGEST_STRIDE: Final = 1 << 30
+
+
+class Stride:
+    """How far a kernel goes at a time that can be left and taken up again: some milliseconds, as the last times took.
+
+    Where it is left must not matter to what it does.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._size = first
+
+    def go(self, kernel: Callable[[int], Item], most: int | None = None) -> Item:
+        """Let a kernel go one stride, `most` at most."""
+        began = clock()
+        found = kernel(self._size if most is None else max(1, min(self._size, most)))
+        factor = min(2.0, _SLICE_S / max(clock() - began, 1e-9))
+        self._size = max(1, min(int(self._size * factor), _LONGEST_STRIDE))
+        return found
+
+
 of_search: Final[ContextVar[Deadline]] = ContextVar("of_search", default=NEVER)
 """That of the search under way, for evaluations that take a solver; they are called without one."""
 

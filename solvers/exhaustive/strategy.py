@@ -42,7 +42,7 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.system.clock import Stopped, clock
+from optsum.system.clock import Stopped, Stride
 from optsum.system.compiled import compiles, njit
 from optsum.whole import LARGEST
 
@@ -52,8 +52,6 @@ from .meet_in_the_middle import Halves, advance_pairs, halves_of, shorts_of, sta
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
 _POWERS: Final = 1e290
-_SLICE_S: Final = 0.04
-_LONGEST_STRIDE: Final = 1 << 30
 
 
 class Walker(ABC):
@@ -64,23 +62,11 @@ class Walker(ABC):
 
     expected: float  # Approximate number of selections to visit; an upper limit for instances with parents.
     rate: float  # Approximate number of selections per second, until it is measured.
-    # How many to visit between two looks at the limits; grows and shrinks until that takes some milliseconds.
-    stride: int
+    stride: int  # How many to visit at first between two looks at the limits.
     visited = 0
     feasible = 0
     ties = 0
     done = False
-
-    def go_on(self, most: int | None = None) -> Selection | None:
-        """Visit at most `most` selections for some milliseconds; return the best one if it is new."""
-        began = clock()
-        found = self.advance(self.stride if most is None else min(most, self.stride))
-        seconds = clock() - began
-        if seconds < _SLICE_S / 2:
-            self.stride = min(2 * self.stride, _LONGEST_STRIDE)
-        elif seconds > _SLICE_S:
-            self.stride = max(1, self.stride // 2)
-        return found
 
     @abstractmethod
     def advance(self, visits: int) -> Selection | None:
@@ -680,7 +666,10 @@ class Exhaustive(Strategy):
             walker = self._walk(run, rows=_ROWS)
             rows = min(walker.ties, _LARGEST_LIST // (problem.size + 1))
             if rows > _ROWS:
-                walker = self._again(run, rows)
+                walker, stride = self._walker(run, rows), Stride(walker.stride)
+                while not walker.done:
+                    run.check()
+                    stride.go(walker.advance)
             reason = "completed" if rows == walker.ties else "memory_limit"
             sets = walker.listed()
             with_empty = empty is not None and run.evaluation is not None and empty.key == run.evaluation.key
@@ -709,6 +698,7 @@ class Exhaustive(Strategy):
 
     def _walk(self, run: Run, rows: int) -> Walker:
         walker = self._walker(run, rows)
+        stride = Stride(walker.stride)
         estimate = TimeEstimate(walker.expected, walker.rate)
         most = run.limits.evaluations
         # By what is expected, not by the clock, so that a repeated search evaluates as much.
@@ -718,7 +708,7 @@ class Exhaustive(Strategy):
             while not walker.done:
                 run.check()
                 visited = walker.visited
-                found = walker.go_on(run.limits.evaluations and run.limits.evaluations - run.evaluations)
+                found = stride.go(walker.advance, most and most - run.evaluations)
                 # What is reported is counted there; the sum must not depend on how often this loop is run.
                 run.count(evaluations=walker.visited - visited - (walker.visited > visited and found is not None))
                 if found is not None:
@@ -730,11 +720,4 @@ class Exhaustive(Strategy):
         run.statistics["feasible"] = walker.feasible
         run.statistics["best_selections"] = walker.ties
         run.prove()
-        return walker
-
-    def _again(self, run: Run, rows: int) -> Walker:
-        walker = self._walker(run, rows)
-        while not walker.done:
-            run.check()
-            walker.go_on()
         return walker

@@ -24,7 +24,7 @@ def test_where_slices_end_changes_nothing(kind: str, monkeypatch: pytest.MonkeyP
             ends = []
             for first in (10**9, 1):
                 monkeypatch.setattr(module, "_FIRST_SLICE", first)
-                monkeypatch.setattr(module, "_SLICE_S", 0.0 if first == 1 else 1e9)
+                monkeypatch.setattr("optsum.system.clock._SLICE_S", 0.0 if first == 1 else 1e9)
                 climber = Climber(arrays, moves_of(instance), single=single)
                 slices = 1
                 while not climber.go_on():

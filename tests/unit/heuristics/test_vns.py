@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from held_against import check_against_greedy, check_against_the_optimum
-from optsum.heuristics import starting
 from optsum.heuristics.vns import _EASY
 
 from optsum.contracts.result import Result, Status
@@ -65,7 +64,7 @@ def test_how_kernels_are_sliced_changes_nothing(monkeypatch: pytest.MonkeyPatch)
     problem = larger(4, "joined")
     expected = essence(search(problem, "vns", seed=5, no_improvement=30))
     for seconds in (0.0, 1e-5, 1.0):  # as short as can be, in between, as long as can be
-        monkeypatch.setattr(starting, "_SLICE_S", seconds)
+        monkeypatch.setattr("optsum.system.clock._SLICE_S", seconds)
         assert essence(search(problem, "vns", seed=5, no_improvement=30)) == expected
 
 

@@ -282,7 +282,7 @@ def test_how_often_limits_are_looked_at_counts_for_nothing(stride: int, monkeypa
     rng = np.random.default_rng(4)
     for walker in (Pairs, Flips):
         monkeypatch.setattr(walker, "stride", stride)
-    monkeypatch.setattr(strategy, "_SLICE_S", 0.0)  # every slice is half as long as the one before
+    monkeypatch.setattr("optsum.system.clock._SLICE_S", 0.0)  # every slice is half as long as the one before
     for kind in ("recall", "joined"):
         problem = CoverageProblem.of(random_coverage(rng, kind=kind))
         result = search(problem, "exhaustive")

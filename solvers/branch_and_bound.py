@@ -14,7 +14,7 @@ from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage, Joint, Key, Sense
+from optsum.coverage.instance import Coverage, Joint, Key, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
@@ -385,8 +385,7 @@ def is_linear(coverage: Coverage) -> bool:
 
 
 def _is_one_ratio(coverage: Coverage) -> bool:
-    one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT and not coverage.ceilings
-    return one and fits(coverage)
+    return coverage.combination.is_itself(coverage.weights) and not coverage.ceilings and fits(coverage)
 
 
 def _solve_ratios(

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from optsum.contracts.run import Limits, Run
-from optsum.coverage.instance import Combination, Coverage, Key, Sense
+from optsum.coverage.instance import Coverage, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
@@ -59,7 +59,7 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
         return found
     if instance.ceilings:
         return problem.root_bound(deadline)
-    if instance.ratios == 1 and instance.combination is not Combination.PRODUCT:
+    if instance.combination.is_itself(instance.weights):
         return _largest(instance, instance, 0, deadline)
     most = reaches(instance)
     alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
@@ -76,7 +76,7 @@ def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
         run = Run(plain, limits)
         Exhaustive().search(run)
         return Fraction(0) if run.bound is None else run.bound
-    if instance.combination is Combination.SUM and varies_alike(instance) and not servable(instance):
+    if instance.ratios > 1 and instance.combination.adds and varies_alike(instance) and not servable(instance):
         found = solve_sum(instance, Limits(nodes=_NODES_OF_SUM, grace_s=0), deadline, every=False)
         return found.bound
     return None

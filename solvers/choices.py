@@ -16,7 +16,6 @@ import numpy as np
 
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Combination
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
@@ -215,7 +214,7 @@ def _takes_many(problem: Problem) -> bool:
     if instance.ceilings:  # bounds by features are the looser the more units share what is capped
         most = min(instance.max_length, int(instance.lengths.sum()))
         return not is_whole_text(instance) and most * instance.size > _MANY_CAPPED * int(instance.lengths.sum())
-    if instance.ratios > 1 or instance.constant_denominator or instance.combination is not Combination.RATIO:
+    if instance.constant_denominator or not instance.combination.alone:
         return False
     if int((np.cumsum(np.sort(instance.lengths)) <= instance.max_length).sum()) <= _MANY:
         return False  # not even that many of the shortest units fit

@@ -552,7 +552,7 @@ def _serves(instance: Coverage) -> bool:
     """Whether the bound holds for an instance: its value, and what decides it."""
     return (
         instance.goal is Sense.MAXIMIZE
-        and instance.combination in {Combination.RATIO, Combination.SUM}
+        and instance.combination.adds
         and instance.singletons
         and not instance.rows
         and not isinstance(instance, Facility)

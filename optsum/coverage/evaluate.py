@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import exp, lcm, log, prod
+from math import exp, lcm, log
 from typing import Final
 
 import numpy as np
 
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage, Sense
+from optsum.coverage.instance import Coverage, Sense
 
 
 def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...], int, int]:
@@ -94,20 +94,11 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
     """
     if instance.goal is Sense.MINIMIZE:
         return Fraction(length)
-    tops, bottoms = totals[0::2], totals[1::2]
-    if instance.combination in {Combination.RATIO, Combination.SUM}:
+    if instance.combination.adds:
         return mean_of_ratios(totals, instance.weights)
-    ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in zip(tops, bottoms, strict=True)]
-    if instance.combination is Combination.PRODUCT:
-        return prod((ratio**weight for ratio, weight in zip(ratios, instance.weights, strict=True)), start=Fraction(1))
-    return harmonic_mean(instance.weights, ratios)
-
-
-def harmonic_mean(weights: Sequence[int], ratios: Sequence[Fraction]) -> Fraction:
-    """Return the weighted harmonic mean of ratios; 0 where one is."""
-    if not all(ratios):
-        return Fraction(0)
-    return sum(weights) / sum((weight / ratio for weight, ratio in zip(weights, ratios, strict=True)), Fraction(0))
+    pairs = zip(totals[0::2], totals[1::2], strict=True)
+    ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in pairs]
+    return instance.combination.mean(ratios, instance.weights)
 
 
 def mean_of_ratios(totals: Sequence[int], weights: Sequence[int]) -> Fraction:
@@ -123,9 +114,10 @@ _BITS: Final = 1_000  # Beyond 2^1000 and below its reciprocal floats lose digit
 
 def value_of(instance: Coverage, key: Fraction) -> float:
     """Return the objective for people: the root of the power where the key is one."""
-    if key and instance.goal is Sense.MAXIMIZE and instance.combination is Combination.PRODUCT:
+    power = instance.combination.power(instance.weights)
+    if key and power > 1 and instance.goal is Sense.MAXIMIZE:
         digits = abs(key.numerator.bit_length() - key.denominator.bit_length())
         if digits > _BITS:  # too small or too large for a float, its root is not
-            return exp((log(key.numerator) - log(key.denominator)) / sum(instance.weights))
-        return float(float(key) ** (1 / sum(instance.weights)))
+            return exp((log(key.numerator) - log(key.denominator)) / power)
+        return float(float(key) ** (1 / power))
     return float(key)

@@ -33,7 +33,8 @@ from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
 from itertools import accumulate, chain
-from math import gcd
+from math import gcd, prod
+from operator import mul
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -86,6 +87,73 @@ class Combination(Enum):
     PRODUCT = "product"  # Weighted geometric mean: product of (T_h / D_h)^(w_h / sum of the weights).
     HARMONIC = "harmonic"
     """Weighted harmonic mean: the sum of the weights divided by the sum of w_h D_h / T_h; 0 where a ratio is."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one ratio, which is the value."""
+        return self is Combination.RATIO
+
+    @property
+    def adds(self) -> bool:
+        """Whether ratios are added up; if not, one that is 0 makes the value 0."""
+        return self is Combination.SUM or self is Combination.RATIO
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether ratios, or powers of them, are multiplied."""
+        return self is Combination.PRODUCT
+
+    @property
+    def turns(self) -> bool:
+        """Whether ratios are turned over and added up."""
+        return self is Combination.HARMONIC
+
+    def is_itself(self, weights: Sequence[int]) -> bool:
+        """Whether the value is compared as a ratio: the only one, and no power of it."""
+        return len(weights) == 1 and not self.multiplies
+
+    def power(self, weights: Sequence[int]) -> int:
+        """Return which power of the value is compared: a geometric mean is compared without its root."""
+        return sum(weights) if self.multiplies else 1
+
+    def mean(self, ratios: Sequence[Fraction], weights: Sequence[int]) -> Fraction:
+        """Return the value of ratios, as it is compared."""
+        if self.multiplies:
+            return prod((ratio**weight for ratio, weight in zip(ratios, weights, strict=True)), start=Fraction(1))
+        if self.turns:
+            turned = (weight / ratio for weight, ratio in zip(weights, ratios, strict=True))
+            return sum(weights) / sum(turned, Fraction(0)) if all(ratios) else Fraction(0)
+        return sum(map(mul, weights, ratios), Fraction(0)) / sum(weights)
+
+    def roughly(self, ratios: NDArray[np.float64], weights: Sequence[int]) -> NDArray[np.float64]:
+        """Return the values of rows of ratios, right to some 1e-15."""
+        shares = np.array(weights, np.float64) / sum(weights)
+        with np.errstate(divide="ignore"):
+            if self.turns:
+                found: NDArray[np.float64] = 1.0 / (np.where(ratios > 0, 1.0 / ratios, np.inf) @ shares)
+            elif self.multiplies:
+                found = np.exp(np.log(ratios) @ shares)
+            else:
+                found = ratios @ shares
+        return found
+
+    def largest(self, tops: Sequence[int], bottoms: Sequence[int], weights: Sequence[int]) -> tuple[int, int]:
+        """Return the largest numerator and denominator of a value, with such ones of the ratios, all above 0."""
+        ratios = list(zip(weights, tops, bottoms, strict=True))
+        if self.multiplies:
+            return prod(top**weight for weight, top, _ in ratios), prod(bottom**weight for weight, _, bottom in ratios)
+        if self.turns:
+            numerator = prod(tops)
+            return numerator, sum(weight * bottom * (numerator // top) for weight, top, bottom in ratios)
+        denominator = prod(bottoms)
+        return sum(weight * top * (denominator // bottom) for weight, top, bottom in ratios), denominator
+
+    def said(self, ratios: int) -> str:
+        """Say what a value with denominators that vary is."""
+        if self.adds:
+            several = f"a sum of {ratios} ratios whose denominators vary"
+            return several if ratios > 1 else "a ratio whose denominator varies"
+        return "a geometric mean" if self.multiplies else "a harmonic mean of ratios"
 
 
 @dataclass(frozen=True)
@@ -205,7 +273,7 @@ class Coverage:
             array = whole_array(getattr(self, name), said, ndim=2 if name == "mass" else 1)
             object.__setattr__(self, name, array)
         # Sums of ratios are compared in Python's integers where 64 bits are too few; powers would fill the memory.
-        heaviest = 1_000 if self.combination is Combination.PRODUCT else 10**100
+        heaviest = 1_000 if self.combination.multiplies else 10**100
         weights = whole_numbers(self.weights, "The weight of ratio {}", most=heaviest)
         longest = whole(self.max_length, "The maximum length", most=10**400)
         object.__setattr__(self, "weights", weights)
@@ -262,7 +330,7 @@ class Coverage:
             "each ratio needs two totals and a positive weight",
             (totals != 2 * len(self.weights) or min(self.weights, default=0) < 1),
         )
-        yield "a single ratio was announced", self.combination is Combination.RATIO and len(self.weights) != 1
+        yield "a single ratio was announced", self.combination.alone and len(self.weights) != 1
         yield "a feature feeds a total that does not exist", _outside(self.slot, totals)
         yield "mass must have a row per total and a column per unit", self.mass.shape != (totals, n)
         # A denominator may start below 0: a joined text of w words has w - 1 bigrams. A ratio over nothing is 0.
@@ -287,7 +355,7 @@ class Coverage:
         gained = np.abs(self.constants).astype(np.float64) + self.mass.sum(axis=1, dtype=np.float64)
         np.add.at(gained, self.slot, self.level[self.level_start[1:] - 1])
         yield "the gains together are beyond 2^62, so divide them by a common factor", bool((gained > LARGEST).any())
-        if self.combination is Combination.PRODUCT:
+        if self.combination.multiplies:
             weights, (tops, bottoms) = np.array(self.weights, float), (gained[0::2], gained[1::2])
             digits = max(weights @ np.log2(1 + tops), weights @ np.log2(1 + bottoms))
             yield "the product of its ratios has thousands of digits: give smaller weights", bool(digits > _BITS)
@@ -330,7 +398,7 @@ class Coverage:
         """Whether the value is ``T / D`` with a D that no selection changes, so that T alone decides (recall)."""
         return (
             self.goal is Sense.MAXIMIZE
-            and self.combination is Combination.RATIO
+            and self.combination.alone
             and int(self.constants[1]) > 0
             and not self.mass[1].any()
             and not (self.slot == 1).any()
@@ -339,7 +407,7 @@ class Coverage:
     @property
     def single_ratio(self) -> bool:
         """Whether the value is one ratio ``T / D`` with a varying D that is linear or counts each feature once."""
-        if self.goal is not Sense.MAXIMIZE or self.combination is not Combination.RATIO:
+        if self.goal is not Sense.MAXIMIZE or not self.combination.alone:
             return False
         feeds = self.slot == 1
         return (
@@ -429,7 +497,7 @@ class Coverage:
         ROUGE-1 and ROUGE-L count the same tokens, so that a sum of both is a ratio: w T / D + w' T' / D is
         (w T + w' T') / D. Denominators of several references that differ by constants remain apart.
         """
-        if self.combination is not Combination.SUM or self.ratios < 2:
+        if not self.combination.adds or self.ratios < 2:
             return self
         if len(set(self.constants[1::2].tolist())) == self.ratios:
             return self

@@ -34,12 +34,7 @@ LENGTH, CHOSEN, MISSING = 0, 1, 2
 RATIO, SUM, PRODUCT, COVER, HARMONIC, INTEGER = range(6)
 """How totals make one value. `COVER`: a length is minimized; `INTEGER`: the first total alone decides."""
 
-KINDS: Final = {
-    Combination.RATIO: RATIO,
-    Combination.SUM: SUM,
-    Combination.PRODUCT: PRODUCT,
-    Combination.HARMONIC: HARMONIC,
-}
+KINDS: Final = dict(zip(Combination, (RATIO, SUM, PRODUCT, HARMONIC), strict=True))
 _INT64_SAFE = 2**62
 
 
@@ -189,26 +184,10 @@ def fits(instance: Coverage) -> bool:
     full = instance.level[instance.level_start[1:] - 1].astype(np.float64)
     reach = instance.constants + instance.mass.sum(axis=1, dtype=np.float64)
     reach += np.bincount(instance.slot, weights=full, minlength=len(reach))
-    largest = [int(total) + 1 for total in reach]
+    largest = [max(1, int(total) + 1) for total in reach]
     if instance.goal is Sense.MINIMIZE or instance.constant_denominator:
         return largest[0] < _INT64_SAFE
-    tops, bottoms = largest[0::2], largest[1::2]
-    numerator, denominator = 0, 1
-    if instance.combination is Combination.PRODUCT:
-        numerator = 1
-        for top, bottom, weight in zip(tops, bottoms, instance.weights, strict=True):
-            numerator *= max(1, top) ** weight
-            denominator *= max(1, bottom) ** weight
-    elif instance.combination is Combination.HARMONIC:
-        numerator = prod(max(1, top) for top in tops)
-        ratios = zip(instance.weights, tops, bottoms, strict=True)
-        denominator = sum(w * max(1, bottom) * (numerator // max(1, top)) for w, top, bottom in ratios)
-    else:
-        for bottom in bottoms:
-            denominator *= max(1, bottom)
-        ratios = zip(instance.weights, tops, bottoms, strict=True)
-        numerator = sum(w * max(1, top) * (denominator // max(1, bottom)) for w, top, bottom in ratios)
-    return numerator * denominator < _INT64_SAFE
+    return prod(instance.combination.largest(largest[0::2], largest[1::2], instance.weights)) < _INT64_SAFE
 
 
 def empty_state(arrays: Arrays) -> State:
@@ -387,7 +366,7 @@ def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
     units before and after it; 0 for the others.
     """
     plain = not instance.rows and not instance.ceilings
-    simple = plain and (instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO)
+    simple = plain and (instance.goal is Sense.MINIMIZE or instance.combination.alone)
     joined = np.zeros(instance.size + 1, np.int64)  # summed up, how many seams reach over each unit
     for joint in instance.joints:
         if joint.seam:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.evaluate import key_of
-from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
+from optsum.coverage.instance import Coverage, IntArray, Sense
 from optsum.coverage.state import LENGTH, Arrays, arrays_of, empty_state, flip, true_totals
 from optsum.optima.diagram import Diagram
 from optsum.system.compiled import njit
@@ -102,20 +102,10 @@ def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
 
 
 def rough_values(instance: Coverage, rows: IntArray) -> NDArray[np.float64]:
-    """Return the value, or its logarithm, of each row of totals: right to some 1e-15."""
+    """Return about the value of each row of totals (`Combination.roughly`)."""
     tops, bottoms = rows[:, 0::2].astype(np.float64), rows[:, 1::2].astype(np.float64)
     ratios = np.where(bottoms > 0, tops / np.maximum(bottoms, 1.0), 0.0)
-    weights = np.array(instance.weights, np.float64)
-    with np.errstate(divide="ignore"):
-        if instance.combination is Combination.HARMONIC:
-            turned = np.where(ratios > 0, 1.0 / ratios, np.inf) @ weights
-            harmonic: NDArray[np.float64] = weights.sum() / turned
-            return harmonic
-        if instance.combination is Combination.PRODUCT:
-            power: NDArray[np.float64] = np.exp(np.log(ratios) @ (weights / weights.sum()))
-            return power
-    found: NDArray[np.float64] = ratios @ (weights / weights.sum())
-    return found
+    return instance.combination.roughly(ratios, instance.weights)
 
 
 @njit(cache=True)
@@ -158,5 +148,4 @@ def step_of(instance: Coverage) -> Fraction | None:
 
 def power_of(instance: Coverage) -> int:
     """Return which power of the objective is compared: a geometric mean is compared without its root."""
-    product = instance.goal is Sense.MAXIMIZE and instance.combination is Combination.PRODUCT
-    return sum(instance.weights) if product else 1
+    return instance.combination.power(instance.weights) if instance.goal is Sense.MAXIMIZE else 1

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from optsum.coverage.evaluate import key_of, score, value_of
-from optsum.coverage.instance import Combination, Coverage, Key, Sense
+from optsum.coverage.instance import Coverage, Key, Sense
 from optsum.errors import InputError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.program import highs
@@ -144,15 +144,8 @@ class CoverageProblem(Problem):
                 f"use {instead}, or --references pooled."
             )
         if Capability.LINEAR in missing:
-            if self.instance.combination is Combination.PRODUCT:
-                what = "its value is a geometric mean"
-            elif self.instance.combination is Combination.HARMONIC:
-                what = "its value is a harmonic mean of ratios"
-            elif self.instance.ratios > 1:
-                what = f"its value is a sum of {self.instance.ratios} ratios whose denominators vary"
-            else:
-                what = "its value is a ratio whose denominator varies"
-            return f"{what}, which no integer program has; use branch-and-bound or exhaustive."
+            said = self.instance.combination.said(self.instance.ratios)
+            return f"its value is {said}, which no integer program has; use branch-and-bound or exhaustive."
         if missing == {Capability.COMBINATORIAL_BOUND}:
             what = "without side constraints" if self.instance.rows else "for recall within sentences"
             return f"it holds {what} alone; use --bound lagrangian."

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.climb import climb
-from optsum.coverage.evaluate import harmonic_mean, score
+from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage, gains_alone
+from optsum.coverage.instance import Coverage, gains_alone
 from optsum.coverage.row import Row
 from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
@@ -96,15 +96,15 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     `instance`: to be maximized. `deadline`: what is not done by then is replaced by something weaker.
     """
     weights = [Fraction(weight) for weight in instance.weights]
-    if instance.combination is Combination.RATIO:
+    if instance.combination.alone:
         start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
         return single_bound(instance, start, deadline)
     most = reaches(instance)
     alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
     bound, total = combined_bound(instance, alone, deadline), sum(instance.weights)
-    if instance.combination is Combination.SUM:
+    if instance.combination.adds:
         return min(_sum_bound(instance, weights, alone, deadline) / total, bound)
-    if instance.combination is Combination.HARMONIC or not bound:
+    if instance.combination.turns or not bound:
         return bound
     # The geometric mean is at most the arithmetic one, for any anchor.
     anchor = relaxed_anchor(instance, deadline) or [float(bound) for bound in alone]
@@ -118,11 +118,11 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
 
 def combined_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
     """Return a bound of the value, given one of each ratio by itself."""
-    if instance.combination is Combination.HARMONIC:
+    if instance.combination.turns:
         return harmonic_bound(instance, alone, deadline)
-    if instance.combination is Combination.PRODUCT:
-        return prod((bound**weight for bound, weight in zip(alone, instance.weights, strict=True)), start=Fraction(1))
-    return weighted_sum(instance.weights, alone) / sum(instance.weights)
+    if instance.combination.adds:
+        return weighted_sum(instance.weights, alone) / sum(instance.weights)
+    return instance.combination.mean(alone, instance.weights)
 
 
 def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) -> Fraction:
@@ -135,7 +135,7 @@ def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) 
 
 def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
     """Return a bound of the harmonic mean of the ratios, by tangents in windows of the denominator that varies."""
-    trivial = harmonic_mean(instance.weights, alone)
+    trivial = instance.combination.mean(alone, instance.weights)
     positive = (instance.constants[1::2] >= 0).all() and one_varies(instance)
     if not trivial or not positive or not affordable(instance, deadline):
         return trivial
@@ -329,7 +329,7 @@ def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> We
     """
     total = sum(instance.weights)
     typical = tuple(r * max(int(instance.constants[2 * h + 1]), 1) for h, r in enumerate(anchor))
-    if instance.combination is Combination.HARMONIC:
+    if instance.combination.turns:
         near = [Fraction(max(1, round(r * 2**20)), 2**20) for r in anchor]
         turned = sum((w / r for w, r in zip(instance.weights, near, strict=True)), Fraction(0))
         weights = tuple(w / r**2 for w, r in zip(instance.weights, near, strict=True))

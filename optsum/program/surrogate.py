@@ -206,7 +206,7 @@ def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
 
 def sums_ratios(instance: Coverage) -> bool:
     """Return whether the value is a mean of ratios, each ``T / D`` with a D that is linear, or counts features once."""
-    if instance.goal is not Sense.MAXIMIZE or instance.combination is not Combination.SUM:
+    if instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
         return False
     feeds = (instance.slot & 1).astype(np.bool_)
     if not np.count_nonzero(feeds):

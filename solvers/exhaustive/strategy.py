@@ -22,7 +22,7 @@ import numpy as np
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.evaluate import key_of
-from optsum.coverage.instance import Combination, Coverage, IntArray, Key, Sense, gains_alone
+from optsum.coverage.instance import Coverage, IntArray, Key, Sense, gains_alone
 from optsum.coverage.state import (
     INTEGER,
     KINDS,
@@ -108,7 +108,7 @@ def _halves(coverage: Coverage) -> Halves | None:
     totals = reach[:1] if coverage.constant_denominator else reach
     if 2 * float(totals.max()) >= _SAFE or max(coverage.weights) > LARGEST:
         return None
-    if coverage.combination is Combination.PRODUCT:
+    if coverage.combination.multiplies:
         powers = np.maximum(1.0, reach).reshape(-1, 2) ** np.array(coverage.weights)[:, None]
         if not float(np.prod(powers)) < _POWERS:
             return None
@@ -440,8 +440,7 @@ def is_few(problem: Problem) -> bool:
     worth = _ANY_S
     if problem.can(Capability.COVERAGE):
         instance = problem.coverage
-        single = instance.ratios == 1 and instance.combination is not Combination.PRODUCT
-        worth = _ONE_RATIO_S if single else _SEVERAL_S
+        worth = _ONE_RATIO_S if instance.combination.is_itself(instance.weights) else _SEVERAL_S
     return seconds_of(problem, worth) <= worth
 
 

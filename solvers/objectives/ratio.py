@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from optsum.contracts.run import Limits
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Combination, Coverage, IntArray
+from optsum.coverage.instance import Coverage, IntArray
 from optsum.coverage.row import Row
 from optsum.errors import BackendError, UnsupportedError
 from optsum.optima.diagram import Diagram
@@ -179,7 +179,7 @@ def servable(instance: Coverage) -> str:
     for total in range(1, len(instance.constants), 2):
         if int(instance.constants[total]) < 0 and (instance.slot == total).any():
             return "a denominator that begins below 0 counts features, too"
-    if instance.combination is Combination.HARMONIC and not one_varies(instance):
+    if instance.combination.turns and not one_varies(instance):
         return "several denominators of a harmonic mean vary"
     return ""
 

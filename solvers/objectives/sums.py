@@ -32,7 +32,7 @@ import numpy as np
 from optsum.contracts.run import Limits
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Combination, Coverage
+from optsum.coverage.instance import Coverage
 from optsum.coverage.state import arrays_of
 from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible_forest
@@ -166,7 +166,7 @@ class SumSearch:
         self.best = Incumbent(instance)
         self.families: list[Diagram] = []
         self._arrays = arrays_of(instance, totals_only=True)
-        self._all_needed = instance.combination in {Combination.PRODUCT, Combination.HARMONIC}
+        self._all_needed = not instance.combination.adds
         self._anchor: list[float] | None = None
         self._prices = BoxPrices(instance)
 
@@ -245,7 +245,7 @@ class SumSearch:
         instance, totals = self.instance, self.best.totals
         if self._all_needed:
             if self._anchor is None:
-                self._anchor = relaxed_anchor(instance) if instance.combination is Combination.PRODUCT else []
+                self._anchor = relaxed_anchor(instance) if instance.combination.multiplies else []
             anchor = self._anchor or [totals[2 * h] / totals[2 * h + 1] for h in range(instance.ratios)]
             return anchored(instance, self._wanted, anchor)
         return wish_of(instance, ratios, self._wanted, totals)
@@ -603,7 +603,7 @@ def reaching_sum(
 
 
 def _search_of(instance: Coverage) -> type[SumSearch]:
-    return WindowedSearch if instance.combination is Combination.HARMONIC else SumSearch
+    return WindowedSearch if instance.combination.turns else SumSearch
 
 
 _WHOLE: Final = 64  # Weights are multiples of its reciprocal.

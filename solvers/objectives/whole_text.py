@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from optsum.contracts.run import Limits
 from optsum.coverage.ceiling_kernel import extend
-from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
+from optsum.coverage.instance import Coverage, IntArray, Sense
 from optsum.coverage.state import arrays_of
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes
 from optsum.optima.optima import Optima
@@ -41,14 +41,13 @@ _NEVER: Final = -(2**60)  # Less than any value.
 
 def is_whole_text(instance: Coverage) -> bool:
     """Whether the value is one ratio, whose numerator is a common subsequence, within a maximum length alone."""
-    if instance.ratios != 1 or len(instance.ceilings) != 1 or not instance.ceilings[0].text_length:
+    if not instance.combination.alone or len(instance.ceilings) != 1 or not instance.ceilings[0].text_length:
         return False
     plain, text = instance.plain, instance.ceilings[0]
     longest = min(instance.max_length, int(instance.lengths.sum()))
     top, bottom = reaches(instance)
     return (
         instance.goal is Sense.MAXIMIZE
-        and instance.combination is Combination.RATIO
         and instance.singletons
         and not instance.rows
         and instance.min_length <= 0

@@ -482,7 +482,10 @@ def search_few_units(
     `check`: called now and then; it may raise `Stopped`. `node_limit`: nodes to be made at most. `work`: steps to be
     made, more or less; as many as are worth it if not given.
     """
-    if not _serves(instance):
+    several = not instance.singletons or instance.rows or isinstance(instance, Facility)
+    if several or instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
+        return None
+    if max(instance.weights) >= _ROOM:
         return None
     integer, units = instance.constant_denominator, instance.size
     totals = 1 if integer else len(instance.constants)
@@ -514,7 +517,9 @@ def search_few_units(
     constants, (*reach, all_together) = instance.constants[:totals], added.tolist()
     if all_together >= _LARGEST:  # in floating point, because whole numbers of kernels wrap
         return None
-    if not _fit(instance, constants.tolist(), reach) and not fits(instance):
+    # Products of two values fit 64 bits even if each unit added its whole value: a quick test, then the exact one.
+    most = [1.0 + abs(constant) + more for constant, more in zip(constants.tolist(), reach, strict=True)]
+    if sum(instance.weights) * max(most[0::2]) * prod(most[1::2]) ** 2 >= _LARGEST and not fits(instance):
         return None
     if not integer and min(map(add, constants[1::2].tolist(), reach[1::2])) <= 0:
         return None  # a ratio over nothing whatever is chosen: no node would have a bound
@@ -526,8 +531,25 @@ def search_few_units(
     fixed = FewUnitsInstance(
         rules, lengths, *entries, *tables, weights, column_start, column_unit, column_copies, least, ceilings
     )
-    walk = _start(depths, gains, len(instance.slot), ends)
-    walk.units[0], walk.totals[:, 0] = _densest(lengths, gains[0]), constants
+    walk = FewUnitsState(
+        units=np.empty((depths, units), np.int64),
+        place=np.zeros((4, depths), np.int64),
+        totals=np.zeros((totals, depths), np.int64),
+        gains=gains,
+        copies=np.zeros(len(instance.slot), np.int64),
+        rest=np.empty((depths, ends, units + 1)),
+        reduced=np.empty((depths, ends, units)),
+        base=np.zeros((depths, ends)),
+        margin=np.zeros(depths),
+        best=np.zeros(depths + 1, np.int64),
+        path=np.zeros(depths, np.int64),
+        held=np.zeros((totals, 1), np.int64),
+        seen=np.zeros((totals, 1), np.int64),
+        scalars=np.zeros(9, np.int64),
+    )
+    walk.units[0], walk.totals[:, 0] = np.arange(units), constants
+    if units > _SORTED:
+        walk.units[0] = np.argsort(-gains[0, 0::2].sum(axis=0) / np.maximum(lengths, 0.5), kind="stable")
     scalars, nodes, stopped = walk.scalars, 0, None
     while not scalars[DONE] and scalars[WORK] < work and nodes != node_limit and stopped is None:
         stride = _STRIDE if node_limit is None else min(_STRIDE, node_limit - nodes)
@@ -540,54 +562,6 @@ def search_few_units(
     selection = tuple(sorted(walk.best[1 : walk.best[0] + 1].tolist())) if scalars[HELD] else None
     bottom = int(instance.constants[1]) if integer else int(scalars[BOTTOM]) * sum(shares)
     return Found(selection, Fraction(int(scalars[TOP]), max(1, bottom)), bool(scalars[DONE]), nodes, stopped)
-
-
-def _densest(lengths: IntArray, gains: IntArray) -> IntArray:
-    if len(lengths) <= _SORTED:
-        return np.arange(len(lengths))
-    return np.argsort(-gains[0::2].sum(axis=0) / np.maximum(lengths, 0.5), kind="stable")
-
-
-def _serves(instance: Coverage) -> bool:
-    """Whether the bound holds for an instance: its value, and what decides it."""
-    return (
-        instance.goal is Sense.MAXIMIZE
-        and instance.combination.adds
-        and instance.singletons
-        and not instance.rows
-        and not isinstance(instance, Facility)
-        and max(instance.weights) < _ROOM
-    )
-
-
-def _fit(instance: Coverage, constants: list[int], added: list[float]) -> bool:
-    """Whether products of two values fit 64 bits, even if each unit added its whole value.
-
-    A quick test, of which `fits` is the exact one.
-    """
-    reach = [1.0 + abs(constant) + more for constant, more in zip(constants, added, strict=True)]
-    bottoms = prod(reach[1::2])
-    return sum(instance.weights) * max(reach[0::2]) * bottoms * bottoms < _LARGEST
-
-
-def _start(depths: int, gains: IntArray, features: int, ends: int) -> FewUnitsState:
-    _, totals, units = gains.shape
-    return FewUnitsState(
-        units=np.empty((depths, units), np.int64),
-        place=np.zeros((4, depths), np.int64),
-        totals=np.zeros((totals, depths), np.int64),
-        gains=gains,
-        copies=np.zeros(features, np.int64),
-        rest=np.empty((depths, ends, units + 1)),
-        reduced=np.empty((depths, ends, units)),
-        base=np.zeros((depths, ends)),
-        margin=np.zeros(depths),
-        best=np.zeros(depths + 1, np.int64),
-        path=np.zeros(depths, np.int64),
-        held=np.zeros((totals, 1), np.int64),
-        seen=np.zeros((totals, 1), np.int64),
-        scalars=np.zeros(9, np.int64),
-    )
 
 
 # Selections of at most three units, of features that count once: what each two have in common is in a table.
@@ -1198,12 +1172,9 @@ def serve(run: Run, coverage: Coverage | None = None) -> bool:
     return found.done
 
 
+@compiles
 def prepare_few_units() -> None:
     """Run the kernels of `search_few_units` once."""
-    compiles(_run)()
-
-
-def _run() -> None:
     from .engine.core import rehearsal  # where kernels are compiled, the engine is there too
 
     with rehearsal() as deadline:
@@ -1230,11 +1201,11 @@ def two_ratios() -> Coverage:
 def prove_extracts(extracts: Extracts) -> Proven | None:
     """Search several topics; None while the compiled code for it is not there."""
     tokens = extracts.tokens
+    lost_s = _LOST_S * len(tokens.sentences)
     given = (
         tokens.ids, tokens.start, tokens.words, tokens.different, tokens.sentences, extracts.bounds,
         extracts.first_bound, extracts.coded, extracts.form, extracts.scored, arrays_of_ceilings((), 0, 0),
     )  # fmt: skip
-    lost_s = _LOST_S * len(tokens.sentences)
     return Proven(*search_extracts(*given)) if is_worth(search_extracts, lost_s, *given) else None
 
 

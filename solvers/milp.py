@@ -11,11 +11,10 @@ programs are coarse are split, and a solver maximizes over the selections of tho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from heapq import heappop, heappush
 from itertools import count
 from math import ceil, floor, inf
 from typing import Any, ClassVar, Final, NoReturn
@@ -33,13 +32,13 @@ from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, coverage_model
-from optsum.program.surrogate import DenominatorBox, Weighted, box_of, excess, programs, wish_of
+from optsum.program.surrogate import DenominatorBox, Weighted, excess, programs, wish_of
 from optsum.registry import BACKENDS
 from optsum.system.clock import Stopped, Termination
 
 from .branch_and_bound import BranchAndBound
 from .objectives.ratio import dinkelbach
-from .ratio_rows import RatioRows, Side, cases_of, sides_of
+from .ratio_rows import Bound, Part, RatioRows, Side, search_parts, sides_of
 from .truncation import limits_left, search_by_levels
 
 _TOLERANCE: Final = 1e-6  # Absolute error that is allowed to a solver's integer objective and to its bound.
@@ -316,13 +315,10 @@ class _Round:
 def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
     r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing beats it.
 
-    Each round's answer is re-scored; the last one, whose optimum is 0, is the proof. The greedy selection gives the
-    first ratio, so two or three rounds are usual. While there is no incumbent the round maximizes T alone, over all
-    that is feasible.
+    Each round's answer is re-scored; the last one, whose optimum is 0, is the proof. Two or three rounds are usual from
+    a greedy selection. While there is no incumbent the round maximizes T alone, over all that is feasible.
     """
-    coverage = run.problem.coverage
-    see_greedy(run)
-    rounds = count(1)
+    coverage, rounds = run.problem.coverage, count(1)
 
     def beaten(ratio: Fraction) -> bool:
         held = run.evaluation
@@ -337,7 +333,7 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
             name,
             model,
             None if surplus is None else Fraction(surplus - model.offset),
-            Fraction(-model.offset) if _is_in_program(coverage, run.selection) else None,
+            Fraction(-model.offset) if held is not None and score(coverage, run.selection or ())[0][1] > 0 else None,
         )
         if outcome.selection is not None and totals is not None:
             run.see(outcome.selection)
@@ -353,7 +349,6 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         return False
 
     dinkelbach(lambda: Fraction(-1 if run.evaluation is None else run.evaluation.key), beaten, name)
-    run.prove()
 
 
 def answer_of(
@@ -427,10 +422,6 @@ def see_greedy(run: Run) -> None:
     run.check()
 
 
-def _is_in_program(coverage: Coverage, selection: Selection | None) -> bool:
-    return selection is not None and score(coverage, selection)[0][1] > 0
-
-
 def totals_of(coverage: Coverage, outcome: RawOutcome, backend: Backend, name: str) -> tuple[int, ...] | None:
     """Return the totals of an answer, evaluated afresh; None where there is none.
 
@@ -477,23 +468,9 @@ _SURPASSED: Final = 4
 """After `_SURPASSED` answers that are worth less than their program says, boxes are split down to `_FINEST`."""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A part of the proof that is still open: selections in a box of the denominators of some ratios."""
-
-    ratios: tuple[int, ...]
-    box: DenominatorBox
-    sides: tuple[Side, ...]
-
-
-def maximize_sum(run: Run, backend: Backend, name: str) -> None:
-    """Find the largest weighted mean of several ratios, and prove it."""
-    see_greedy(run)
-    _Search(run, backend, name).search()
-    run.prove()
-
-
 class _Search:
+    """A search for the largest weighted mean of several ratios, and its proof, part by part."""
+
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
         self.run, self.backend, self.name = run, backend, name
         self.coverage: Coverage = run.problem.coverage.merged
@@ -501,37 +478,18 @@ class _Search:
         self.seen: list[tuple[int, ...]] = []
         self.surpassed: list[tuple[int, ...]] = []
         self._rounds = count(1)
-        self._queue: list[tuple[float | Fraction, int, _Part]] = []
-        self._number = count()
 
     def search(self) -> None:
-        """Prove part by part, the one with the largest bound first."""
         if self.run.selection is not None:
             self.seen.append(self._score(self.run.selection))
         elif self._largest((1,) * self.coverage.ratios, (0,) * self.coverage.ratios, ()) is None:
             return  # nothing is feasible
-        constants = self.totals.constants
-        for ratios, with_one, without in cases_of(self.coverage):
-            if (box := _whole(box_of(self.coverage, self._wish(ratios)))) is not None:
-                sides = [Side({h: 1}, low=1 - constants[2 * h + 1]) for h in with_one]
-                sides += [Side({h: 1}, high=-constants[2 * h + 1]) for h in without]
-                self._put(float("inf"), _Part(ratios, box, tuple(sides)))
-        while self._queue:
-            bound = -self._queue[0][0]
-            if bound <= self._value:
-                return
-            if isinstance(bound, Fraction):
-                self.run.raise_bound(bound)
-            self.run.check()
-            self._look_at(bound, heappop(self._queue)[2])
+        search_parts(self.coverage, self._wish, self._look_at)
 
     @property
     def _value(self) -> Fraction:
         assert self.run.evaluation is not None  # noqa: S101 - a search begins with one
         return Fraction(self.run.evaluation.key)
-
-    def _put(self, bound: float | Fraction, part: _Part) -> None:
-        heappush(self._queue, (-bound, next(self._number), part))
 
     def _score(self, selection: Selection) -> tuple[int, ...]:
         return score(self.coverage, selection)[0]
@@ -540,12 +498,17 @@ class _Search:
         assert self.run.selection is not None  # noqa: S101 - a search begins with one
         return wish_of(self.coverage, ratios, self._value, self._score(self.run.selection))
 
-    def _look_at(self, bound: float | Fraction, part: _Part) -> None:
+    def _look_at(self, bound: Bound, part: Part) -> Iterator[tuple[Bound, Part]]:
         """Bound a part by relaxations; split it, or let the solver close it, if that leaves something open."""
-        wish = self._wish(part.ratios)
+        if bound <= self._value or (box := _whole(part.box)) is None:
+            return
+        if isinstance(bound, Fraction):
+            self.run.raise_bound(bound)
+        self.run.check()
+        part, wish = replace(part, box=box), self._wish(part.ratios)
         sides = (*part.sides, *sides_of(part.box, part.ratios, self.totals.constants))
         left: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
-        largest: float | Fraction = Fraction(0)
+        largest: Bound = Fraction(0)
         check = self.run.check
         for weights in programs(self.coverage, part.box, wish, largest=_REACH, steepest=_STEEPEST, check=check):
             tops, bottoms = (tuple(2 * weight for weight in each) for each in weights)  # no surplus is less than 2
@@ -556,11 +519,11 @@ class _Search:
                 continue
             left.append((tops, bottoms))
             below = sum(b * self._least(part, h) for h, b in enumerate(bottoms) if b)
-            share = Fraction(surplus) / below if below > 0 else float("inf")
+            share = Fraction(surplus) / below if below > 0 else inf
             largest = max(largest, share)
         if not left:
             return
-        if self._value and largest < float("inf"):
+        if self._value and largest < inf:
             bound = min(bound, Fraction(ceil(self._value * (1 + largest) * _GRID), _GRID))
         coarse = excess(part.box, wish, check)
         split: Sequence[DenominatorBox] | None = (
@@ -568,11 +531,10 @@ class _Search:
         )
         if split is None:
             split = self._closed(part, left, sides, coarse=coarse > _COARSE)
-        for box in split:
-            if (whole := _whole(box)) is not None:
-                self._put(bound, replace(part, box=whole))
+        for each in split:
+            yield bound, replace(part, box=each)
 
-    def _least(self, part: _Part, h: int) -> Fraction:
+    def _least(self, part: Part, h: int) -> Fraction:
         """Return the least denominator of a ratio in a part."""
         constant = self.totals.constants[2 * h + 1]
         which = part.box.part[part.ratios.index(h)]
@@ -584,7 +546,7 @@ class _Search:
 
     def _closed(
         self,
-        part: _Part,
+        part: Part,
         left: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
         sides: tuple[Side, ...],
         *,
@@ -774,8 +736,12 @@ class Milp(Strategy):
             return
         run.check()
         if not problem.can(Capability.LINEAR):
-            maximize = maximize_ratio if problem.can(Capability.RATIO) else maximize_sum
-            maximize(run, solver, self.backend)
+            see_greedy(run)
+            if problem.can(Capability.RATIO):
+                maximize_ratio(run, solver, self.backend)
+            else:
+                _Search(run, solver, self.backend).search()
+            run.prove()
             return
         limited = bool(solver.options) or (limits.time_s, limits.nodes, limits.gap) != (None, None, None)
         if limited and problem.can(Capability.COVERAGE):  # where others evaluate, the solver needs the time itself
@@ -815,12 +781,12 @@ class Milp(Strategy):
             return
         if verdict.within_gap and run.limits.gap is not None and not solver.options:
             raise Stopped(Termination.GAP_REACHED)
-        if verdict.proven:
+        stopped = outcome.termination not in {Termination.COMPLETED, Termination.INTERRUPTED}
+        # The limit may have come between the last answer and the solver's own words.
+        if verdict.proven or (stopped and run.evaluation is not None and run.evaluation.key == run.bound):
             run.prove()
-        elif outcome.termination in _WITHOUT_PROOF or run.evaluation is None or run.evaluation.key != run.bound:
-            conclude(verdict, outcome, solver, self.backend, proven=False)
         else:
-            run.prove()  # the limit came between the last answer and the solver's own words
+            conclude(verdict, outcome, solver, self.backend, proven=False)
 
     def _worth(self, run: Run, model: LinearModel, selection: Selection) -> Fraction:
         """Return the program's objective at a selection, evaluated afresh; refuse one that is not feasible."""
@@ -828,9 +794,6 @@ class Milp(Strategy):
         evaluation = run.problem.evaluate(selection)
         _check_violation(evaluation.violation, self.backend)
         return Fraction(evaluation.key) * model.denominator - model.offset
-
-
-_WITHOUT_PROOF: Final = (Termination.COMPLETED, Termination.INTERRUPTED)
 
 
 def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> list[Callable[[], Fraction | None]]:

@@ -8,19 +8,20 @@ above on the other lose no selection that keeps them and keep none that does not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
-from math import ceil, floor
-from typing import Final
+from heapq import heappop, heappush
+from itertools import combinations, count, islice
+from math import ceil, floor, inf
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from optsum.coverage.instance import Combination, Coverage, IntArray, pack
 from optsum.errors import UnsupportedError
 from optsum.program.model import CeilingColumns, LinearModel, coverage_model
-from optsum.program.surrogate import DenominatorBox, reaches
+from optsum.program.surrogate import DenominatorBox, Weighted, box_of, reaches
 from optsum.whole import LARGEST
 
 _FINE: Final = 1_024
@@ -87,6 +88,43 @@ def cases_of(coverage: Coverage) -> Iterator[tuple[tuple[int, ...], list[int], l
             if ratios:  # otherwise all are over nothing: whatever is feasible is worth 0
                 left = [group[0] for group in groups if group not in chosen]
                 yield tuple(ratios), [group[0] for group in chosen], left
+
+
+Bound: TypeAlias = float | Fraction
+
+
+@dataclass(frozen=True)
+class Part:
+    """Selections in a box of the denominators of some ratios; `sides` say which of all ratios have a denominator."""
+
+    ratios: tuple[int, ...]
+    box: DenominatorBox
+    sides: tuple[Side, ...]
+
+
+def search_parts(
+    coverage: Coverage,
+    wish: Callable[[tuple[int, ...]], Weighted],
+    look_at: Callable[[Bound, Part], Iterable[tuple[Bound, Part]]],
+    *,
+    all_needed: bool = False,
+) -> None:
+    """Look at the part with the largest bound, which is replaced by what is left of it, until nothing is left.
+
+    `wish`: for some ratios, what every selection fulfils that is looked for. `look_at`: gets a part and its bound,
+    infinite at first, and returns what has to be looked at again. `all_needed`: whether a selection is worth nothing
+    where a ratio is over nothing.
+    """
+    constants, number = coverage.constants.tolist(), count()
+    queue: list[tuple[Bound, int, Part]] = []
+    for ratios, with_one, without in islice(cases_of(coverage), 1 if all_needed else None):
+        sides = [Side({h: 1}, low=1 - constants[2 * h + 1]) for h in with_one]
+        sides += [Side({h: 1}, high=-constants[2 * h + 1]) for h in without]
+        heappush(queue, (-inf, next(number), Part(ratios, box_of(coverage, wish(ratios)), tuple(sides))))
+    while queue:
+        bound, _, part = heappop(queue)
+        for less, left in look_at(-bound, part):
+            heappush(queue, (-less, -next(number), left))  # of equal bounds the last one is the first
 
 
 class RatioRows:

@@ -19,7 +19,7 @@ What they hold is listed and evaluated where that takes few nodes; otherwise the
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -46,7 +46,6 @@ from optsum.program.ratio_bound import anchored, least_of, most_of, relaxed_anch
 from optsum.program.surrogate import (
     DenominatorBox,
     Weighted,
-    box_of,
     collapsed,
     excess,
     programs,
@@ -59,7 +58,7 @@ from optsum.system.clock import Deadline, Stopped, Termination
 from ..engine.core import Budget
 from ..engine.driver import Driver, engine_for
 from ..engine.program import Program, program_of, spread
-from ..ratio_rows import RatioRows, cases_of, sides_of
+from ..ratio_rows import Bound, Part, RatioRows, search_parts, sides_of
 from .ratio import Incumbent, guarded, positive_program
 from .whole_text import is_whole_text
 
@@ -196,10 +195,7 @@ class SumSearch:
 
     def _cover_all(self) -> None:
         """Look at every selection that is at least as good as the incumbent, by the denominators that it has."""
-        for ratios, _, _ in cases_of(self.instance):
-            self._cover(ratios)
-            if self._all_needed:  # one ratio over nothing makes it 0
-                return
+        search_parts(self.instance, self._cut, self._look_at, all_needed=self._all_needed)
 
     def _all_evaluated(self, engine: Driver) -> bool:
         instance = self.instance
@@ -308,20 +304,14 @@ class SumSearch:
                 target = max(wanted, engine.value_of(found)) + 1
         return better
 
-    def _cover(self, ratios: Sequence[int]) -> None:
-        boxes = [box_of(self.instance, self._cut(ratios))]
-        while boxes:
-            box = boxes.pop()
-            cut = self._cut(ratios)
-            halves = box.halves() if excess(box, cut, self._counter(box)) > _TOLERANCE else None
-            inside = within(self.instance, box, cut, least=halves is not None)
-            if inside is None:
-                continue
-            for corner in self._corners(box, cut, inside):
-                left = self._left(box, cut, inside, corner, halves)
-                if left:
-                    boxes.extend(left)
-                    break
+    def _look_at(self, bound: Bound, part: Part) -> Iterable[tuple[Bound, Part]]:
+        box, cut = part.box, self._cut(part.ratios)
+        halves = box.halves() if excess(box, cut, self._counter(box)) > _TOLERANCE else None
+        inside = within(self.instance, box, cut, least=halves is not None)
+        for corner in () if inside is None else self._corners(box, cut, inside):
+            if left := self._left(box, cut, inside, corner, halves):
+                return [(bound, replace(part, box=each)) for each in left]
+        return ()
 
     def _left(
         self,
@@ -479,10 +469,10 @@ class _Window:
 class WindowedSearch(SumSearch):
     """A run for a harmonic mean."""
 
-    def _cover(self, ratios: Sequence[int]) -> None:
+    def _cover_all(self) -> None:
         which = varying(self.instance)
         if which is None:
-            super()._cover(ratios)
+            super()._cover_all()
             return
         low, most = least_of(self.instance, which), most_of(self.instance, which)
         anchor = self._ratios(self.best.totals) or (0.5,) * self.instance.ratios

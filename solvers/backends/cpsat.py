@@ -28,27 +28,6 @@ from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.processes.children import python, run_in_thread
 from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
 
-CP_SAT: Final = Declaration(
-    install="pip install ortools",
-    licence="free (Apache 2.0)",
-    module="ortools",
-    names=OptionNames(time="max_time_in_seconds", gap="relative_gap_limit", threads="num_workers", seed="random_seed"),
-    # With one worker the default linearization leaves most of the relaxation out; Ctrl-C is for this process.
-    fixed={"linearization_level": 2, "catch_sigint_signal": False},
-    bound_keepers=(
-        r"(relative|absolute)_gap_limit|stop_after_.*|max_.*(time|conflicts|memory).*|(num|interleave)_.*|.*seed.*"
-        r"|cp_model_(presolve|probing_level)|symmetry_level|search_branching|log_.*"
-    ),
-    statuses={
-        "OPTIMAL": Ending.OPTIMAL,
-        "INFEASIBLE": Ending.INFEASIBLE,
-        "FEASIBLE": Ending.LIMIT,
-        "UNKNOWN": Ending.LIMIT,
-        "MODEL_INVALID": Ending.FAILED,
-    },
-    warm_start=True,
-)
-
 
 class CpSat(Backend):
     """CP-SAT on the integer program: every column of it is an integer at some optimum, so none may be a fraction."""
@@ -56,7 +35,28 @@ class CpSat(Backend):
     name = "cp-sat"
     about = "CP-SAT of OR-Tools, in a process of its own"
     access = "arrays, another process"
-    declaration = CP_SAT
+    declaration = Declaration(
+        install="pip install ortools",
+        licence="free (Apache 2.0)",
+        module="ortools",
+        names=OptionNames(
+            time="max_time_in_seconds", gap="relative_gap_limit", threads="num_workers", seed="random_seed"
+        ),
+        # With one worker the default linearization leaves most of the relaxation out; Ctrl-C is for this process.
+        fixed={"linearization_level": 2, "catch_sigint_signal": False},
+        bound_keepers=(
+            r"(relative|absolute)_gap_limit|stop_after_.*|max_.*(time|conflicts|memory).*|(num|interleave)_.*|.*seed.*"
+            r"|cp_model_(presolve|probing_level)|symmetry_level|search_branching|log_.*"
+        ),
+        statuses={
+            "OPTIMAL": Ending.OPTIMAL,
+            "INFEASIBLE": Ending.INFEASIBLE,
+            "FEASIBLE": Ending.LIMIT,
+            "UNKNOWN": Ending.LIMIT,
+            "MODEL_INVALID": Ending.FAILED,
+        },
+        warm_start=True,
+    )
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
         """Solve to proven optimality, or to a limit."""

@@ -30,37 +30,6 @@ to half as much (realsumm, F1)."""
 
 _GAP: Final = 0.999  # The objective is an integer: a bound less than 1 away proves it.
 
-HIGHS: Final = Declaration(
-    install="pip install highspy",
-    licence="free (MIT)",
-    module="highspy",
-    names=OptionNames(
-        time="time_limit", gap="mip_rel_gap", threads="threads", seed="random_seed", nodes="mip_max_nodes"
-    ),
-    fixed={"mip_abs_gap": _GAP},
-    bound_keepers=r"mip_(max_|heuristic_|pool_|allow_|detect_|min_logging_).*|presolve|parallel|output_flag|log_.*",
-    statuses={
-        "kOptimal": Ending.OPTIMAL,
-        "kInfeasible": Ending.INFEASIBLE,
-        "kUnboundedOrInfeasible": Ending.INFEASIBLE,
-        "kModelEmpty": Ending.OPTIMAL,
-        "kTimeLimit": Ending.TIME,
-        "kSolutionLimit": Ending.NODES,  # of nodes too, as HiGHS has it
-        "kIterationLimit": Ending.NODES,
-        "kMemoryLimit": Ending.MEMORY,
-        "kInterrupt": Ending.INTERRUPTED,
-        "kHighsInterrupt": Ending.INTERRUPTED,
-        **dict.fromkeys(
-            (
-                "kNotset", "kLoadError", "kModelError", "kPresolveError", "kSolveError", "kPostsolveError",
-                "kUnbounded", "kObjectiveBound", "kObjectiveTarget", "kUnknown",
-            ),
-            Ending.FAILED,
-        ),
-    },
-    warm_start=True,
-)  # fmt: skip
-
 
 class Highs(Backend):
     """`highspy`, handed the merged program as arrays."""
@@ -68,7 +37,36 @@ class Highs(Backend):
     name = "highs"
     about = "HiGHS through highspy, arrays passed straight to it"
     access = "arrays"
-    declaration = HIGHS
+    declaration = Declaration(
+        install="pip install highspy",
+        licence="free (MIT)",
+        module="highspy",
+        names=OptionNames(
+            time="time_limit", gap="mip_rel_gap", threads="threads", seed="random_seed", nodes="mip_max_nodes"
+        ),
+        fixed={"mip_abs_gap": _GAP},
+        bound_keepers=r"mip_(max_|heuristic_|pool_|allow_|detect_|min_logging_).*|presolve|parallel|output_flag|log_.*",
+        statuses={
+            "kOptimal": Ending.OPTIMAL,
+            "kInfeasible": Ending.INFEASIBLE,
+            "kUnboundedOrInfeasible": Ending.INFEASIBLE,
+            "kModelEmpty": Ending.OPTIMAL,
+            "kTimeLimit": Ending.TIME,
+            "kSolutionLimit": Ending.NODES,  # of nodes too, as HiGHS has it
+            "kIterationLimit": Ending.NODES,
+            "kMemoryLimit": Ending.MEMORY,
+            "kInterrupt": Ending.INTERRUPTED,
+            "kHighsInterrupt": Ending.INTERRUPTED,
+            **dict.fromkeys(
+                (
+                    "kNotset", "kLoadError", "kModelError", "kPresolveError", "kSolveError", "kPostsolveError",
+                    "kUnbounded", "kObjectiveBound", "kObjectiveTarget", "kUnknown",
+                ),
+                Ending.FAILED,
+            ),
+        },
+        warm_start=True,
+    )  # fmt: skip
 
     def native_statuses(self) -> tuple[str, ...]:
         """Return the names of `highspy.HighsModelStatus`."""
@@ -178,7 +176,7 @@ def _outcome(
 
     native = highs.getModelStatus()
     info = highs.getInfo()
-    ending = HIGHS.statuses.get(native.name, Ending.FAILED)
+    ending = Highs.declaration.statuses.get(native.name, Ending.FAILED)
     if ending in {Ending.INTERRUPTED, Ending.TIME}:  # which of the two HiGHS does not know where it was asked to end
         ending = Ending.INTERRUPTED if interrupted else Ending.TIME
     holds = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible

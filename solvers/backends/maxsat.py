@@ -14,16 +14,6 @@ from optsum.program.cover import wcnf_of
 from optsum.system.clock import Deadline, Termination
 from optsum.system.processes.children import run_in_thread
 
-RC2: Final = Declaration(
-    install="pip install python-sat",
-    licence="free (MIT)",
-    module="pysat",
-    distribution="python-sat",
-    names=OptionNames(time="time limit"),
-    deterministic=True,
-    statuses={"OPTIMUM FOUND": Ending.OPTIMAL, "empty clause": Ending.INFEASIBLE, "INTERRUPTED": Ending.TIME},
-)
-
 _HEARS_S: Final = 5.0  # Seconds that RC2 may take to end.
 
 
@@ -36,7 +26,15 @@ class Rc2(Backend):
     name = "rc2"
     about = "MaxSAT by PySAT's RC2; covers only"
     access = "clauses"
-    declaration = RC2
+    declaration = Declaration(
+        install="pip install python-sat",
+        licence="free (MIT)",
+        module="pysat",
+        distribution="python-sat",
+        names=OptionNames(time="time limit"),
+        deterministic=True,
+        statuses={"OPTIMUM FOUND": Ending.OPTIMAL, "empty clause": Ending.INFEASIBLE, "INTERRUPTED": Ending.TIME},
+    )
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
         """Solve a cover.

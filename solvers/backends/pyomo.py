@@ -15,7 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from io import StringIO, TextIOBase
@@ -136,7 +136,13 @@ class PyomoBackend(Backend):
     def nodes(self, solver: Any, results: Any) -> int | None:
         """Return how many nodes were searched, where Pyomo says so."""
         del solver
-        return nodes_newer(results) if self.declaration.newer else nodes_older(results)
+        if self.declaration.newer:
+            said = results.extra_info
+            return next((max(0, int(said[name])) for name in _NODES if name in said), None)
+        try:
+            return int(results.solver.statistics.branch_and_bound.number_of_bounded_subproblems)
+        except (AttributeError, TypeError, ValueError):
+            return None
 
     def check_options(self) -> None:
         """Refuse options that the solver does not have, where it would ignore them without a word."""
@@ -204,13 +210,17 @@ class PyomoBackend(Backend):
         if declared.newer:
             results = solve_newer(solver, model, watch, self.options, started)
         else:
-            results = solve_older(solver, model, watch, started)
+            with watch.older(solver):
+                results = solver.solve(model, load_solutions=False, **({"warmstart": True} if started else {}))
         key, words = self.native(solver, results)
         ending = declared.statuses.get(key, Ending.FAILED)
+        seconds: float | None = None  # that the solver itself took
         if declared.newer:
-            seconds, told = seconds_newer(results), told_newer(results, model)
+            told = told_newer(results, model)
+            with suppress(AttributeError, KeyError, TypeError):
+                seconds = float(results.timing_info.timer.get_total_time("optimize"))
         else:
-            seconds = seconds_older(results)
+            seconds = _seconds_older(results)
             told = told_older(results, model, ending, declared.bound, sense, gap=bool(limits.gap))
         outcome = RawOutcome(
             termination=self.ended(ending, limits, seconds or 0.0),
@@ -421,26 +431,7 @@ def told_newer(results: Any, model: Any) -> dict[str, Any]:
     }
 
 
-def nodes_newer(results: Any) -> int | None:
-    """Return how many nodes were searched, where that is said."""
-    return next((max(0, int(results.extra_info[name])) for name in _NODES if name in results.extra_info), None)
-
-
-def seconds_newer(results: Any) -> float | None:
-    """Return the seconds that the solver itself took, if they are known."""
-    try:
-        return float(results.timing_info.timer.get_total_time("optimize"))
-    except (AttributeError, KeyError, TypeError):
-        return None
-
-
 _DIGITS: Final = 1e-5  # Relative error of a number printed with six digits, with a margin.
-
-
-def solve_older(solver: Any, model: Any, watch: Watch, started: bool) -> Any:
-    """Solve, and return Pyomo's results."""
-    with watch.older(solver):
-        return solver.solve(model, load_solutions=False, **({"warmstart": True} if started else {}))
 
 
 def told_older(
@@ -489,16 +480,7 @@ def _claimed(results: Any) -> float | None:
     return None
 
 
-def nodes_older(results: Any) -> int | None:
-    """Return how many nodes were searched, where that is said."""
-    try:
-        return int(results.solver.statistics.branch_and_bound.number_of_bounded_subproblems)
-    except (AttributeError, TypeError, ValueError):
-        return None
-
-
-def seconds_older(results: Any) -> float | None:
-    """Return the seconds that the solver itself took, if they are known."""
+def _seconds_older(results: Any) -> float | None:
     for name in ("wallclock_time", "time"):
         try:
             seconds = float(getattr(results.solver, name))
@@ -854,27 +836,24 @@ def make_stoppable(solver: Any, optimize: Callable[..., object], interrupt: Call
 
     def create_solver_model(model: Any, config: Any) -> Any:
         native, *others = create(model, config)
-        return (_Stoppable(native, optimize, interrupt), *others)
+
+        def search(*given: Any) -> None:
+            # What is held after Ctrl-C can be asked for: the solver's answer says that it was.
+            options: Any = {"hears_s": _HEARS_S, "heard": lambda: None}
+            if not run_in_thread(lambda: optimize(native, *given), lambda: interrupt(native), **options):
+                raise KeyboardInterrupt
+
+        return (Instead(native, optimize=search), *others)
 
     solver._create_solver_model = create_solver_model  # noqa: SLF001
 
 
-class _Stoppable:
-    """A native model with another way to optimize it: classes written in C take no new methods."""
+class Instead:
+    """A native model with some other methods: classes written in C take no new ones."""
 
-    def __init__(self, native: Any, optimize: Callable[..., object], interrupt: Callable[[Any], object]) -> None:
-        self._native, self._optimize, self._interrupt = native, optimize, interrupt
+    def __init__(self, native: Any, **methods: Callable[..., Any]) -> None:
+        self._native = native
+        vars(self).update(methods)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._native, name)
-
-    def optimize(self, *given: Any) -> None:
-        """Search; what is held after Ctrl-C can be asked for."""
-        ended = run_in_thread(
-            lambda: self._optimize(self._native, *given),
-            lambda: self._interrupt(self._native),
-            hears_s=_HEARS_S,
-            heard=lambda: None,  # the solver's answer says it
-        )
-        if not ended:
-            raise KeyboardInterrupt

@@ -21,45 +21,10 @@ from optsum.problem.problem import Problem, Selection
 from optsum.program.highs import new_highs, run_heard
 from optsum.system.processes.supervised import ask, find_program
 
-from .highs import HIGHS, scheduler, set_options
-from .pyomo import NEWER, OLDER, PyomoBackend, PyomoDeclaration, Turn, hushed, make_stoppable
-
-PYOMO_HIGHS: Final = PyomoDeclaration(
-    factory="highs",
-    newer=True,
-    install=HIGHS.install,
-    licence=HIGHS.licence,
-    module="highspy",
-    names=OptionNames(time="time_limit", gap="rel_gap", threads="threads", seed="random_seed", nodes="mip_max_nodes"),
-    fixed={"abs_gap": 0.999},
-    bound_keepers=rf"mip_(rel|abs)_gap|{HIGHS.bound_keepers}",
-    # A node limit is a "solution limit" of HiGHS, of which this interface knows nothing.
-    statuses=NEWER,
-)
-
+from .highs import Highs, scheduler, set_options
+from .pyomo import NEWER, OLDER, Instead, PyomoBackend, PyomoDeclaration, Turn, hushed, make_stoppable
 
 _INTERRUPTED: Final = ("kInterrupt", "kHighsInterrupt")
-
-
-class _Heard:
-    """A native model that is run apart: otherwise Ctrl-C loses what it holds, and is an error of HiGHS since 1.16."""
-
-    def __init__(self, native: Any) -> None:
-        self._native = native
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._native, name)
-
-    def run(self) -> None:
-        self._native.setOptionValue("log_to_console", False)  # Pyomo hears it no more once it has been left alone
-        if not run_heard(self._native, keeps=True):
-            raise KeyboardInterrupt
-
-    def getModelStatus(self) -> Any:  # noqa: N802 - theirs
-        from highspy import HighsModelStatus
-
-        status = self._native.getModelStatus()
-        return HighsModelStatus.kUnknown if status.name in _INTERRUPTED else status
 
 
 class PyomoHighs(PyomoBackend):
@@ -67,18 +32,44 @@ class PyomoHighs(PyomoBackend):
 
     name = "pyomo:highs"
     about = "HiGHS through Pyomo, on the equations as the papers print them"
-    declaration = PYOMO_HIGHS
+    declaration = PyomoDeclaration(
+        factory="highs",
+        newer=True,
+        install=Highs.declaration.install,
+        licence=Highs.declaration.licence,
+        module="highspy",
+        names=OptionNames(
+            time="time_limit", gap="rel_gap", threads="threads", seed="random_seed", nodes="mip_max_nodes"
+        ),
+        fixed={"abs_gap": 0.999},
+        bound_keepers=rf"mip_(rel|abs)_gap|{Highs.declaration.bound_keepers}",
+        # A node limit is a "solution limit" of HiGHS, of which this interface knows nothing.
+        statuses=NEWER,
+    )
 
     readable = True
 
     def factory(self) -> Any:
         """Return Pyomo's solver, whose HiGHS hears Ctrl-C in any version and keeps what it holds."""
+        from highspy import HighsModelStatus
+
         solver = super().factory()
         solve = solver._solve  # noqa: SLF001 - Pyomo has no other way to it
 
         def solve_apart() -> Any:
             native = solver._solver_model  # noqa: SLF001
-            solver._solver_model = _Heard(native)  # noqa: SLF001
+
+            def run() -> None:
+                native.setOptionValue("log_to_console", False)  # Pyomo hears it no more once it has been left alone
+                if not run_heard(native, keeps=True):
+                    raise KeyboardInterrupt
+
+            def status() -> Any:
+                found = native.getModelStatus()
+                return HighsModelStatus.kUnknown if found.name in _INTERRUPTED else found
+
+            # Run apart: otherwise Ctrl-C loses what it holds, and is an error of HiGHS since 1.16.
+            solver._solver_model = Instead(native, run=run, getModelStatus=status)  # noqa: SLF001
             try:
                 return solve()
             finally:
@@ -103,42 +94,39 @@ class PyomoHighs(PyomoBackend):
             return super().solve(problem, limits, seed, start)
 
 
-SCIP: Final = PyomoDeclaration(
-    factory="scip_direct",
-    newer=True,
-    install="pip install pyscipopt",
-    licence="free (Apache 2.0)",
-    module="pyscipopt",
-    names=OptionNames(
-        time="time_limit",
-        gap="rel_gap",
-        threads="threads",
-        seed="randomization/randomseedshift",
-        nodes="limits/totalnodes",
-    ),
-    # The objective is an integer: a bound less than 1 away proves it. Ctrl-C is heard by Python.
-    fixed={"abs_gap": 0.999, "misc/catchctrlc": False},
-    bound_keepers=r"(limits|heuristics|branching|nodeselection|randomization|timing|display)/.*|presolving/max(rounds|restarts)",
-    statuses={
-        **dict.fromkeys(("optimal", "gaplimit"), Ending.OPTIMAL),
-        **dict.fromkeys(("infeasible", "inforunbd"), Ending.INFEASIBLE),
-        "timelimit": Ending.TIME,
-        **dict.fromkeys(("nodelimit", "totalnodelimit", "stallnodelimit"), Ending.NODES),
-        "memlimit": Ending.MEMORY,
-        **dict.fromkeys(("userinterrupt", "terminate"), Ending.INTERRUPTED),
-        **dict.fromkeys(("sollimit", "bestsollimit", "restartlimit", "primallimit", "duallimit"), Ending.LIMIT),
-        **dict.fromkeys(("unbounded", "unknown"), Ending.FAILED),
-    },
-    warm_start=True,
-)
-
-
 class Scip(PyomoBackend):
     """SCIP behind Pyomo's newer interface."""
 
     name = "scip"
     about = "SCIP through Pyomo"
-    declaration = SCIP
+    declaration = PyomoDeclaration(
+        factory="scip_direct",
+        newer=True,
+        install="pip install pyscipopt",
+        licence="free (Apache 2.0)",
+        module="pyscipopt",
+        names=OptionNames(
+            time="time_limit",
+            gap="rel_gap",
+            threads="threads",
+            seed="randomization/randomseedshift",
+            nodes="limits/totalnodes",
+        ),
+        # The objective is an integer: a bound less than 1 away proves it. Ctrl-C is heard by Python.
+        fixed={"abs_gap": 0.999, "misc/catchctrlc": False},
+        bound_keepers=r"(limits|heuristics|branching|nodeselection|randomization|timing|display)/.*|presolving/max(rounds|restarts)",
+        statuses={
+            **dict.fromkeys(("optimal", "gaplimit"), Ending.OPTIMAL),
+            **dict.fromkeys(("infeasible", "inforunbd"), Ending.INFEASIBLE),
+            "timelimit": Ending.TIME,
+            **dict.fromkeys(("nodelimit", "totalnodelimit", "stallnodelimit"), Ending.NODES),
+            "memlimit": Ending.MEMORY,
+            **dict.fromkeys(("userinterrupt", "terminate"), Ending.INTERRUPTED),
+            **dict.fromkeys(("sollimit", "bestsollimit", "restartlimit", "primallimit", "duallimit"), Ending.LIMIT),
+            **dict.fromkeys(("unbounded", "unknown"), Ending.FAILED),
+        },
+        warm_start=True,
+    )
 
     def factory(self) -> Any:
         """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop, and which starts from units alone."""
@@ -203,43 +191,44 @@ def _silent() -> Iterator[None]:
         os.close(nowhere)
 
 
-CPLEX: Final = PyomoDeclaration(
-    factory="cplex_direct",
-    newer=False,
-    install="pip install cplex",
-    licence="commercial; free for academic use",
-    module="cplex",
-    size=SizeLimit(columns=1000, rows=1000),
-    names=OptionNames(
-        time="timelimit", gap="mip_tolerances_mipgap", threads="threads", seed="randomseed", nodes="mip_limits_nodes"
-    ),
-    # The objective is an integer: a bound less than 1 away proves it.
-    fixed={"mip_tolerances_absmipgap": 0.999},
-    # CPLEX's own numbers: Pyomo calls a limit without an incumbent, and every node limit, an error.
-    bound_keepers=r"mip_tolerances_(abs)?mipgap",
-    statuses={
-        **dict.fromkeys(("1", "101", "102"), Ending.OPTIMAL),
-        **dict.fromkeys(("3", "4", "103", "119"), Ending.INFEASIBLE),
-        **dict.fromkeys(("11", "25", "107", "108", "131", "132"), Ending.TIME),
-        **dict.fromkeys(("105", "106"), Ending.NODES),
-        **dict.fromkeys(("111", "112"), Ending.MEMORY),
-        **dict.fromkeys(("10", "12", "104", "127", "128"), Ending.LIMIT),
-        **dict.fromkeys(("13", "113", "114"), Ending.INTERRUPTED),
-        **dict.fromkeys(("2", "5", "6", "21", "109", "110", "115", "118"), Ending.FAILED),
-    },
-    warm_start=True,
-    option_failures=r"has no attribute|invalid parameter|CPLEX Error\s+10(13|14|15)|Parameter value",
-    size_failures=r"CPLEX Error\s+1016|Community Edition",
-    licence_failures=r"(?i)licen[cs]e|CPLEX Error\s+32\d\d\d",
-)
-
-
 class Cplex(PyomoBackend):
     """CPLEX behind Pyomo's older interface."""
 
     name = "cplex"
     about = "CPLEX through Pyomo"
-    declaration = CPLEX
+    declaration = PyomoDeclaration(
+        factory="cplex_direct",
+        newer=False,
+        install="pip install cplex",
+        licence="commercial; free for academic use",
+        module="cplex",
+        size=SizeLimit(columns=1000, rows=1000),
+        names=OptionNames(
+            time="timelimit",
+            gap="mip_tolerances_mipgap",
+            threads="threads",
+            seed="randomseed",
+            nodes="mip_limits_nodes",
+        ),
+        # The objective is an integer: a bound less than 1 away proves it.
+        fixed={"mip_tolerances_absmipgap": 0.999},
+        # CPLEX's own numbers: Pyomo calls a limit without an incumbent, and every node limit, an error.
+        bound_keepers=r"mip_tolerances_(abs)?mipgap",
+        statuses={
+            **dict.fromkeys(("1", "101", "102"), Ending.OPTIMAL),
+            **dict.fromkeys(("3", "4", "103", "119"), Ending.INFEASIBLE),
+            **dict.fromkeys(("11", "25", "107", "108", "131", "132"), Ending.TIME),
+            **dict.fromkeys(("105", "106"), Ending.NODES),
+            **dict.fromkeys(("111", "112"), Ending.MEMORY),
+            **dict.fromkeys(("10", "12", "104", "127", "128"), Ending.LIMIT),
+            **dict.fromkeys(("13", "113", "114"), Ending.INTERRUPTED),
+            **dict.fromkeys(("2", "5", "6", "21", "109", "110", "115", "118"), Ending.FAILED),
+        },
+        warm_start=True,
+        option_failures=r"has no attribute|invalid parameter|CPLEX Error\s+10(13|14|15)|Parameter value",
+        size_failures=r"CPLEX Error\s+1016|Community Edition",
+        licence_failures=r"(?i)licen[cs]e|CPLEX Error\s+32\d\d\d",
+    )
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
         """Return CPLEX's own status."""
@@ -275,33 +264,30 @@ class Cplex(PyomoBackend):
         return "full"
 
 
-GUROBI: Final = PyomoDeclaration(
-    factory="gurobi_direct",
-    newer=True,
-    install="pip install gurobipy scipy",
-    licence="commercial; free for academic use",
-    module="gurobipy",
-    size=SizeLimit(columns=2000, rows=2000),
-    names=OptionNames(time="time_limit", gap="rel_gap", threads="threads", seed="Seed", nodes="NodeLimit"),
-    # The objective is an integer: a bound less than 1 away proves it.
-    fixed={"abs_gap": 0.999},
-    bound_keepers=(
-        r"(?i)MIPGap(Abs)?|(Solution|Work|Iteration|Time|Node)Limit|(Soft)?MemLimit|Best(Obj|Bd)Stop|Threads|Heuristics"
-        r"|MIPFocus|ImproveStart.*|Presolve|Cuts|Method|Symmetry|VarBranch|OutputFlag|Log.*"
-    ),
-    statuses=NEWER,
-    warm_start=True,
-    option_failures=r"Unknown parameter|Unable to set parameter|must be real|integer is required|cannot be interpreted",
-    size_failures=r"too large for size-limited",
-)
-
-
 class Gurobi(PyomoBackend):
     """Gurobi behind Pyomo's newer interface."""
 
     name = "gurobi"
     about = "Gurobi through Pyomo"
-    declaration = GUROBI
+    declaration = PyomoDeclaration(
+        factory="gurobi_direct",
+        newer=True,
+        install="pip install gurobipy scipy",
+        licence="commercial; free for academic use",
+        module="gurobipy",
+        size=SizeLimit(columns=2000, rows=2000),
+        names=OptionNames(time="time_limit", gap="rel_gap", threads="threads", seed="Seed", nodes="NodeLimit"),
+        # The objective is an integer: a bound less than 1 away proves it.
+        fixed={"abs_gap": 0.999},
+        bound_keepers=(
+            r"(?i)MIPGap(Abs)?|(Solution|Work|Iteration|Time|Node)Limit|(Soft)?MemLimit|Best(Obj|Bd)Stop|Threads|Heuristics"
+            r"|MIPFocus|ImproveStart.*|Presolve|Cuts|Method|Symmetry|VarBranch|OutputFlag|Log.*"
+        ),
+        statuses=NEWER,
+        warm_start=True,
+        option_failures=r"Unknown parameter|Unable to set|must be real|integer is required|cannot be interpreted",
+        size_failures=r"too large for size-limited",
+    )
 
     def available(self) -> Availability:
         """Say whether it can be used: Pyomo hands programs to it as matrices of scipy."""
@@ -327,28 +313,25 @@ class Gurobi(PyomoBackend):
         return f"free, up to {self.declaration.size}" if state == "LimitedLicense" else f"none ({state})"
 
 
-GLPK: Final = PyomoDeclaration(
-    factory="glpk",
-    newer=False,
-    install="sudo apt install glpk-utils",
-    licence="free (GPL 3)",
-    program="glpsol",
-    version_arguments=("--version",),
-    # It tells no bound: what the gap was is measured by the root relaxation's.
-    names=OptionNames(time="tmlim", gap="mipgap"),
-    deterministic=True,
-    bound=BoundQuality.NONE,
-    statuses={**OLDER, "gap": Ending.OPTIMAL},
-    option_failures=r"Invalid|invalid|option",
-)
-
-
 class Glpk(PyomoBackend):
     """GLPK behind Pyomo's older interface."""
 
     name = "glpk"
     about = "GLPK, the program glpsol, through Pyomo; tells no bound"
-    declaration = GLPK
+    declaration = PyomoDeclaration(
+        factory="glpk",
+        newer=False,
+        install="sudo apt install glpk-utils",
+        licence="free (GPL 3)",
+        program="glpsol",
+        version_arguments=("--version",),
+        # It tells no bound: what the gap was is measured by the root relaxation's.
+        names=OptionNames(time="tmlim", gap="mipgap"),
+        deterministic=True,
+        bound=BoundQuality.NONE,
+        statuses={**OLDER, "gap": Ending.OPTIMAL},
+        option_failures=r"Invalid|invalid|option",
+    )
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
         """Say that the gap was reached, which for Pyomo is any feasible end."""
@@ -364,23 +347,6 @@ class Glpk(PyomoBackend):
         return settings
 
 
-CBC: Final = PyomoDeclaration(
-    factory="cbc",
-    newer=False,
-    install="sudo apt install coinor-cbc",
-    licence="free (EPL 2.0)",
-    program="cbc",
-    version_arguments=("-quit",),
-    names=OptionNames(time="sec", gap="ratioGap", threads="threads", seed="randomCbcSeed", nodes="maxNodes"),
-    # The objective is an integer: a bound less than 1 away proves it. CBC's preprocessing of integer programs puts
-    # columns beyond their bounds when it is undone (2.10.8: 18 wrong answers to 100 small instances, none without it).
-    fixed={"timeMode": "elapsed", "allowableGap": 0.999, "preprocess": "off"},
-    bound=BoundQuality.PRINTED,
-    statuses=OLDER,
-    warm_start=True,
-)
-
-
 class Cbc(PyomoBackend):
     """CBC behind Pyomo's older interface, whose results have traps.
 
@@ -389,7 +355,21 @@ class Cbc(PyomoBackend):
 
     name = "cbc"
     about = "CBC of COIN-OR, the program, through Pyomo"
-    declaration = CBC
+    declaration = PyomoDeclaration(
+        factory="cbc",
+        newer=False,
+        install="sudo apt install coinor-cbc",
+        licence="free (EPL 2.0)",
+        program="cbc",
+        version_arguments=("-quit",),
+        names=OptionNames(time="sec", gap="ratioGap", threads="threads", seed="randomCbcSeed", nodes="maxNodes"),
+        # The objective is an integer: a bound less than 1 away proves it. CBC's preprocessing puts columns beyond their
+        # bounds when it is undone (2.10.8: 18 wrong answers to 100 small instances, none without it).
+        fixed={"timeMode": "elapsed", "allowableGap": 0.999, "preprocess": "off"},
+        bound=BoundQuality.PRINTED,
+        statuses=OLDER,
+        warm_start=True,
+    )
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
         """Leave one thread out: for CBC that is not the same as none."""
@@ -428,41 +408,39 @@ _STOPS: Final = {
 }
 _SOLUTIONS: Final = {0: "not found", 1: "optimal", 2: "feasible", 3: "infeasible", 4: "unbounded"}
 
-XPRESS: Final = PyomoDeclaration(
-    factory="xpress_direct",
-    newer=False,
-    install="pip install xpress",
-    licence="commercial; free for academic use",
-    module="xpress",
-    size=SizeLimit(columns=5000, together=True),
-    names=OptionNames(time="timelimit", gap="miprelstop", threads="threads", seed="randomseed", nodes="maxnode"),
-    # The objective is an integer: a bound less than 1 away proves it.
-    fixed={"mipabsstop": 0.999},
-    bound_keepers=r"(?i)mip(rel|abs)stop|max(node|time|mipsol)|timelimit",
-    # What Pyomo makes of it is "warning, other" at every limit. Here: the state of the solution if the search is
-    # complete, and otherwise what stopped it.
-    statuses={
-        **dict.fromkeys(("optimal", "gap"), Ending.OPTIMAL),
-        "infeasible": Ending.INFEASIBLE,
-        "time limit": Ending.TIME,
-        "node limit": Ending.NODES,
-        "memory": Ending.MEMORY,
-        **dict.fromkeys(("interrupted", "user"), Ending.INTERRUPTED),
-        **dict.fromkeys(("iteration limit", "solution limit", "work limit"), Ending.LIMIT),
-        **dict.fromkeys(("numerical error", "not found", "feasible", "unbounded", "unknown"), Ending.FAILED),
-    },
-    warm_start=True,
-    option_failures=r"Incorrect control name|Cannot set|[Ii]nvalid control|control",
-    size_failures=r"too many rows and columns|The maximum is",
-)
-
 
 class Xpress(PyomoBackend):
     """Xpress behind Pyomo's older interface."""
 
     name = "xpress"
     about = "FICO Xpress through Pyomo"
-    declaration = XPRESS
+    declaration = PyomoDeclaration(
+        factory="xpress_direct",
+        newer=False,
+        install="pip install xpress",
+        licence="commercial; free for academic use",
+        module="xpress",
+        size=SizeLimit(columns=5000, together=True),
+        names=OptionNames(time="timelimit", gap="miprelstop", threads="threads", seed="randomseed", nodes="maxnode"),
+        # The objective is an integer: a bound less than 1 away proves it.
+        fixed={"mipabsstop": 0.999},
+        bound_keepers=r"(?i)mip(rel|abs)stop|max(node|time|mipsol)|timelimit",
+        # What Pyomo makes of it is "warning, other" at every limit. Here: the state of the solution if the search is
+        # complete, and otherwise what stopped it.
+        statuses={
+            **dict.fromkeys(("optimal", "gap"), Ending.OPTIMAL),
+            "infeasible": Ending.INFEASIBLE,
+            "time limit": Ending.TIME,
+            "node limit": Ending.NODES,
+            "memory": Ending.MEMORY,
+            **dict.fromkeys(("interrupted", "user"), Ending.INTERRUPTED),
+            **dict.fromkeys(("iteration limit", "solution limit", "work limit"), Ending.LIMIT),
+            **dict.fromkeys(("numerical error", "not found", "feasible", "unbounded", "unknown"), Ending.FAILED),
+        },
+        warm_start=True,
+        option_failures=r"Incorrect control name|Cannot set|[Ii]nvalid control|control",
+        size_failures=r"too many rows and columns|The maximum is",
+    )
 
     def factory(self) -> Any:
         """Return Pyomo's solver object, which Ctrl-C stops."""

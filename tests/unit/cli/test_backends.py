@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from optsum.solvers.backends import cpsat
-from optsum.solvers.backends.through_pyomo import CPLEX
+from optsum.solvers.backends.through_pyomo import Cplex
 from optsum.solvers.milp import Milp, backend_of
 from spoken import spoken
 
@@ -258,7 +258,7 @@ def test_a_solver_of_covers_refuses_ratios() -> None:
 
 
 def test_an_abort_by_ctrl_c_is_no_failure_of_cplex() -> None:
-    assert {CPLEX.statuses[number] for number in ("13", "113", "114")} == {Ending.INTERRUPTED}
+    assert {Cplex.declaration.statuses[number] for number in ("13", "113", "114")} == {Ending.INTERRUPTED}
 
 
 def test_greedy_is_held_when_ctrl_c_takes_a_program_with_its_incumbent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from optsum.solvers.backends.pyomo import NEWER, OLDER, PyomoBackend, PyomoDeclaration, chosen_units
-from optsum.solvers.backends.through_pyomo import CBC, Cbc
+from optsum.solvers.backends.through_pyomo import Cbc
 from optsum.solvers.milp import Milp, backend_of
 
 from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome, SizeLimit
@@ -341,7 +341,7 @@ def test_a_bound_that_lost_its_sign(
     assert outcome.bound == (None if expected is None else pytest.approx(expected, rel=2e-5))
     assert outcome.bound is None or outcome.bound >= expected  # six digits were printed: it may be higher
     assert (outcome.selection, outcome.native, outcome.nodes) == (None, condition, 5)
-    assert outcome.termination is CBC.statuses[condition].termination(Limits(time_s=5.0, nodes=9), 1.0)
+    assert outcome.termination is Cbc.declaration.statuses[condition].termination(Limits(time_s=5.0, nodes=9), 1.0)
 
 
 def test_the_solver_starts_from_what_greedy_finds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,10 +103,7 @@ class TrimmableSentence:
 
 
 def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -> TrimmableSentence:
-    """Contract the chunks of a sentence that are tied to one another.
-
-    `tree`: as `optsum.chunks.tree.chunk_tree` returns it: nodes with ``tokens``, edges to children with ``required``.
-    """
+    """Contract the chunks of a sentence that are tied to one another."""
     import networkx as nx
 
     group_of: dict[int, int] = {}
@@ -197,10 +194,7 @@ def sticks_to_left(parse: Parse, place: int) -> bool:
 
 
 def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
-    """Return for each token whether it is shown: kept words, and the punctuation marks that belong to them.
-
-    `held`: for each token, whether it is a kept word (false for punctuation).
-    """
+    """Return for each token whether it is shown: kept words, and the punctuation marks that belong to them."""
     words = parse.tokens
     last = max((place for place, word in enumerate(words) if not is_punctuation(word)), default=-1)
     first = next((place for place, word in enumerate(words) if not is_punctuation(word)), len(words))
@@ -890,7 +884,6 @@ class Compressive(Formulation):
     flags: ClassVar[tuple[str, ...]] = ("chunk_profile", "chunk_rules")
 
     def __post_init__(self) -> None:
-        """Refuse rules that cannot be read."""
         self._rules()
 
     def _rules(self) -> Rules | None:
@@ -910,11 +903,6 @@ class Compressive(Formulation):
 
         A group of chunks that holds no n-gram of any reference and leads to none is no unit, and neither is one that
         is longer than the maximum with all that it needs; a minimum length keeps the former.
-
-        Raises
-        ------
-        InputError
-            If the topic has no parse of each sentence, or its references have no n-gram to count.
         """
         sentences = tuple(
             trimmable(number, sentence, parse, chunk_tree(parse, self.chunk_profile, self._rules()))
@@ -954,10 +942,7 @@ class Compressive(Formulation):
 def _components(
     counted: Counted, topic: Topic, trimmed: Sequence[TrimmedCounts], unit_of: Mapping[tuple[int, int], int], spec: Spec
 ) -> list[Component]:
-    """Count, for each component of a metric, what each unit adds, and each occurrence that needs several units.
-
-    A unit is one group of chunks of a sentence.
-    """
+    """Count, for each component of a metric, what each unit adds, and each occurrence that needs several units."""
     components = []
     for number, part in enumerate(counted.metric.components):
         joints = [

@@ -220,12 +220,6 @@ class Cover(Formulation):
         Units are the sentences that some alternative names, in document order; those that are in no document follow
         in natural order of their names. Baselines that must see every sentence get all of the documents, and so do
         summaries of a minimum length.
-
-        Raises
-        ------
-        InputError
-            If the topic has no alternatives that can be used (`optsum.corpus.alternatives.alternatives_of`), or
-            sentences count by a length that they do not have.
         """
         budget = self.max_length is not None
         alternatives = alternatives_of(topic, "miss" if budget and self.uncoverable == "error" else self.uncoverable)

@@ -145,11 +145,6 @@ class Extractive(Formulation):
 
         A sentence that shares no counted n-gram with any reference, or is longer than the maximum, is no unit, as in
         the paper; a minimum length keeps the former, because they fill the summary up.
-
-        Raises
-        ------
-        InputError
-            If the references have no n-gram to count.
         """
         metric = parse_metric(spec.metric)
         if isinstance(metric, Similarity):

@@ -65,13 +65,7 @@ class GivenToMinimize(GivenProblem):
 
 
 def given(rest: str) -> type[GivenProblem]:
-    """Return the formulation whose name is "problem" and the rest.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none.
-    """
+    """Return the formulation whose name is "problem" and the rest."""
     for made in (GivenProblem, GivenToMinimize):
         if made.name == f"{GivenProblem.name}{rest}":
             return made

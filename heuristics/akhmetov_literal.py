@@ -87,7 +87,6 @@ class _Literal(Strategy):
     all_units: ClassVar[bool] = True
 
     def accept(self, problem: Problem) -> None:
-        """Refuse everything but extracts."""
         super().accept(problem)
         trees = False
         if problem.can(Capability.COVERAGE):
@@ -123,7 +122,6 @@ class _Sized(_Literal):
     sentences: int | None
 
     def accept(self, problem: Problem) -> None:
-        """Refuse a problem without an abstract to take the number of sentences from."""
         super().accept(problem)
         if self.sentences is None and problem.reference_units is None:
             raise UnsupportedError(
@@ -170,7 +168,6 @@ class VnsPaper(_Sized):
     about: ClassVar[str] = "reduced VNS from a random start (Akhmetov et al. 2022)"
 
     def __post_init__(self) -> None:
-        """Refuse parameters that nothing could be done with."""
         at_least(1, kmax=self.kmax, iterations=self.iterations, no_improvement=self.no_improvement)
         at_least(1, none=True, sentences=self.sentences)
         seconds_of(seconds=self.seconds)
@@ -259,7 +256,6 @@ class GeneticPaper(_Sized):
     about: ClassVar[str] = "all-pairs crossover, six generations (Akhmetov et al. 2022)"
 
     def __post_init__(self) -> None:
-        """Refuse parameters that nothing could be done with."""
         at_least(1, generations=self.generations)
         at_least(1, none=True, sentences=self.sentences)
 

@@ -95,7 +95,6 @@ class Genetic(Strategy):
     effort: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse numbers that mean nothing."""
         at_least(2, none=True, population=self.population)
         at_least(1, no_improvement=self.no_improvement)
         at_least(0, effort=self.effort)

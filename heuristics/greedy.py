@@ -55,7 +55,6 @@ class Greedy(Strategy):
     about: ClassVar[str] = "gain per length, then the best single unit (Hirao et al. 2017, Algorithm 2)"
 
     def __post_init__(self) -> None:
-        """Refuse what is neither true nor false."""
         if not isinstance(self.idle, bool):
             raise OptionError(f"The option idle is {self.idle!r:.40}; give true or false.")
 
@@ -91,7 +90,6 @@ class Greedy(Strategy):
 
     @staticmethod
     def _drop_idle(run: Run, selection: Selection) -> None:
-        """Drop what the units that were taken later have made idle, the longest first."""
         for unit in sorted(selection, key=lambda unit: -run.problem.lengths[unit]):
             run.check()
             fewer, held = tuple(other for other in selection if other != unit), run.evaluation

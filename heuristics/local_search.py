@@ -37,7 +37,6 @@ class GreedyLocalSearch(Strategy):
     most_moves: int = 50_000
 
     def __post_init__(self) -> None:
-        """Refuse numbers that mean nothing."""
         at_least(1, most_moves=self.most_moves)
 
     def prepare(self, problem: Problem | None = None) -> None:

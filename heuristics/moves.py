@@ -499,10 +499,7 @@ class Descent(NamedTuple):
 
 
 def start(arrays: Arrays, chosen: IntArray, seed: int = 0, *, pairs: bool = True) -> Descent:
-    """Return a descent that stands at a selection.
-
-    `chosen` (units,): 0/1 decisions, closed under parents. `pairs`: whether swaps of two units are tried.
-    """
+    """Return a descent that stands at a selection."""
     n = len(arrays.lengths)
     descent = Descent(
         empty_state(arrays),
@@ -637,7 +634,6 @@ def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
 
 @njit(cache=True)
 def _swap(arrays: Any, moves: Any, descent: Any, first: int, second: int, dense: bool) -> Any:
-    """Drop one unit or two and fill up; take it back unless it helps."""
     state, barred = descent.state, descent.barred
     overwrite(descent.held, state.chosen)
     before = rank(arrays, state)

@@ -23,10 +23,7 @@ _MOST_ENTRIES = 50_000  # Beyond it the relaxation may take longer than the sear
 
 
 def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
-    """Return random units, each taken if it still fits, repaired where that is not enough.
-
-    `moves`: those from the empty selection, if they are at hand.
-    """
+    """Return random units, each taken if it still fits, repaired where that is not enough."""
     problem, rng = run.problem, run.rng
     taken: set[int] = set()
     if problem.sense is Sense.MINIMIZE and not problem.can(Capability.COVERAGE):
@@ -110,10 +107,7 @@ def on_arrays(run: Run) -> tuple[Any, Any] | None:
 
 
 def raise_cheap_bound(run: Run) -> None:
-    """Compute the root bound now, if that is cheap: a search that reaches it can stop.
-
-    The bound is computed at the end in any case.
-    """
+    """Compute the root bound now, if that is cheap: a search that reaches it can stop."""
     problem = run.problem
     if all(map(problem.can, (Capability.BOUND, Capability.LINEAR, Capability.COVERAGE))):
         instance = problem.coverage
@@ -127,10 +121,7 @@ def is_certified(run: Run) -> bool:
 
 
 def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
-    """Refuse options that are no whole number of at least `lowest`, or that kernels could not hold.
-
-    `none`: whether None stands for a default.
-    """
+    """Refuse options that are no whole number of at least `lowest`, or that kernels could not hold."""
     for name, value in options.items():
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not (none and value is None) and (not whole or value < lowest):

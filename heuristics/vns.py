@@ -87,10 +87,7 @@ def prepare() -> None:
 
 @njit(cache=True)
 def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, until: int) -> bool:
-    """Go on until something better is found, the search ends by itself, or `until` moves are evaluated in all.
-
-    The result: whether `vns.best` is better than before.
-    """
+    """Go on until `vns.best` is better than before, the search ends by itself, or so many moves are evaluated in all."""
     descent, control = vns.descent, vns.control
     while control[IDLE] < no_improvement:
         if control[DESCENDING] == 1:
@@ -156,7 +153,6 @@ def _same(one: Any, other: Any) -> bool:
 
 @njit(cache=True)
 def _shake(arrays: Any, moves: Any, descent: Any, strength: int) -> None:
-    """Exchange `strength` random units: drop them, perhaps add one at random, fill up without them."""
     state, barred, draws = descent.state, descent.barred, descent.draws
     n = len(state.chosen)
     for _ in range(strength):
@@ -218,7 +214,6 @@ class Vns(Strategy):
     no_improvement: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers that mean nothing."""
         at_least(1, k_max=self.k_max)
         at_least(1, none=True, no_improvement=self.no_improvement)
 

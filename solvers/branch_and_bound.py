@@ -62,9 +62,6 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
     """Yield each selection that no bound rules out, once, with its value.
 
     Units are decided in the order of what each is worth by itself: with a unit first, then without it.
-
-    `run`: sees each selection and counts the nodes. `is_hopeless`: whether selections of at most such a value need not
-    be visited; may say so of more the longer the search takes.
     """
     problem = run.problem
     run.check()
@@ -104,7 +101,6 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
 
 
 def _take_note(run: Run, bounds: Iterable[Key | None]) -> None:
-    """Report to a run the bound that is proven if these bound every open node."""
     known = [bound for bound in bounds if bound is not None]
     if run.evaluation is not None:
         known.append(run.evaluation.key)
@@ -163,7 +159,6 @@ class BranchAndBound(Strategy):
     enumerates: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse an unknown bound."""
         if self.bound not in {"lagrangian", "knapsack", "root", "none"}:
             raise OptionError(f"There is no bound {self.bound!r}: use lagrangian or knapsack.")
 
@@ -354,7 +349,6 @@ def _bounded(problem: Problem, found: Optima, limits: Limits, deadline: Deadline
 
 
 def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
-    """Take what an engine found for the end of a run, unless the engine was given up."""
     run.count(nodes=found.nodes)
     run.statistics.update(found.statistics)
     for selection in found:

@@ -67,7 +67,6 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
 
 
 def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
-    """Return the optimum where it costs no more than a bound."""
     if deadline.passed:
         return None
     plain = CoverageProblem.of(instance)  # whatever a subclass does when it evaluates

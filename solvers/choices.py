@@ -89,10 +89,7 @@ class Choices:
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Find selections near the optimum by branch and bound, or by a visit of all selections where it refuses.
-
-        Of an integer program a solver finds the best value first.
-        """
+        """Find selections near the optimum by branch and bound, or by a visit of all selections where it refuses."""
         if _has_program(problem):
             search = self.milp.search
             found = evaluated_near(problem, nearness, limits, should_stop, search, visit)
@@ -131,7 +128,6 @@ class Choices:
         yield Exhaustive()
 
     def _cleverer(self, problem: Problem, refusals: list[str]) -> Iterator[Strategy]:
-        """Yield the strategies that accept a problem and need not visit all selections."""
         for strategy in (BranchAndBound(), self.milp):
             try:
                 strategy.accept(problem)

@@ -306,7 +306,6 @@ def least_of(fixed, walk):
 
 @njit(cache=True)
 def _hold(fixed, walk, depth):
-    """Hold the node against the incumbent, exactly."""
     scalars, kind, weights = walk.scalars, fixed.rules[KIND], fixed.weights
     top, bottom = pair_at(kind, weights, walk.totals, depth)
     for total in range(len(walk.totals)):
@@ -400,10 +399,7 @@ def _begin(fixed, walk):
 
 @njit(cache=True)
 def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
-    """Continue until `nodes` more nodes are made, `work` steps are done in all, or everything is searched.
-
-    At first the walk holds, of the node without units, the totals and the units that may join it.
-    """
+    """Continue until `nodes` more nodes are made, `work` steps are done in all, or everything is searched."""
     if not walk.scalars[BEGUN]:
         _begin(fixed, walk)
     low = fixed.rules[LEAST]
@@ -477,11 +473,7 @@ class Found(NamedTuple):
 def search_few_units(
     instance: Coverage, check: Callable[[], object], node_limit: int | None = None, *, work: int | None = None
 ) -> Found | None:
-    """Search an instance; None if it is not served here.
-
-    `check`: called now and then; it may raise `Stopped`. `node_limit`: nodes to be made at most. `work`: steps to be
-    made, more or less; as many as are worth it if not given.
-    """
+    """Search an instance; None if it is not served here."""
     several = not instance.singletons or instance.rows or isinstance(instance, Facility)
     if several or instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
         return None
@@ -601,7 +593,6 @@ def _value(packed):
 
 @njit(cache=True)
 def _hold_few(best, packed, one, two, three):
-    """Hold a selection against the best one, exactly."""
     top, bottom = _value(packed)
     left, right = top * best[_BOTTOM], best[_TOP] * bottom
     if left < right:
@@ -659,25 +650,10 @@ def _add_third(one, two, begin, packed, own, table, start, feature, adds, order,
 def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, high: int, work: int) -> Any:
     """Search for the best sum of two ratios of at most three units.
 
-    Parameters
-    ----------
-    start, feature
-        The features of each unit, one after another.
-    adds : (features,)
-        What each adds to the four totals, packed.
-    constants : (4,)
-        The totals of no unit, denominators above 0.
-    low, high : int
-        Numbers of units.
-    work : int
-        Steps that may be made.
-
-    Returns
-    -------
-    best : (10,)
-        The best selection and its totals, packed.
-    state : int
-        1 if all others are worse; 0 if another is as good, or totals are too large; -1 if there was more work.
+    `start`, `feature`: the features of each unit, one after another. `adds` (features,): what each adds to the four
+    totals, packed. `constants` (4,): the totals of no unit, denominators above 0. `low`, `high`: numbers of units.
+    `work`: steps that may be made. The result: the best selection and its totals, packed (10,); and 1 if all others are
+    worse, 0 if another is as good or totals are too large, -1 if there was more work.
     """
     units, base = len(start) - 1, _pack(constants)
     best = np.zeros(10, np.int64)
@@ -1145,10 +1121,7 @@ def see(run: Run, selection: Selection, claimed: Fraction) -> None:
 
 
 def serve(run: Run, coverage: Coverage | None = None) -> bool:
-    """Search for a while where selections have few units; return whether the optimum is proven.
-
-    `coverage`: of the same selections and values as the problem's; by default that.
-    """
+    """Search for a while where selections have few units; return whether the optimum is proven."""
     if bounds_itself(run.problem):
         return False
     coverage = coverage or run.problem.coverage.merged

@@ -182,7 +182,6 @@ class _Court:
             )
 
     def read(self, stated: float, best: Fraction | None, optimal: bool) -> int:
-        """Return a bound as an integer."""
         # Solvers bend each row by their tolerance, and it may add up: read so where the answer passes the bound.
         for slack in (self.slack(stated), 100 * self.slack(stated)):
             read = floor(stated + slack) if self.sign > 0 else ceil(stated - slack)
@@ -235,13 +234,7 @@ def _is_beyond(model: LinearModel) -> bool:
 
 
 def prove_beyond(run: Run, name: str, outcome: RawOutcome) -> None:
-    """Prove by our own means what a solver says of a program whose numbers are too large for it.
-
-    Raises
-    ------
-    Stopped
-        If they do not prove it: then it is no proof.
-    """
+    """Prove by our own means what a solver says of a program whose numbers are too large for it."""
     said = f"numbers of this program are larger than {name} tells apart"
     if not prove(run):
         raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is no proof")
@@ -298,8 +291,6 @@ def _leave(run: Run, name: str, why: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """A linear model, as the problem that a backend solves."""
-
     linear_model: LinearModel
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.LINEAR})
@@ -535,7 +526,6 @@ class _Search:
             yield bound, replace(part, box=each)
 
     def _least(self, part: Part, h: int) -> Fraction:
-        """Return the least denominator of a ratio in a part."""
         constant = self.totals.constants[2 * h + 1]
         which = part.box.part[part.ratios.index(h)]
         if part.box.quotient or which < 0:
@@ -628,10 +618,7 @@ def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def _whole(box: DenominatorBox) -> DenominatorBox | None:
-    """Round the ends of a box of denominators inwards to integers; None if it is empty then.
-
-    A box of a quotient stays as it is.
-    """
+    """Round the ends of a box of denominators inwards to integers; None if it is empty then."""
     if box.quotient:
         return box
     straight = 1 if box.outlines else len(box.low)

@@ -86,7 +86,6 @@ class Refining:
                 run.statistics.update({**vars(self._total), "seconds": dict(self._total.seconds), "rounds": rounds})
 
     def _close(self, engine: Driver) -> None:
-        """Close the gap, until a set misses floors or nothing is left."""
         run, value = self._run, self._value()
         while self._upper is None or value < self._upper:
             if not self._undone:
@@ -142,11 +141,7 @@ def limits_left(run: Run, gap: float | None = None) -> Limits:
 
 
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
-    """Search an instance of best similarities by `search`, which is given truncated ones.
-
-    `run`: of the whole problem; limits of value and gap are its own, for they mean nothing for a truncated instance.
-    `facility`: its instance. `search`: finds one optimum of a run's problem and proves it.
-    """
+    """Search an instance of best similarities by `search`, which is given truncated ones."""
     kept, rounds = facility.first_kept(), 0
     while True:
         rounds += 1
@@ -187,8 +182,6 @@ def all_by_levels(
 
     A set is worth no less on a truncated instance, so the family of that instance holds all optima; if each of its sets
     reaches all floors, it holds no others.
-
-    `enumerate_`: returns the family of a problem, as a strategy's `enumerate` does.
     """
     began, kept, nodes, rounds = clock(), facility.first_kept(every=True), 0, 0
     while True:

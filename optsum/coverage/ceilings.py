@@ -156,10 +156,7 @@ class CappedUnion(Ceiling):
         return replace(super().times(factor), groups=tuple(groups))
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
-        """Return its bounds if covered positions of each group have these shares of a whole, and copies the rest.
-
-        `ceiling`: of an instance whose totals are `whole` times as large.
-        """
+        """Return its bounds if covered positions of each group have these shares of a whole, and copies the rest."""
         number = np.cumsum(self.bits.any(axis=0)) - 1  # of each covered position's feature
         mass = np.zeros(len(self.covered), np.int64)
         weights = np.full(self.last - self.first, whole, np.int64)
@@ -291,7 +288,6 @@ class TextSubsequence(Ceiling):
         return _made(worth, upper, entries, hits + 2, np.array([hits]))
 
     def _path(self) -> CeilingPart:
-        """Return the path through the grid, in which units without a hit have no layer."""
         units, wide = self.own.nonzero()[0], len(self.reference) + 1
         layers = len(units)
         passing = layers * wide + (layers + 1) * (wide - 1)

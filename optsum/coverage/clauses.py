@@ -16,6 +16,7 @@ import numpy as np
 
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
+from optsum.system.clock import NEVER
 
 Bits: TypeAlias = int  # A set of units as one integer: bit u is unit u.
 
@@ -57,11 +58,7 @@ def contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
     return any(small & candidate == small for small in known)
 
 
-def _nothing() -> None:
-    """Let work go on."""
-
-
-def canonical(clauses: Iterable[Iterable[Bits]], check: Callable[[], object] = _nothing) -> Clauses:
+def canonical(clauses: Iterable[Iterable[Bits]], check: Callable[[], object] = NEVER.check) -> Clauses:
     """Return the same clauses without alternatives that contain another of theirs, in a fixed order.
 
     Here and below `check` is called every few milliseconds; what it raises ends the work.
@@ -88,7 +85,7 @@ def is_cover(instance: Coverage) -> bool:
     )
 
 
-def clauses_of(instance: Coverage, check: Callable[[], object] = _nothing) -> Clauses:
+def clauses_of(instance: Coverage, check: Callable[[], object] = NEVER.check) -> Clauses:
     """Return the clause of each feature that asks for a copy, in the order of the features.
 
     Examples
@@ -117,7 +114,7 @@ def clauses_of(instance: Coverage, check: Callable[[], object] = _nothing) -> Cl
 
 
 def interchangeable(
-    clauses: Clauses, lengths: Sequence[int], *, every: bool = False, check: Callable[[], object] = _nothing
+    clauses: Clauses, lengths: Sequence[int], *, every: bool = False, check: Callable[[], object] = NEVER.check
 ) -> tuple[Clauses, dict[int, list[int]]]:
     """Leave out units that others can stand for: sentences that say the same.
 

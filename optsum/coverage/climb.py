@@ -103,10 +103,7 @@ class Climber:
 def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber, Climber] | None:
     """Return a climb by gain per length, and one to the best move by value; None if 64 bits cannot hold the instance.
 
-    Raises
-    ------
-    Stopped
-        If the deadline comes before the moves are there.
+    `Stopped` is raised if the deadline comes before the moves are there.
     """
     arrays = arrays_of(instance)
     if arrays is None:

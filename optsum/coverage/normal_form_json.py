@@ -19,10 +19,7 @@ FORMAT: Final = "optsum coverage 1"
 
 
 def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = None) -> str:
-    """Return an instance as one JSON object.
-
-    `about`: more to stand beside it: the topic's id, what its units are called.
-    """
+    """Return an instance as one JSON object."""
     data: dict[str, Any] = {"format": FORMAT, **(about or {})}
     for field in fields(Coverage):
         value = getattr(instance, field.name)

@@ -16,10 +16,7 @@ _BEYOND: Final = 2**31 - 1  # Unit of the two ends: after every other.
 
 
 class Ordered(DiagramNodes):
-    """Diagrams in ascending order of the units.
-
-    `max_nodes`: beyond it an operation is refused, so that memory stays bounded.
-    """
+    """Diagrams in ascending order of the units."""
 
     def __init__(self, max_nodes: int) -> None:
         super().__init__(_BEYOND)

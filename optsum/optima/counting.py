@@ -19,8 +19,6 @@ _FEW: Final = 10
 def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> int:
     """Count the non-empty sets of units whose total length lies within the limits.
 
-    `lengths`: lengths of the units, >= 0. The result: exact, of any size; the empty set is not counted.
-
     Examples
     --------
     >>> count_feasible([2, 3, 4], 0, 5)
@@ -37,8 +35,6 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
     g(c) + g(c - l). All g(c) lie side by side in one long integer, in fields wide enough for any count, so that a
     unit is one shift and one addition. What can be chosen of a tree is nothing, or its root with a choice from each
     subtree, and choices of two subtrees go together by multiplying their integers.
-
-    `lengths`: lengths of the units, >= 0. `parents`: one number a unit, -1 for none.
 
     Examples
     --------
@@ -155,9 +151,6 @@ def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low:
 
     Units are decided one after the other, those of `kept` first: one of `kept` stays, and one of `others` stays out,
     wherever the units that follow can still reach the window.
-
-    `kept`, `others`: units, in the order in which they are decided. The result: none if no selection of these units
-    fits, or the table would be too large (units times `high`).
     """
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))

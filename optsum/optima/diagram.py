@@ -174,10 +174,7 @@ class Diagram:
         return tuple(sorted(chosen))
 
     def sizes(self, marked: Collection[int]) -> dict[tuple[int, int], int]:
-        """Count the sets by their size and by how many of the `marked` units they hold.
-
-        The result: (size, marked units held) -> number of sets, as Python integers.
-        """
+        """Count the sets by their size and by how many of the `marked` units they hold."""
         marks = frozenset(marked)
         longest = [0] * len(self.nodes)
         last_use = list(range(len(self.nodes)))

@@ -58,11 +58,6 @@ def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) ->
 
     `k`: all sets where there are no more. `first`: the first set, one of the family; by default the first of the
     diagram.
-
-    Notes
-    -----
-    Takes (nodes) steps for each set, at most k times as many where the best one is chosen already, or (sets) where all
-    sets are wanted. Of equally good sets it is the one that comes first in the diagram.
     """
     if k < 1 or diagram.root == EMPTY_FAMILY:
         return []
@@ -77,7 +72,6 @@ def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) ->
 
 
 def _all_of(sets: list[tuple[int, ...]], first: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return all the sets of a family, each as far as can be from all before it together."""
     holds = np.zeros((len(sets), 1 + max(map(max, filter(None, sets)), default=0)), np.float32)
     for row, units in zip(holds, sets, strict=True):
         row[list(units)] = 1

@@ -93,10 +93,7 @@ def _plainly(instance: Coverage, chosen: tuple[int, ...]) -> bool:
 
 
 def irredundant_share(instance: Coverage, diagram: Diagram, seed: int = 0) -> Share:
-    """Return the share of a family's sets that are irredundant: exact up to `LISTED` sets, otherwise an estimate.
-
-    `diagram`: feasible sets, one at least. `seed`: of the sample.
-    """
+    """Return the share of a family's sets that are irredundant: exact up to `LISTED` sets, otherwise an estimate."""
     if diagram.count <= LISTED:
         return Share(float(is_irredundant(instance, list(diagram)).mean()), 0.0)
     marked = is_irredundant(instance, drawn(diagram, DRAWS, seed))

@@ -30,7 +30,6 @@ class Nearness:
     key: Fraction | None = None  # The threshold itself, as values are compared; an option cannot say it.
 
     def __post_init__(self) -> None:
-        """Refuse a threshold that is missing, or given twice."""
         given = [name for name in ("within", "at_least", "steps", "values", "key") if getattr(self, name) is not None]
         if len(given) != 1:
             raise OptionError(
@@ -69,7 +68,6 @@ class Nearness:
         return self.at_least is not None or self.key is not None
 
     def __str__(self) -> str:
-        """Name the threshold in a few words."""
         if self.within is not None:
             return f"within {_shown(100 * self.within)}%"
         if self.known:

@@ -63,11 +63,7 @@ def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Esti
 
 
 def overlaps(diagram: Diagram, *, max_bytes: int = MAX_BYTES, listed: int = LISTED) -> dict[tuple[int, int], int]:
-    """Count all ordered pairs of sets (A, B), A = B included, by (units in both, units in either).
-
-    `max_bytes`: memory that the tables may take, as far as it can be counted. `listed`: so many sets are compared one
-    by one, whatever the memory.
-    """
+    """Count all ordered pairs of sets (A, B), A = B included, by (units in both, units in either)."""
     if diagram.count <= listed:
         return _one_by_one(list(diagram))
     with deep_recursion():

@@ -122,10 +122,7 @@ def _words(sentence: Sentence) -> list[Sentence]:
 def _model(
     words: Mapping[Word, int], gains: Mapping[Gram, Sequence[int]], size: int, max_words: int
 ) -> LinearModel | None:
-    """Return the linear program of what any text could cover; None if no word brings anything.
-
-    `gains`: for each n-gram what its first, second, ... copy gains; never growing. `max_words`: at least 1.
-    """
+    """Return the linear program of what any text could cover; None if no word brings anything."""
     grams: Callable[[Word], Iterable[Gram]] = iter if size == 1 else pairwise
     inside = {word: Counter(gram for gram in grams(word) if gram in gains) for word in words}
     ends, begins = {word[-1] for word in words}, {word[0] for word in words}

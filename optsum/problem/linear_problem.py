@@ -109,7 +109,6 @@ class LinearProblem(Problem):
 
     @cached_property
     def _sides(self) -> tuple[Any, Any]:
-        """The sides of rows, in integers; where one is open, a number that no row adds up to."""
         program = self.program
         beyond = _OPEN if self._dtype is np.int64 else _OPEN**2 * (program.columns + 1)
         low, high = (
@@ -233,7 +232,6 @@ class LinearProblem(Problem):
         return violation, values
 
     def _chosen(self, selection: Iterable[int]) -> Any:
-        """Return the values of the columns where these units are chosen, and the others are 0."""
         values: Any = np.zeros(self.program.columns, self._dtype)
         values[list(selection)] = 1
         return values
@@ -298,13 +296,7 @@ class LinearProblem(Problem):
         return violation, np.where(costs > 0 if self.sense is Sense.MAXIMIZE else costs < 0, last, first)
 
     def _others(self, selection: Selection) -> IntArray | None:
-        """Return the best values of the columns that are no units; None if there are none that keep the rows.
-
-        Raises
-        ------
-        Stopped
-            Where the search comes to its limit before.
-        """
+        """Return the best values of the columns that are no units; None if there are none that keep the rows."""
         held = of_search.get()
         # What a solver held at the limit is evaluated after it.
         deadline = Deadline(_LATE_S) if held.passed else held.later(_LATE_S)
@@ -326,7 +318,6 @@ class LinearProblem(Problem):
         return others
 
     def _with_units(self, selection: Selection) -> Any:
-        """Return HiGHS with the program, in which these units are chosen and no others."""
         program, highs = self.program, new_highs()
         highs.setOptionValue("output_flag", False)
         highs.setOptionValue("mip_rel_gap", 0.0)
@@ -342,10 +333,7 @@ class LinearProblem(Problem):
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
 
     def bound(self, chosen: Selection, open: Selection) -> Key | None:  # noqa: A002 - the word for it
-        """Return the bound of the relaxation with some units decided, proven in integers; None if no row allows them.
-
-        HiGHS goes from the basis of the last call to that of this one.
-        """
+        """Return the bound of the relaxation with some units decided, proven in integers; None if none is feasible."""
         model, upper, lower = self.linear_model, self.program.upper.copy(), np.zeros(self.program.columns, np.int64)
         upper[: self.size] = 0
         lower[list(chosen)] = upper[[*chosen, *open]] = 1
@@ -466,7 +454,6 @@ class _Column(NamedTuple):
 
     @property
     def binary(self) -> bool:
-        """Whether it is 0 or 1, fixed or not."""
         return self.integral and self.low in {0, 1} and self.high in {0, 1} and self.low <= self.high
 
 
@@ -566,7 +553,6 @@ def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _
         return all(number is None or is_whole(number / row.terms[at]) for number in (*row.terms.values(), *row[2:]))
 
     def rises(row: _Row, at: int) -> bool:
-        """Whether a row allows a column to be larger."""
         return (row.high is None or row.terms[at] < 0) and (row.low is None or row.terms[at] > 0)
 
     sign = 1 if sense is Sense.MAXIMIZE else -1
@@ -611,7 +597,6 @@ def _closed(columns: Sequence[_Column], rows: Sequence[_Row]) -> list[_Column]:
 
 
 def _bounds(columns: Sequence[_Column]) -> tuple[list[int], list[int]]:
-    """Return where columns begin, and how far they go from there."""
     low, upper = [], []
     for column in columns:
         if not column.integral:

@@ -96,7 +96,6 @@ class Sides:
     requires: tuple[tuple[int, int], ...] | Pairs = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
-        """Take whole numbers exactly, and refuse others."""
         for name in ("max_sentences", "max_characters", "per_document"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, whole(value, name, least=0))

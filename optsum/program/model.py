@@ -52,7 +52,6 @@ class LinearModel:
     row_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Take whole numbers exactly, and refuse arrays that contradict one another."""
         least = {"upper": 0, "row_start": 0, "row_column": 0}
         for name in ("objective", "upper", "row_start", "row_column", "row_value"):
             array = whole_array(getattr(self, name), f"Entry {{}} of {name}", least=least.get(name, -LARGEST))
@@ -290,7 +289,6 @@ def _check_linear(instance: Coverage, ratio: Fraction | None) -> None:
 
 
 def _add_conditions(rows: LinearRows, instance: Coverage) -> None:
-    """Add what units ask of each other: no child without its parent, and the side constraints."""
     children = np.flatnonzero(instance.parents >= 0) if len(instance.parents) else np.zeros(0, np.int64)
     if len(children):
         block = np.arange(len(children))

@@ -56,9 +56,6 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
 
     Newton's method on the relaxation finds the multiplier; the last relaxation's duals prove it
     (`optsum.program.dual_bound.dual_bound`), whatever floating point did before.
-
-    `instance`: with `Coverage.single_ratio`. `start`: the bound need not be smaller; the ratio of a good selection
-    saves rounds. `deadline`: when it comes, the bound of the last round stands.
     """
     top, bottom = instance.constants.tolist()
     guess = Fraction(top, bottom) if bottom > 0 else Fraction(0)  # the empty selection, which may be the best
@@ -91,10 +88,7 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
 
 
 def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
-    """Return a bound of the key of every selection, whatever ratios make the value.
-
-    `instance`: to be maximized. `deadline`: what is not done by then is replaced by something weaker.
-    """
+    """Return a bound of the key of every selection, whatever ratios make the value."""
     weights = [Fraction(weight) for weight in instance.weights]
     if instance.combination.alone:
         start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
@@ -167,7 +161,6 @@ def _tangent_bound(
     known: Fraction,
     deadline: Deadline,
 ) -> Fraction:
-    """Return a bound of the tangent at an anchor, in a window or everywhere."""
     wish = anchored(instance, Fraction(1), [float(ratio) for ratio in anchor])
     within = instance if window is None else restricted(instance, *window)
     box = box_of(instance, wish) if window is None else window_box(instance, *window)
@@ -274,10 +267,7 @@ def _largest_share(instance: Coverage, h: int) -> Fraction | None:
 def _sum_bound(
     instance: Coverage, weights: Sequence[Fraction], alone: Sequence[Fraction], deadline: Deadline
 ) -> Fraction:
-    """Return a bound of the weighted sum of the ratios; no better than `alone` where a denominator may be 0.
-
-    Of the boxes the one with the largest bound is split, as long as that may help and there are not too many.
-    """
+    """Return a bound of the weighted sum of the ratios; no better than `alone` where a denominator may be 0."""
     if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
         return weighted_sum(weights, alone)
     most = reaches(instance)[0::2]

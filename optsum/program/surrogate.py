@@ -54,10 +54,7 @@ class Outline:
 
 
 def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ...]:
-    """Return, for each coordinate but the first, the lower and the upper curve over the first of what selections have.
-
-    `added` (coordinates, units): what each unit adds, of the first a positive number.
-    """
+    """Return, for each coordinate but the first, lower and upper curve over the first of what selections have."""
     first, *others = added
     ways = [(other, np.argsort(other / first, kind="stable")) for other in others]
 
@@ -344,10 +341,7 @@ def _plane(box: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
 
 
 def excess(box: DenominatorBox, wish: Weighted, check: Callable[[], object] | None = None) -> float:
-    """Return how much more than in the middle the programs make of typical numerators, as a share.
-
-    `check` is called at each corner, as there may be any number of them; what it raises ends this.
-    """
+    """Return how much more than in the middle the programs make of typical numerators, as a share."""
     plane = [float(e) for e in _plane(box, wish)]
 
     def left(corner: Corner) -> float:
@@ -368,10 +362,7 @@ def programs(
     steepest: float = inf,
     check: Callable[[], object] | None = None,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield integers (a, b) for each corner: ``a T - b D >= 0`` at one of them for whatever fulfils the wish.
-
-    `largest`: about what ``a T + b D`` may become with every unit.
-    """
+    """Yield integers (a, b) for each corner: ``a T - b D >= 0`` at one of them for whatever fulfils the wish."""
     most = reaches(instance)
     plane = _plane(box, wish)
     for corner in box.corners(check):

@@ -104,7 +104,6 @@ _ARRAYS: Final = ("objective", "upper", "row_start", "row_column", "row_value", 
 
 
 def _request(model: LinearModel, settings: Mapping[str, Any], start: Selection | None, left: float) -> bytes:
-    """Return a model, options and seconds as `solvers.backends.cpsat_child` reads them: arrays in one archive."""
     file = BytesIO()
     np.savez(
         file,
@@ -127,7 +126,6 @@ class _Child:
         self._lock = Lock()
 
     def ask(self, request: bytes, deadline: Deadline) -> dict[str, Any]:
-        """Return the answer to a request."""
         last = Deadline(None if deadline.left_s == inf else deadline.left_s + GRACE_S)
         if not self._lock.acquire(timeout=min(last.left_s, TIMEOUT_MAX)):
             raise Overran("the time limit was over while another thread was using cp-sat")

@@ -302,15 +302,7 @@ class OtherSolver(PyomoBackend):
 
 
 def through_pyomo(solver: str) -> type[PyomoBackend]:
-    """Return the backend ``pyomo:SOLVER``: a declared one on the readable model, or one that nothing is declared of.
-
-    Raises
-    ------
-    OptionError
-        If no solver is named.
-    BackendError
-        For a solver that Pyomo does not know.
-    """
+    """Return the backend ``pyomo:SOLVER``: a declared one on the readable model, or one that nothing is declared of."""
     if not solver:
         raise OptionError("The backend pyomo: needs a solver's name after the colon, such as pyomo:highs.")
     for name in BACKENDS:
@@ -559,7 +551,6 @@ class Watch:
             self.alarm.silence()  # nobody knows when it begins
 
     def _begin_with(self, solver: Any, name: str, ready: Callable[[], None]) -> None:
-        """Have a method of a solver begin with what is left of the time."""
         method = getattr(solver, name)
 
         def begun(*given: Any) -> Any:
@@ -790,10 +781,7 @@ class _OneThread(TextIOBase):
 
 @contextmanager
 def hushed() -> Iterator[StringIO]:
-    """Keep what solvers, their modules and Pyomo print out of the rows, and at hand for an error's sentence.
-
-    It is for the thread whose `Turn` it is.
-    """
+    """Keep what solvers, their modules and Pyomo print out of the rows, and at hand for an error's sentence."""
     noise = StringIO()
     out, err = _OneThread(noise, sys.stdout), _OneThread(noise, sys.stderr)
     logger = logging.getLogger("pyomo")
@@ -827,10 +815,6 @@ def make_stoppable(solver: Any, optimize: Callable[..., object], interrupt: Call
     """Have a solver of Pyomo's newer interface search in a thread of its own.
 
     In Python's main thread it would keep every handler of a signal waiting until it has ended.
-
-    `solver`: Pyomo's solver object, which makes the native model in `_create_solver_model`. `optimize`: searches, given
-    the native model and what Pyomo gives; it releases Python's lock. `interrupt`: ends the search of a native model,
-    from another thread.
     """
     create = solver._create_solver_model  # noqa: SLF001 - Pyomo has no other way to it
 

@@ -179,7 +179,6 @@ def _interrupt(model: Any) -> None:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Send what native code writes onto the standard error nowhere."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:

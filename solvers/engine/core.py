@@ -896,7 +896,6 @@ def _excludes(one: _Occurrence, other: _Occurrence) -> bool:
 
 
 def _cliques(members: list[int], joints: Sequence[_Occurrence]) -> list[list[int]]:
-    """Split joints into groups; at most one joint of each is active."""
     groups: list[list[int]] = []
     for joint in members[:_PAIRS]:
         for group in groups:
@@ -1107,7 +1106,6 @@ def _patience(program: Program, deadline: Deadline) -> Deadline:
 
 
 def _gained(program: Program, number: IntArray, joints: Sequence[_Occurrence]) -> tuple[IntArray, IntArray, IntArray]:
-    """Return item, feature and copies for all items: units by their numbers, and after them joints."""
     n = len(number)
     gives = [(n + o, feature, count) for o, joint in enumerate(joints) for feature, count in joint.gives.items()]
     extra = np.array(gives, np.int64).reshape(-1, 3)

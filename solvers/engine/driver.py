@@ -510,8 +510,6 @@ def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | Non
     """Improve the set that the core's prices give by exchanges; return it and its value.
 
     None with a least length, or where units are tied.
-
-    `most`: chosen units times units: beyond that many exchanges the set is taken as it is.
     """
     if core.low > 0 or core.tied:
         return None
@@ -527,10 +525,7 @@ def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | Non
 
 @njit(cache=True)
 def _shaken(core, ties, state, enough, rounds):
-    """Drop a quarter of a set's units by turns, and fill up again; keep what is worth more, or as much and shorter.
-
-    Ends after so many `rounds`, or with a set that is worth `enough`.
-    """
+    """Drop a quarter of a set's units by turns, and fill up again; keep what is worth more, or as much and shorter."""
     lengths = core[1]
     value, best, drawn = total_of(state == 1, core), state.copy(), np.int64(1)
     length = np.sum(lengths[state == 1])
@@ -659,10 +654,7 @@ class Subtree:
     def halves(
         self, core: Core, unit: int, shrink: float, seen: tuple[NDArray[np.float64], object] | None
     ) -> list[Subtree]:
-        """Return both halves of what is left of it, a core: without a unit, and, unless that is too long, with it.
-
-        `seen` is how much of each unit of the core the relaxation has, and its basis.
-        """
+        """Return both halves of what is left of it, a core: without a unit, and, unless that is too long, with it."""
         relaxed, rank = self.relaxed, self.rank
         near, basis = (None, None) if seen is None else seen
         if shrink * core.size < relaxed.size:
@@ -893,7 +885,6 @@ class Driver(Budget):
         return None if left is None else lean(left), taken
 
     def _opened(self, now: Subtree, target: int) -> Core:
-        """Return the core of a subtree, with prices of its own, or with some that show it to miss a target."""
         core, state = now.relaxed, now.state[now.relaxed.ids]
         enough = float(target - core.base) - _CLEAR / core.scale
         with self.phase("relaxation"):
@@ -908,10 +899,7 @@ class Driver(Budget):
     def _halves(
         self, now: Subtree, core: Core, unit: int, *, root: bool, every: bool = False, brief: bool = False
     ) -> list[Subtree]:
-        """Return both halves of what is left of a subtree, parted at `unit` where `every` set is sought.
-
-        Otherwise the relaxation says where, if one was solved.
-        """
+        """Return both halves of what is left of a subtree, parted at `unit` where `every` set is sought."""
         sessions = POOL.sessions
         session = sessions[now.rank] if now.rank < len(sessions) and sessions[now.rank].owner is now.relaxed else None
         values = None if session is None else session.values()
@@ -955,10 +943,7 @@ class Driver(Budget):
         self.check(self.store.used * _NODE_BYTES)
 
     def _session(self, core: Core, rank: int, near: NDArray[np.float64] | None = None) -> Session | None:
-        """Relaxation number `rank`, with the model of a core; None if the core has no use for prices.
-
-        A model that is loaded begins near the shares of units in `near`, if given.
-        """
+        """Relaxation number `rank`, with the model of a core; None if the core has no use for prices."""
         sessions = POOL.sessions
         if rank < len(sessions) and sessions[rank].owner is core:
             return sessions[rank]

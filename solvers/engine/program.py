@@ -108,10 +108,7 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
 
 
 def with_feature(program: Program, units: IntArray, copies: IntArray, table: IntArray) -> Program:
-    """Return a program with one more feature.
-
-    `units`, `copies` (holders,): units that have copies of it, ascending, and how many.
-    """
+    """Return a program with one more feature."""
     shift = np.zeros(program.size + 1, np.int64)
     shift[units + 1] = 1
     at = program.unit_start[units + 1]

@@ -229,7 +229,6 @@ class Session:
         return True
 
     def _run_in_thread(self, deadline: Deadline) -> bool:
-        """Run where Ctrl-C is heard; return whether HiGHS ended."""
         ended, self._timed = False, True
         try:
             ended = run(self._highs, deadline)
@@ -452,7 +451,6 @@ def _add_rows(core: Core, model: LinearRows, span_column: int) -> int:
 
 
 def _most(core: Core) -> IntArray:
-    """Return the largest prices of rows that make sense: what a member gains at most."""
     slope = first_gains(core.table_start, core.table)
     gain = np.zeros(len(core.mass), np.int64)
     np.add.at(gain, np.repeat(np.arange(len(gain)), widths(core.start)), slope[core.feature] * core.count)

@@ -95,10 +95,7 @@ def place_of(memo_key, memo_node, a, b):
 
 @njit(cache=True, inline="always")
 def recalled(memo_key, memo_node, keys, x, d, filled, opened, gain):
-    """Write the memo's key of frame x, which is to decide place d, and return what `place_of` says of it.
-
-    The key is of the place, of what can be filled and, unless the frame is open, of gain and state.
-    """
+    """Write the memo's key of frame x, which is to decide place d, and return what `place_of` says of it."""
     a = np.uint64(d) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(filled)
     if opened:
         a = mix(a ^ np.uint64(0x5555555555555555))
@@ -587,10 +584,7 @@ def _reindex(nodes, used, node_slots):
 
 
 class NodeStore:
-    """Nodes (unit, without, with); numbers 0 and 1 are the two ends.
-
-    `nodes`: (capacity, 3) int32. `slots`: (2 * capacity,) int32. `counters` (1,) int64: the number of nodes in use.
-    """
+    """Nodes (unit, without, with); numbers 0 and 1 are the two ends."""
 
     def __init__(self) -> None:
         self.nodes = np.empty((_START, 3), np.int32)

@@ -179,7 +179,6 @@ def halves_of(instance: Coverage) -> Halves | None:
 
 @njit(cache=True)
 def _room(words: Any, latest: Any, total: int, digit: int, width: int) -> Any:
-    """Find room for some bits; returns their word and the lowest of them. Words beyond the most are not kept."""
     word = latest[total, digit]
     if word < 0 or words[_USED, min(word, _MOST_WORDS)] + width > _WORD_BITS:
         word = words[_USED, _NUMBER]
@@ -549,7 +548,6 @@ def _take(row: Any, path: Any, depth: int, mask: int) -> None:
 
 @njit(cache=True)
 def _note(scalars: Any, listed: Any, found: Any, block: Any, place: int, path: Any, mask: int) -> None:
-    """Note a candidate and its totals, for exact fractions to decide."""
     row = scalars[LISTED]
     _take(listed[row], path, scalars[_DEPTH], mask)
     for total in range(len(block)):
@@ -560,7 +558,6 @@ def _note(scalars: Any, listed: Any, found: Any, block: Any, place: int, path: A
 @njit(cache=True)
 def _meet(combination: int, weights: Any, scalars: Any, floats: Any, block: Any, place: int, best: Any, listed: Any,
           path: Any, mask: int) -> None:  # fmt: skip
-    """Hold a selection that may be best, in column `place` of the block, against the best one."""
     top, bottom = pair_at(combination, weights, block, place)
     ahead = top * scalars[_BOTTOM] - scalars[_TOP] * bottom
     if scalars[_HELD] == 0 or ahead > 0:

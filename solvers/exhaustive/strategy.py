@@ -516,7 +516,6 @@ class _Near:
         return self._sense.better(self._least(), bound) and not self._sense.better(bound, self._best[0])
 
     def keep(self, selection: Selection, key: Fraction) -> bool:
-        """Keep a selection while it may be near; return whether there is room."""
         self._kept.append((key, selection))
         if key not in self._best:
             self._best = sorted([*self._best, key], reverse=self._sense.better(1, 0))[: self._nearness.values or 1]

@@ -90,10 +90,7 @@ def _minimal(touched: list[Bits], others: list[Bits]) -> Clause:
 
 
 def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:
-    """Apply the rules until none does anything.
-
-    `clauses`: each with an alternative at least. `clauses`: what remains, without them, in canonical order.
-    """
+    """Apply the rules until none does anything."""
     left = [tuple(clause) for clause in clauses]
     forced = 0
     while shared := support([(reduce(and_, clause),) for clause in left]):
@@ -177,7 +174,6 @@ class Families(DiagramNodes):
         return self._rebuilt(family, EMPTY_SET, node)
 
     def _rebuilt(self, family: int, end: int, node: Callable[[int, int, int], int]) -> int:
-        """Make the nodes of a family anew, with another one in the place of the empty set."""
         reached, stack = {family}, [family]
         while stack:
             for branch in self.rows[stack.pop()][1:]:
@@ -331,9 +327,6 @@ def minimum_covers(
 ) -> Optima:
     """Find all minimum covers, or one.
 
-    `instance`: a cover (`optsum.coverage.clauses.is_cover`). `every`: all of them; otherwise one. `on_node`: called
-    before each state; what it raises ends the search. `on_bound`: called with each better lower bound of the minimum.
-
     Examples
     --------
     >>> from optsum.coverage.instance import Sense, Joint
@@ -355,11 +348,7 @@ def minimum_covers(
 
 
 class CoverSearch:
-    """One search; see the module's text.
-
-    `every`, `on_node`: what is called at a node has to end the search when the deadline has passed. `deadline`: bounds
-    become weaker from then on.
-    """
+    """One search; see the module's text."""
 
     def __init__(
         self,
@@ -442,7 +431,6 @@ class CoverSearch:
         return shares
 
     def _part(self, group: Clauses, allowed: int) -> tuple[int, int]:
-        """Do the same as `_within` for clauses that are reduced and hang together by common units."""
         if group in self._solved:
             length, family = self._solved[group]
             return length, family if length <= allowed else EMPTY_FAMILY
@@ -584,10 +572,7 @@ def enumerate_covers(
 
 
 def quick_cover(clauses: Clauses, lengths: list[int], check: Callable[[], object]) -> Bits:
-    """Return a good cover at once: always the clause and alternative that add least, then what is not needed goes.
-
-    `clauses`: each with an alternative at least. `check`: called every few milliseconds; what it raises ends the work.
-    """
+    """Return a good cover at once: always the clause and alternative that add least, then what is not needed goes."""
     alternatives = [(index, alternative) for index, clause in enumerate(clauses) for alternative in clause]
     holders: dict[int, list[int]] = {}
     for entry, (_, alternative) in enumerate(alternatives):

@@ -117,11 +117,7 @@ def solve_ratio(
     every: bool,
     start: Selection | None = None,
 ) -> Optima:
-    """Find one optimum, or all, of an instance of one ratio.
-
-    `limits`: of time, nodes and memory, together for all programs. `deadline`: instead of the time limit. `start`: a
-    feasible set, which is known to be good; otherwise that of a greedy search.
-    """
+    """Find one optimum, or all, of an instance of one ratio."""
     budget = Budget(limits, deadline)
     best = Incumbent(instance)
     best.see_first(start, budget.deadline)
@@ -190,7 +186,6 @@ def _feeds(instance: Coverage, total: int) -> NDArray[np.bool_]:
 
 
 def _adds(instance: Coverage, total: int) -> IntArray:
-    """Return the certain gain of each unit in an empty total: its mass, or 1 for its features."""
     feeds = _feeds(instance, total)
     found: IntArray = instance.mass[total].copy()
     unit = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))

@@ -289,8 +289,6 @@ class ByLength:
     What is worked out for one length serves those below it: the reduced instance, the relaxation, the prices of all
     lengths before, each of which bounds every length, and all good sets that were seen. Once a value is proven, the
     least length at which it is reached is found by halving: above it the value is the same.
-
-    `program`: of occurrences of single units, without a minimum length.
     """
 
     def __init__(
@@ -380,7 +378,6 @@ class ByLength:
         self._upper[: length + 1] = np.minimum(self._upper[: length + 1], bound)
 
     def _shorten(self, value: int, length: int) -> None:
-        """Find a selection that reaches a value, at the least length that allows it, by bisection."""
         relaxed = False
         while True:
             places = self._lengths[self._lengths <= length]

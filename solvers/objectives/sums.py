@@ -237,7 +237,6 @@ class SumSearch:
         return self.best.key if self._threshold is None else self._threshold
 
     def _cut(self, ratios: Sequence[int]) -> Weighted:
-        """Return the inequality that every selection of the wanted value fulfils."""
         instance, totals = self.instance, self.best.totals
         if self._all_needed:
             if self._anchor is None:
@@ -271,10 +270,7 @@ class SumSearch:
         return guarded(program_of(instance, weights), instance, [2 * h + 1 for h in cut.ratios], penalty)
 
     def _climb(self) -> None:
-        """Improve the incumbent by the programs that are exact at its own denominators, as long as that helps.
-
-        First by the set that their prices give, after exchanges, which takes no search; then by searches.
-        """
+        """Improve the incumbent by the programs that are exact at its own denominators, as long as that helps."""
         while True:
             ratios = [h for h in range(self.instance.ratios) if self.best.totals[2 * h + 1] > 0]
             cut = self._cut(ratios)
@@ -355,7 +351,6 @@ class SumSearch:
 
     @contextmanager
     def _reached(self, program: Program) -> Iterator[tuple[Driver, int] | None]:
-        """Give an engine for a program and its target; None if it shows at once that nothing reaches it."""
         with engine_for(program, self.budget) as engine:
             target = engine.aim(0 if self.every else 1) if engine.feasible else 0
             yield (engine, target) if engine.feasible and engine.upper >= target else None
@@ -556,12 +551,7 @@ def solve_sum(
     few: int = _FEW,
     start: Selection | None = None,
 ) -> Optima:
-    """Find one optimum, or all, of an instance whose value is a mean of several ratios.
-
-    Parameters are those of `ratio.solve_ratio`, and so are the errors; `few` feasible selections or less are evaluated
-    one and all. If there are more candidates than can be
-    evaluated, the reason is ``memory_limit``.
-    """
+    """Find one optimum, or all, of an instance whose value is a mean of several ratios."""
     budget = Budget(limits, deadline)
     search = _search_of(instance)(instance, budget, every=every, few=few)
     proven, reason, bound = False, None, None
@@ -580,10 +570,7 @@ def solve_sum(
 def reaching_sum(
     instance: Coverage, threshold: Fraction, best: Selection, budget: Budget
 ) -> tuple[Diagram, Termination | None]:
-    """Return all sets that are worth a threshold above 0, or some of them and the limit that was reached.
-
-    `best`: a selection of the best value. `budget`: the limits of the run, which count this.
-    """
+    """Return all sets that are worth a threshold above 0, or some of them and the limit that was reached."""
     search, reason = _search_of(instance)(instance, budget, every=True, threshold=threshold), None
     try:
         search.run(best)
@@ -606,9 +593,6 @@ def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
 
     Covered positions bound the hits of a token, and so do its copies, and any mean of both. The best weights of these
     means are the multipliers of the relaxation's two rows at a good selection; any others are valid.
-
-    All totals are `_WHOLE` times as large. An instance without ceilings is returned as it is, and so is one that has a
-    table of its own (`whole_text`).
     """
     if not any(ceiling.parts for ceiling in instance.ceilings) or is_whole_text(instance):
         return instance
@@ -631,7 +615,6 @@ def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
 
 
 def _shares(instance: Coverage, deadline: Deadline) -> list[int]:
-    """Return the weight of what is covered for each group of each ceiling."""
     if not affordable(instance, deadline):
         return [_WHOLE] * sum(ceiling.parts for ceiling in instance.ceilings)
     columns = CeilingColumns(instance, relaxed=True)

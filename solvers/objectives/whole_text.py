@@ -62,10 +62,7 @@ def is_whole_text(instance: Coverage) -> bool:
 def solve_whole_text(
     instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
 ) -> Optima:
-    """Find one optimum, or all, of an instance that `is_whole_text` holds for.
-
-    Parameters are those of `ratio.solve_ratio`; the table has no nodes to limit.
-    """
+    """Find one optimum, or all, of an instance that `is_whole_text` holds for."""
     best = Incumbent(instance)
     best.see_first(start, deadline)
     table = LengthTable(instance)
@@ -250,7 +247,6 @@ def _gains_of(ceilings: Any, unit: int, gains: Any) -> None:
 
 @njit(cache=True)
 def _add_unit(table: Any, unit: int, length: int, worth: int, cost: int, gains: Any) -> None:
-    """Write the table from a unit on, that from the next one being there."""
     wide, most = table.shape[1], table.shape[2]
     below, here = table[unit + 1], table[unit]
     best = np.full(most, np.int32(-(2**31)))  # with the unit, of what is left of the reference from a place on

@@ -207,7 +207,7 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
             shown[place] = any(held[min(place, other) : max(place, other)])
         elif place > last or place < first:  # the final mark, or a bullet
             shown[place] = True
-        elif _joins(parse, place):
+        elif words[place - 1].end == word.start and word.end == words[place + 1].start:
             shown[place] = held[place - 1] and held[place + 1]
         else:
             beside = any(held[other] or is_punctuation(words[other]) for other in (place - 1, place + 1))
@@ -216,11 +216,6 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
             shown[place] = beside and belongs and not _parts_clause(parse, held, place)
     _tidy(parse, shown, first, last)
     return shown
-
-
-def _joins(parse: Parse, place: int) -> bool:
-    before, mark, after = parse.tokens[place - 1 : place + 2]
-    return before.end == mark.start and mark.end == after.start
 
 
 def _governor(parse: Parse, place: int) -> int:
@@ -334,7 +329,7 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
     ]
     pieces: list[str] = []
     first = next((place for place in range(len(words)) if not marks[place]), 0)
-    begun = False
+    begun, begins_with_capital = False, next((letter.isupper() for letter in parse.text if letter.isalpha()), False)
     for index, place in enumerate(shown):
         form = parse.text[words[place].start : words[place].end]
         if index:
@@ -349,7 +344,7 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
                 form = _article(form, parse.text[words[after].start : words[after].end])
         if not marks[place] and not begun:
             begun = True
-            if place != first and _begins_with_capital(parse.text) and form.islower():
+            if place != first and begins_with_capital and form.islower():
                 form = form[0].upper() + form[1:]
         pieces.append(form)
     text = "".join(pieces).strip()
@@ -374,10 +369,6 @@ def _ended(text: str, parse: Parse, shown: Sequence[int]) -> str:
     if gone and not is_punctuation(last) and last.form[-1:] in {".", "?", "!"} and text[-1:].isalnum():
         return text + last.form[-1]
     return text
-
-
-def _begins_with_capital(text: str) -> bool:
-    return next((letter.isupper() for letter in text if letter.isalpha()), False)
 
 
 def _article(form: str, following: str) -> str:

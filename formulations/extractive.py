@@ -193,8 +193,10 @@ def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
         or sentence in joining
         or not all(map(frozenset.isdisjoint, counted.wanted, counters))
     ]
+    place = {sentence: unit for unit, sentence in enumerate(kept)}
+    joined = [(place[i], place[j], key) for i, j, key in seams]
     components = [
-        _component(counted, part, [of[one] for one in kept], [texts[one] for one in kept], _renumbered(seams, kept))
+        _component(counted, part, [of[one] for one in kept], [texts[one] for one in kept], joined)
         for part, of in enumerate(found)
     ]
     lengths = [sentences[one][1] for one in kept]
@@ -264,8 +266,3 @@ def _between(empty: Sequence[int], i: int, j: int) -> Sequence[int]:
     without = set(empty[bisect(empty, i) : bisect(empty, j)])
     inner = range(i + 1, j)
     return tuple(unit for unit in inner if unit not in without) if without else inner
-
-
-def _renumbered(seams: Sequence[tuple[int, int, Gram]], kept: Sequence[int]) -> list[tuple[int, int, Gram]]:
-    place = {sentence: unit for unit, sentence in enumerate(kept)}
-    return [(place[i], place[j], key) for i, j, key in seams]

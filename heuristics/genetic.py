@@ -167,7 +167,11 @@ class Genetic(Strategy):
         def select(_: object, count: int) -> Any:
             nonlocal generations, idle
             with _exchanged(dice):
-                idle = 0 if self._show(run, best[0]) else idle + 1
+                selection = tuple(unit for unit, bit in enumerate(best[0]) if bit)
+                if better := selection != run.selection:
+                    run.see(selection)
+                    better = selection == run.selection
+                idle = 0 if better else idle + 1
                 if idle == _EASY:
                     raise_cheap_bound(run)
                 run.statistics["generations"] = generations
@@ -186,14 +190,6 @@ class Genetic(Strategy):
         alive = [Individual(bits) for bits in rows.tolist()]
         with suppress(_Ended), _exchanged(dice):
             algorithms.eaSimple(alive, box, _CROSSOVER, _MUTATION, sys.maxsize, halloffame=best, verbose=False)
-
-    @staticmethod
-    def _show(run: Run, best: Sequence[int]) -> bool:
-        selection = tuple(unit for unit, bit in enumerate(best) if bit)
-        if selection == run.selection:
-            return False
-        run.see(selection)
-        return selection == run.selection
 
     def _by_kernels(self, run: Run) -> Callable[[Any], list[_Worth]] | None:
         """Return a function that improves rows and returns their values; None if kernels cannot hold the problem."""

@@ -87,7 +87,7 @@ def prepare() -> None:
 
 @njit(cache=True)
 def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, until: int) -> bool:
-    """Go on until `vns.best` is better than before, the search ends by itself, or so many moves are evaluated in all."""
+    """Go on until `vns.best` is better than before, the search ends by itself, or so many moves are evaluated."""
     descent, control = vns.descent, vns.control
     while control[IDLE] < no_improvement:
         if control[DESCENDING] == 1:

@@ -67,7 +67,12 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
     run.check()
     evaluation = run.see(())
     yield (), evaluation
-    order, units = _order(run), tuple(range(problem.size))
+    units, worth = tuple(range(problem.size)), []
+    for unit in units:
+        run.check()
+        run.count(evaluations=1)
+        worth.append(run.evaluate((unit,)).key)
+    order = sorted(units, key=worth.__getitem__, reverse=problem.sense.better(1, 0))  # the best first; feasible or not
     root = checked_bound(problem.bound((), units))
     hold_bound(problem, root, (), units, (), evaluation)
     tree: list[tuple[Selection, int, Key | None]] = [((), 0, root)]
@@ -108,17 +113,6 @@ def _take_note(run: Run, bounds: Iterable[Key | None]) -> None:
         loosest = max(known) if run.problem.sense.better(1, 0) else min(known)
         if isinstance(loosest, Rational) or isfinite(loosest):
             run.raise_bound(Fraction(loosest))
-
-
-def _order(run: Run) -> list[int]:
-    """Return the units, those that are worth most by themselves first; feasible or not."""
-    problem = run.problem
-    worth = []
-    for unit in range(problem.size):
-        run.check()
-        run.count(evaluations=1)
-        worth.append(run.evaluate((unit,)).key)
-    return sorted(range(problem.size), key=worth.__getitem__, reverse=problem.sense.better(1, 0))
 
 
 def _tighter(problem: Problem, known: Key, bound: Key | None) -> Key | None:
@@ -530,9 +524,6 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
         node, reason = engine.all_of(max(0, lowest, engine.aim(ceil(threshold * bottom))))
         return engine.store.diagram(node), reason
 
-    def statistics() -> Mapping[str, Any]:
-        return engine.as_dict()
-
     selection, termination, key, bound = None, Termination.COMPLETED, Fraction(0), Fraction(0)
     if engine.feasible:
         selection, value, upper, termination = optimum_of(engine, lowest)
@@ -542,7 +533,7 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
             bound = key_of(upper)
     diagram = Diagram.of_sets([] if selection is None else [selection])
     complete = termination is Termination.COMPLETED
-    return _Reach(instance, Optima(diagram, key, bound, complete, termination.value), sets, statistics)
+    return _Reach(instance, Optima(diagram, key, bound, complete, termination.value), sets, engine.as_dict)
 
 
 def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:

@@ -89,23 +89,24 @@ class Refining:
         run, value = self._run, self._value()
         while self._upper is None or value < self._upper:
             if not self._undone:
-                self._next_target(value)
+                upper = self._upper if self._upper is not None else value + 1
+                step = max(1, (upper - value) // _PARTS) * _GROWTH**self._passes
+                self._target, self._passes = max(value + 1, upper - step + 1), self._passes + 1
 
             def judge(units: tuple[int, ...]) -> int | None:
                 return engine.aim(self._target) if self._reaches(units) else None
 
             self._undone = engine.rising(engine.aim(self._target), judge, self._undone)
             if self._undone:
-                self._refine()
+                more = self._facility.more_kept(self._kept, self._missed)
+                if (more == self._kept).all():
+                    claim = f"{self._target} for {sorted(self._missed)}"
+                    raise BackendError(f"branch-and-bound claims {claim}: it is no result.")
+                self._kept = self._facility.more_kept(more, run.selection or ())
                 return
             value = self._value()
             self._bounded(self._target - 1)
         run.prove()
-
-    def _next_target(self, value: int) -> None:
-        upper = self._upper if self._upper is not None else value + 1
-        step = max(1, (upper - value) // _PARTS) * _GROWTH**self._passes
-        self._target, self._passes = max(value + 1, upper - step + 1), self._passes + 1
 
     def _reaches(self, units: tuple[int, ...]) -> bool:
         """Take note of a set that is worth the target on few levels; return whether it is in truth."""
@@ -117,12 +118,6 @@ class Refining:
             self._missed = units
         self._target = max(self._target, self._value() + 1)
         return reached
-
-    def _refine(self) -> None:
-        more = self._facility.more_kept(self._kept, self._missed)
-        if (more == self._kept).all():
-            raise BackendError(f"branch-and-bound claims {self._target} for {sorted(self._missed)}: it is no result.")
-        self._kept = self._facility.more_kept(more, self._run.selection or ())
 
     def _value(self) -> int:
         found = self._run.evaluation

@@ -388,12 +388,7 @@ class CeilingArrays(NamedTuple):
 
 def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
     """Return the arrays of some ceilings, or of none, which all searches share."""
-    return _arrays(ceilings, units, totals) if ceilings else _without_ceilings()
-
-
-@cache
-def _without_ceilings() -> CeilingArrays:
-    return _arrays((), 0, 0)
+    return _arrays(ceilings, units, totals) if ceilings else _arrays_of_none((), 0, 0)
 
 
 def _arrays(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
@@ -425,7 +420,9 @@ def _arrays(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArra
         np.array([text.own for text in texts], np.int64).reshape(len(texts), units),
         np.array(start, np.int64),
         np.array(token, np.int64),
-        np.array([_words(bits, wide) for bits in rows], np.uint64).reshape(-1, wide),
+        np.array([[bits >> 64 * word & 2**64 - 1 for word in range(wide)] for bits in rows], np.uint64).reshape(
+            -1, wide
+        ),
         np.array(most, np.int64),
         np.zeros(wide, np.uint64),
         np.zeros(len(rows), np.int64),
@@ -434,11 +431,10 @@ def _arrays(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArra
     )
 
 
+_arrays_of_none = cache(_arrays)
+
+
 def _bits(numbers: Sequence[int], size: int) -> NDArray[np.uint8]:
     each = (size + 7) // 8
     packed = np.frombuffer(b"".join(number.to_bytes(each, "little") for number in numbers), np.uint8)
     return np.unpackbits(packed.reshape(len(numbers), each), axis=1, bitorder="little", count=size)
-
-
-def _words(bits: int, words: int) -> list[int]:
-    return [bits >> 64 * word & 0xFFFFFFFFFFFFFFFF for word in range(words)]

@@ -34,7 +34,9 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     chosen = set(selection)
     copies: Counter[int] = Counter()
     if isinstance(instance, Facility):  # whose arrays are of the searches
-        totals = [_most_similar(instance, chosen), int(instance.constants[1])]
+        best = [max(row, default=0) for row in instance.similar[:, list(chosen)].tolist()]
+        top = sum(weight * value for weight, value in zip(instance.importance.tolist(), best, strict=True))
+        totals = [top, int(instance.constants[1])]
         totals += [sum(row) for row in instance.own[:, list(chosen)].tolist()]
     else:
         totals = _counted(instance.plain, chosen, copies)
@@ -77,13 +79,6 @@ def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list
     for slot, gain in zip(instance.slot[features].tolist(), gains, strict=True):
         totals[slot] += gain
     return totals
-
-
-def _most_similar(instance: Facility, chosen: set[int]) -> int:
-    if not chosen:
-        return 0
-    best = [max(row) for row in instance.similar[:, list(chosen)].tolist()]
-    return sum(weight * value for weight, value in zip(instance.importance.tolist(), best, strict=True))
 
 
 def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction:

@@ -349,7 +349,10 @@ class Coverage:
         yield "a joint occurrence names a unit that does not exist", _outside(units, n)
         fed = whole_array([joint.feature for joint in joints], "The feature of joint {}")
         yield "a joint occurrence names a feature that does not exist", _outside(fed, features)
-        yield "a row names a unit that does not exist", self._rows_are_outside()
+        yield (
+            "a row names a unit that does not exist",
+            _outside(np.fromiter(chain.from_iterable(row.units for row in self.rows), np.int64), n),
+        )
         most = float(self.unit_count.sum(dtype=np.float64)) + float(copies.sum(dtype=np.float64))
         yield "the copies of all features together are beyond 2^62", most > LARGEST
         gained = np.abs(self.constants).astype(np.float64) + self.mass.sum(axis=1, dtype=np.float64)
@@ -362,9 +365,6 @@ class Coverage:
             least = np.maximum(1, self.constants[1::2] + self.mass[1::2].min(axis=1, initial=0))
             large = weights @ np.log2(np.maximum(1, tops / least)) > _FLOAT_BITS
             yield "the product of its ratios is beyond floating point: give smaller weights", bool(large)
-
-    def _rows_are_outside(self) -> bool:
-        return _outside(np.fromiter(chain.from_iterable(row.units for row in self.rows), np.int64), self.size)
 
     def _impossible_limits(self) -> Iterator[tuple[str, bool]]:
         if self.goal is Sense.MINIMIZE:

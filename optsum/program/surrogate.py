@@ -114,11 +114,8 @@ class DenominatorBox:
     def _shift(self, coordinate: int) -> float:
         if self.quotient:
             return 0.0
-        constant = float(min(c for c, p in self._held() if p == coordinate))
+        constant = float(min(c for c, p in zip(self.constants, self.part, strict=True) if p == coordinate))
         return constant / max(self.high[0], 1.0) if self.outlines and coordinate else constant
-
-    def _held(self) -> Iterator[tuple[int, int]]:
-        return zip(self.constants, self.part, strict=True)
 
     def middle(self) -> Corner:
         """Return a direction inside."""

@@ -967,7 +967,11 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     """
     if program.singletons:
         return _plain_core(program)
-    deadline = _patience(program, deadline)
+    vetoes = sum(len(joint.vetoes) for joint in program.joints)
+    if vetoes < _MANY:
+        deadline = NEVER  # it does not take long, and gives something to answer
+    elif vetoes * _VETO_S > deadline.left_s:
+        raise Stopped(Termination.TIME_LIMIT)
     order = _preorder(program.parents)
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
@@ -979,7 +983,12 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     joints = _simplified(program.joints, number, parent, idle, deadline)
 
     n, items = len(order), len(order) + len(joints)
-    item, feature, count = _gained(program, number, joints)
+    gives = [(n + o, feature, count) for o, joint in enumerate(joints) for feature, count in joint.gives.items()]
+    extra = np.array(gives, np.int64).reshape(-1, 3)
+    item = np.concatenate([number[np.repeat(np.arange(n), widths(program.unit_start))], extra[:, 0]])
+    feature, count = (
+        np.concatenate(pair) for pair in ((program.unit_feature, extra[:, 1]), (program.unit_count, extra[:, 2]))
+    )
     by_item = np.argsort(item, kind="stable")
     start = np.zeros(items + 1, np.int64)
     np.cumsum(np.bincount(item, minlength=items), out=start[1:])
@@ -1014,7 +1023,11 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
         ties=Ties(parent, need_joint, need_unit, veto_joint, veto_unit, rows),
     )
     deadline.check()
-    return reduced(whole, _fitting(whole)), divisor
+    state = np.where(whole.lengths <= whole.high, np.int8(FREE), np.int8(DROPPED))
+    for unit in np.flatnonzero(parent >= 0):
+        if state[parent[unit]] == DROPPED:
+            state[unit] = DROPPED
+    return reduced(whole, state), divisor
 
 
 def _plain_core(program: Program) -> tuple[Core, int]:
@@ -1024,7 +1037,9 @@ def _plain_core(program: Program) -> tuple[Core, int]:
     total = sum(np.abs(table[program.table_start[1:] - 1]).tolist()) + sum(np.abs(mass).tolist())
     reach = float(total) * program.size * len(table)  # beyond all prices and shares, and mostly small all the same
     if reach * _SCALE > _MAX_SCALED:
-        reach = _reach(program)
+        first = np.abs(first_gains(program.table_start, table)).astype(np.float64)
+        copies = np.minimum(program.unit_count, widths(program.table_start)[program.unit_feature] - 1)
+        reach = float(first[program.unit_feature] @ copies) + float(np.abs(mass).sum(dtype=np.float64))
     reach /= divisor
     if max(total // divisor, reach) > _MAX_VALUE:
         _refuse(str(total))
@@ -1070,12 +1085,6 @@ def _scale(reach: float) -> int:
     return scale
 
 
-def _reach(program: Program) -> float:
-    first = np.abs(first_gains(program.table_start, program.table)).astype(np.float64)
-    copies = np.minimum(program.unit_count, widths(program.table_start)[program.unit_feature] - 1)
-    return float(first[program.unit_feature] @ copies) + float(np.abs(program.mass).sum(dtype=np.float64))
-
-
 def _reach_of_ties(
     table_start: IntArray,
     table: IntArray,
@@ -1093,32 +1102,3 @@ def _reach_of_ties(
     most = np.zeros(len(rows.unit))
     np.maximum.at(most, rows.row, gains[first_joint + rows.joint])
     return float(2 * gains.sum() + 2 * most.sum() + np.abs(mass.astype(np.float64)).sum())
-
-
-def _patience(program: Program, deadline: Deadline) -> Deadline:
-    """Return the deadline to ask while the instance is made; raise `Stopped` where that is known to take longer."""
-    vetoes = sum(len(joint.vetoes) for joint in program.joints)
-    if vetoes < _MANY:
-        return NEVER  # it does not take long, and gives something to answer
-    if vetoes * _VETO_S > deadline.left_s:
-        raise Stopped(Termination.TIME_LIMIT)
-    return deadline
-
-
-def _gained(program: Program, number: IntArray, joints: Sequence[_Occurrence]) -> tuple[IntArray, IntArray, IntArray]:
-    n = len(number)
-    gives = [(n + o, feature, count) for o, joint in enumerate(joints) for feature, count in joint.gives.items()]
-    extra = np.array(gives, np.int64).reshape(-1, 3)
-    return (
-        np.concatenate([number[np.repeat(np.arange(n), widths(program.unit_start))], extra[:, 0]]),
-        np.concatenate([program.unit_feature, extra[:, 1]]),
-        np.concatenate([program.unit_count, extra[:, 2]]),
-    )
-
-
-def _fitting(core: Core) -> States:
-    state = np.where(core.lengths <= core.high, np.int8(FREE), np.int8(DROPPED))
-    for unit in np.flatnonzero(core.ties.parent >= 0):
-        if state[core.ties.parent[unit]] == DROPPED:
-            state[unit] = DROPPED
-    return state

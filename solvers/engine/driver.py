@@ -739,10 +739,7 @@ class Driver(Budget):
         node = self._explore(self._whole(), target, root=True)
         if node == EMPTY_FAMILY and found is not None:  # stopped before it came to what is known
             node = self.store.add_all(list(found), EMPTY_SET)
-        return node, self._reason()
-
-    def _reason(self) -> Termination | None:
-        return None if self._stopped is None else self._stopped.termination
+        return node, None if self._stopped is None else self._stopped.termination
 
     def one_of(self, target: int) -> tuple[int, ...] | None:
         """Find one set of value >= `target`; None if there is none."""
@@ -768,9 +765,11 @@ class Driver(Budget):
             core: Core | None = self._root if root else self._opened(now, target)
             first, root, answer = root, False, FOUND
             while answer == FOUND and core is not None:
-                core, taken = self._useful(core, target)
+                tied = core.tied
+                core, taken = self._fixed(lean(core) if tied else core, target)
                 if core is None:
                     break
+                core = lean(core) if tied else core
                 if now.depth == 0:
                     self.statistics.core = core.size
                 now.decided(core.ids, taken)
@@ -877,12 +876,6 @@ class Driver(Budget):
             self._stopped = stopped
         node = self.store.node(int(core.ids[unit]), nodes[0], nodes[1])
         return self.store.add_all(taken, node)
-
-    def _useful(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        if not core.tied:
-            return self._fixed(core, target)
-        left, taken = self._fixed(lean(core), target)
-        return None if left is None else lean(left), taken
 
     def _opened(self, now: Subtree, target: int) -> Core:
         core, state = now.relaxed, now.state[now.relaxed.ids]

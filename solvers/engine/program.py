@@ -126,7 +126,8 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
     sides = list(sides_of(rows))
     if not sides:
         return program
-    least, largest = _extremes(program)
+    parts = np.concatenate([program.mass, program.table[program.table_start[1:] - 1]])
+    least, largest = (program.base + int(end(parts, 0).sum()) for end in (np.minimum, np.maximum))
     penalty = 1 + largest - least
     program = replace(program, floor=least)
     for units, numbers, limit, above in sides:
@@ -175,9 +176,3 @@ def sides_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, boo
             yield units, numbers // common, row.high // common - least, True
         if row.low > row.least:
             yield units, numbers // common, -(-row.low // common) - least, False
-
-
-def _extremes(program: Program) -> tuple[int, int]:
-    ends = program.table[program.table_start[1:] - 1]
-    parts = np.concatenate([program.mass, ends])
-    return program.base + int(np.minimum(parts, 0).sum()), program.base + int(np.maximum(parts, 0).sum())

@@ -165,14 +165,28 @@ class Session:
         if ends_at != self._ends_at:
             self._ends_at = ends_at
             self._highs.setOptionValue("objective_bound", ends_at)
-        if enough > -inf and not self._minimizes:
-            self._minimize()
+        if enough > -inf and not self._minimizes:  # HiGHS only ends minimizations at a bound
+            import highspy
+
+            self._minimizes, columns = True, len(self._program.cost)
+            self._highs.changeObjectiveSense(highspy.ObjSense.kMinimize)
+            self._highs.changeColsCost(columns, np.arange(columns, dtype=np.int32), -self._costs)
         self.solved += 1
         self._basis = None
-        large = len(self._program.value) > _LARGE
-        ended = self._run_in_thread(deadline) if large else self._run_here(deadline)
-        if not ended:
-            return None
+        if len(self._program.value) > _LARGE:  # in a thread, where Ctrl-C is heard
+            ended, self._timed = False, True
+            try:
+                ended = run(self._highs, deadline)
+            finally:
+                if not ended:  # it may go on for a while, and must be left alone
+                    self._start()
+            if not ended:
+                return None
+        else:
+            if (left := deadline.left_s) < inf or self._timed:  # small models take as long as the setting
+                self._timed = left < inf
+                self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)
+            self._highs.run()
         status, solution = self._highs.getModelStatus(), self._highs.getSolution()
         self._solution = solution
         if status != self._optimal and not (solution.dual_valid and was_stopped(self._highs)):
@@ -210,32 +224,6 @@ class Session:
         basis.col_status, basis.row_status = [kinds[at] for at in columns], [kinds[at] for at in rows]
         basis.valid = basis.alien = True  # HiGHS makes a basis of it
         self._highs.setBasis(basis)
-
-    def _minimize(self) -> None:
-        """Turn the maximization into a minimization, because HiGHS only ends those at a bound."""
-        import highspy
-
-        self._minimizes, columns = True, len(self._program.cost)
-        self._highs.changeObjectiveSense(highspy.ObjSense.kMinimize)
-        self._highs.changeColsCost(columns, np.arange(columns, dtype=np.int32), -self._costs)
-
-    def _run_here(self, deadline: Deadline) -> bool:
-        """Run, and set the time limit only where there is one: small models take as long as the setting."""
-        left = deadline.left_s
-        if left < inf or self._timed:
-            self._timed = left < inf
-            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)
-        self._highs.run()
-        return True
-
-    def _run_in_thread(self, deadline: Deadline) -> bool:
-        ended, self._timed = False, True
-        try:
-            ended = run(self._highs, deadline)
-        finally:
-            if not ended:  # it may go on for a while, and must be left alone
-                self._start()
-        return ended
 
     def squeezed(self, target: float, least: int, deadline: Deadline) -> IntArray | None:
         """Return multipliers of the largest length, from `least` on, at which the relaxation misses the target.

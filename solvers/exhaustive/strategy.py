@@ -354,16 +354,12 @@ def seconds_of(problem: Problem, worth: float) -> float:
         visits *= coverage.ratios / _FEW_RATIOS
     if visits <= worth * slowest or visits > worth * quickest:
         return visits / quickest
-    return visits / _kind_of(coverage).rate
+    pairs = coverage is not None and _halves(coverage) is not None
+    flips = coverage is not None and (pairs or arrays_of(coverage) is not None)
+    return visits / (Pairs if pairs else Flips if flips else OneByOne).rate
 
 
 _FEW_RATIOS: Final = 8  # Number of ratios beyond which a visit takes longer in proportion.
-
-
-def _kind_of(coverage: Coverage | None) -> type[Walker]:
-    if coverage is None:
-        return OneByOne
-    return Pairs if _halves(coverage) is not None else Flips if arrays_of(coverage) is not None else OneByOne
 
 
 def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
@@ -371,7 +367,10 @@ def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
     if not isinstance(instance, Coverage):
         return estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
     visits = estimate_feasible(instance.lengths.tolist(), instance.min_length, instance.max_length, enough)
-    return min(visits, _closed(instance)) if len(instance.parents) else visits
+    ways = [1.0] * (instance.size + 1)  # the last: of the units without a parent
+    for unit, parent in reversed(list(enumerate(instance.parents.tolist()))):
+        ways[parent] *= 1 + ways[unit]
+    return min(visits, ways[-1]) if len(instance.parents) else visits
 
 
 def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selection]:
@@ -403,14 +402,6 @@ def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selec
         chosen.discard(unit)
         length -= lengths[unit]
         unit += 1
-
-
-def _closed(coverage: Coverage) -> float:
-    parents = coverage.parents.tolist() or [-1] * coverage.size
-    ways = [1.0] * (coverage.size + 1)  # the last: of the units without a parent
-    for unit in range(coverage.size - 1, -1, -1):
-        ways[parents[unit]] *= 1 + ways[unit]
-    return ways[-1]
 
 
 def size_of_best(instance: Coverage) -> tuple[int, int]:

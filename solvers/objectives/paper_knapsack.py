@@ -30,7 +30,7 @@ from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
 from ..engine.bound import total_of
-from ..engine.core import Budget, Core, core_of
+from ..engine.core import Budget, core_of
 from .recall import recall_program
 
 _SLICE: Final = 20_000
@@ -143,10 +143,6 @@ def _find_oracles(core, every, way, found, state, budget):
                 have[feature[k]] -= count[k]
 
 
-def _root_bound(core: Core) -> int:
-    return int(_bound(core.base, np.arange(core.size), core.high, np.zeros(len(core.price), np.int64), core))
-
-
 def solve_knapsack(
     coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None, *, every: bool
 ) -> Optima:
@@ -201,7 +197,9 @@ def solve_knapsack(
         tuple(sorted(core.ids[greedy].tolist()))
     ]
     best = int(state[1])
-    bound = best if reason is None else max(best, _root_bound(core))
+    bound = best
+    if reason is not None:
+        bound = max(best, int(_bound(core.base, np.arange(n), core.high, np.zeros(len(core.price), np.int64), core)))
     budget.statistics.nodes, budget.statistics.core = int(state[3]), n
     constant = int(coverage.constants[0])
     best, bound = best * divisor + constant, bound * divisor + constant

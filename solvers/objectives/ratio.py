@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from optsum.contracts.run import Limits
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Coverage, IntArray
+from optsum.coverage.instance import Coverage
 from optsum.coverage.row import Row
 from optsum.errors import BackendError, UnsupportedError
 from optsum.optima.diagram import Diagram
@@ -185,15 +185,6 @@ def _feeds(instance: Coverage, total: int) -> NDArray[np.bool_]:
     return fed
 
 
-def _adds(instance: Coverage, total: int) -> IntArray:
-    feeds = _feeds(instance, total)
-    found: IntArray = instance.mass[total].copy()
-    unit = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
-    fed: IntArray = np.bincount(unit[feeds[instance.unit_feature]], minlength=instance.size).astype(np.int64)
-    found += fed
-    return found
-
-
 def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty: int) -> Program:
     """Return a program in which selections with a total below 1 lose `penalty` at least.
 
@@ -207,10 +198,13 @@ def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty
             continue
         if wanted > 1 and (instance.slot == total).any():
             raise UnsupportedError(f"The engine cannot keep this instance positive: {servable(instance)}.")
-        copies = np.minimum(_adds(instance, total), wanted)
+        feeds = _feeds(instance, total)
+        unit = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
+        fed = np.bincount(unit[feeds[instance.unit_feature]], minlength=instance.size)
+        # What each unit is certain to add to an empty total: its mass, or 1 for its features.
+        copies = np.minimum(instance.mass[total] + fed, wanted)
         number = len(program.table_start) - 1
         holders = np.flatnonzero(copies)
-        feeds = _feeds(instance, total)
         joints = tuple(replace(joint, feature=number, count=1) for joint in instance.joints if feeds[joint.feature])
         program = with_feature(program, holders, copies[holders], penalty * np.arange(wanted + 1))
         program = replace(program, base=program.base - penalty * wanted, joints=(*program.joints, *joints))

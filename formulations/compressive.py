@@ -288,10 +288,7 @@ _LETTERS_WITH_A_VOWEL = "AEFHILMNORSX"
 
 
 def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: str) -> Sentence:
-    """Return the kept part of a sentence with exactly the tokens that were counted, and nothing repaired.
-
-    A character that is in no token goes with the token before it.
-    """
+    """Return the kept part of a sentence with exactly the tokens that were counted, and nothing repaired."""
     if len(groups) == len(sentence.chunks):
         return sentence.sentence
     spans = Analyzer(tokenizer).spans(sentence.sentence)
@@ -486,10 +483,7 @@ def similar_compression(
     lengths: Sequence[Sequence[int]],
     alive: Sequence[int],
 ) -> SimilarCompression:
-    """Return the problem of a topic.
-
-    `alive`, one integer a sentence: the groups that fit into the summary together with all that they need, as bits.
-    """
+    """Return the problem of a topic."""
     vectors = needed_vectors(topic)
     first = np.cumsum([0, *(len(sentence.chunks) for sentence in sentences)])
     group_of = np.zeros(len(vectors.sentence_of), np.int64)

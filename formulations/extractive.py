@@ -175,10 +175,7 @@ def _joins(metric: Metric, spec: Spec) -> bool:
 
 
 def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
-    """Return what `Extractive.build` returns, n-gram by n-gram, for metrics and boundaries that arrays do not serve.
-
-    The instance has the same entries wherever they do.
-    """
+    """Return what `Extractive.build` returns, n-gram by n-gram, for metrics and boundaries that arrays do not serve."""
     sentences = _candidates(topic, spec)
     counted = Counted.of(topic, spec)
     texts = [words for _, _, words in sentences]

@@ -154,10 +154,7 @@ class Likeness:
     def of(
         cls, topic: Topic, vectors: Vectors, spec: Spec, metric: Similarity, unit_of: IntArray, units: Sequence[int]
     ) -> Likeness:
-        """Compare units with the references of a topic.
-
-        `unit_of` (tokens,): the unit that each token of the sentences is in. `units`: the units that are asked for.
-        """
+        """Compare units with the references of a topic."""
         tokens, parts = len(vectors.sentence_of), []
         size = max(1, _AT_ONCE // max(1, len(vectors.reference_of)))
         for first in range(0, max(1, tokens), size):
@@ -234,10 +231,7 @@ def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, I
 
 
 def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntArray:
-    """Return how like each reference token each of some units is, at its best; 0 for a unit without tokens.
-
-    `steps` are (tokens, reference tokens), not negative, and what is returned (reference tokens, units).
-    """
+    """Return how like each reference token each of some units is, at its best; 0 for a unit without tokens."""
     order = np.argsort(unit_of, kind="stable")
     wanted = np.asarray(units, np.int64)
     first = np.searchsorted(unit_of[order], wanted, "left")

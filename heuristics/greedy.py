@@ -174,10 +174,7 @@ def _covers(problem: Problem, selection: Selection, held: Evaluation) -> bool:
 
 
 def _foremost(run: Run, selection: Selection, held: Evaluation, *, covering: bool) -> list[Move] | None:
-    """Return the addition to a selection that gains most for its length, and the one that is worth most.
-
-    All others are evaluated with them, at once; None where a problem has no such way (`Problem.additions`).
-    """
+    """Return the addition to a selection that gains most for its length, and the one that is worth most."""
     found = None if run.limits.evaluations is not None else run.problem.additions(selection)
     if found is None:
         return None

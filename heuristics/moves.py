@@ -293,9 +293,6 @@ def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int)
 
     It is taken whether or not it helps, as in strategic oscillation (Glover 1989). Units that moved in the step before
     stay as they are, so that it is not taken back.
-
-    `resting` (units,): 1 where a unit moved in the step before; afterwards, in this one. `strength`: number of units to
-    drop, as far as enough of them do not rest.
     """
     state, barred, held, draws = descent.state, descent.barred, descent.held, descent.draws
     n = len(barred)

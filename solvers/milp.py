@@ -304,11 +304,7 @@ class _Round:
 
 
 def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
-    r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing beats it.
-
-    Each round's answer is re-scored; the last one, whose optimum is 0, is the proof. Two or three rounds are usual from
-    a greedy selection. While there is no incumbent the round maximizes T alone, over all that is feasible.
-    """
+    r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing beats it."""
     coverage, rounds = run.problem.coverage, count(1)
 
     def beaten(ratio: Fraction) -> bool:
@@ -568,10 +564,7 @@ class _Search:
     def _largest(
         self, tops: tuple[int, ...], bottoms: tuple[int, ...], sides: tuple[Side, ...]
     ) -> tuple[int, ...] | None:
-        """Return totals that are worth more than 0 in a program, after a look at their selection; None if none are.
-
-        While nothing is held, any selection will do.
-        """
+        """Return totals that are worth more than 0 in a program, after a look at their selection; None if none are."""
         any_will_do = self.run.evaluation is None
         worse = [totals for totals in self.surpassed if self.totals.worth(tops, bottoms, totals) > 0]
         self.run.check()

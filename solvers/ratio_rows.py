@@ -128,10 +128,7 @@ def search_parts(
 
 
 class RatioRows:
-    """Columns and rows that all programs of an instance share.
-
-    `coverage`: with denominators that are linear, or count features once.
-    """
+    """Columns and rows that all programs of an instance share."""
 
     def __init__(self, coverage: Coverage, *, relaxed: bool = False) -> None:
         self.constants: list[int] = coverage.constants.tolist()

@@ -48,10 +48,7 @@ _GROWTH: Final = 3  # Ratio of each step to the one before.
 
 
 class Refining:
-    """A search for one optimum of an instance with a constant denominator, a run's whole problem, that proves it.
-
-    Its `upper` bounds all selections, and `undone` is left of the search for `target`.
-    """
+    """A search for one optimum of an instance with a constant denominator, a run's whole problem, that proves it."""
 
     def __init__(self, run: Run, facility: Facility) -> None:
         self._run, self._facility = run, facility

@@ -59,10 +59,7 @@ def contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
 
 
 def canonical(clauses: Iterable[Iterable[Bits]], check: Callable[[], object] = NEVER.check) -> Clauses:
-    """Return the same clauses without alternatives that contain another of theirs, in a fixed order.
-
-    Here and below `check` is called every few milliseconds; what it raises ends the work.
-    """
+    """Return the same clauses without alternatives that contain another of theirs, in a fixed order."""
     minimal = []
     for clause in clauses:
         check()

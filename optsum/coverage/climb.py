@@ -113,10 +113,7 @@ def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber
 
 
 def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
-    """Climb by gain per length to the end, or until the deadline comes.
-
-    None where it comes before the first move, or 64 bits cannot hold the instance.
-    """
+    """Climb by gain per length to the end, or until the deadline comes."""
     arrays = None if deadline.passed else arrays_of(instance)
     if arrays is None:
         return None
@@ -134,9 +131,6 @@ def climbs(instance: Coverage, lengths: Iterable[int], deadline: Deadline = NEVE
 
     A climb takes the best move that fits, so one that ends with a length l under the maximum L takes the same moves
     under every maximum from l to L: few climbs serve all lengths.
-
-    `instance`: maximized, without a minimum length. `deadline`: nothing more is yielded when it has passed, nor if 64
-    bits cannot hold the instance.
     """
     arrays = arrays_of(instance)
     if arrays is None:

@@ -82,11 +82,7 @@ def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list
 
 
 def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction:
-    """Return the objective as an exact fraction, ordered as the objective is.
-
-    A geometric mean is compared by its power (the product of the ratios), which needs no root. A ratio over nothing
-    is 0.
-    """
+    """Return the objective as an exact fraction, ordered as the objective is."""
     if instance.goal is Sense.MINIMIZE:
         return Fraction(length)
     if instance.combination.adds:

@@ -145,10 +145,7 @@ class Facility(Coverage):
 
     @property
     def lighter(self) -> Coverage:
-        """Return the instance for heuristics: all levels, or only the highest of very many.
-
-        Of a harmonic mean in steps so large that 64 bits hold the products that are compared.
-        """
+        """Return the instance for heuristics: all levels, or only the highest of very many."""
         light = self._coarser() if len(self.own) else self
         tokens, units = light.similar.shape
         most = isqrt(2 * _LIGHT // max(1, tokens))  # k levels of a token have about k * k / 2 holders

@@ -69,11 +69,7 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
 
 
 def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, enough: float = inf) -> float:
-    """Return about how many non-empty sets of units lie within the limits, in little time whatever the lengths.
-
-    Exact as far as a float can be where the lengths are small numbers; by rounded lengths where they are not; and
-    infinite beyond what a float holds. Infinite, too, where there are easily seen to be more than `enough`.
-    """
+    """Return about how many non-empty sets of units lie within the limits, in little time whatever the lengths."""
     units = [int(length) for length in lengths if length <= max_length]
     high = min(int(max_length), sum(units))
     low = max(int(min_length), 0)

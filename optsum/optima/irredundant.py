@@ -102,10 +102,7 @@ def irredundant_share(instance: Coverage, diagram: Diagram, seed: int = 0) -> Sh
 
 
 def drawn(diagram: Diagram, draws: int, seed: int) -> list[list[int]]:
-    """Draw sets independently, all with the same probability, many at once.
-
-    As `Diagram.sample`, with chances in floating point: good for estimates.
-    """
+    """Draw sets independently, all with the same probability, many at once."""
     counts, nodes = diagram.counts, diagram.nodes
     inner = list(enumerate(diagram.rows))[2:]
     chance = np.array([0.0, 0.0, *(counts[with_] / counts[x] for x, (_, _, with_) in inner)])

@@ -77,12 +77,7 @@ class Nearness:
         return f"best {self.values} value{'' if self.values == 1 else 's'}"
 
     def least(self, best: Key, sense: Sense, *, step: Fraction | None, power: int) -> Fraction:
-        """Return the threshold, as the objective is compared; of `values` it is not known beforehand.
-
-        `best`: the best value there is, as it is compared. `step`: what two different values differ by at least; None
-        where there is no such thing. `power`: what is compared is this power of the objective (a geometric mean is
-        compared without its root).
-        """
+        """Return the threshold, as the objective is compared; of `values` it is not known beforehand."""
         if self.key is not None:
             return self.key
         key, sign = Fraction(best), 1 if sense is Sense.MAXIMIZE else -1

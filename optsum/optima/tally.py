@@ -132,11 +132,7 @@ def weights_of_units(diagram: Diagram, weights: NDArray[np.float64]) -> dict[int
 
 
 def step_of(instance: Coverage) -> Fraction | None:
-    """Return the least difference of two different values, where one integer decides; None where a ratio does.
-
-    It is the greatest common divisor of all that can be gained, over the common denominator: of recall against one
-    reference one n-gram; of a cover the greatest common divisor of the lengths.
-    """
+    """Return the least difference of two different values, where one integer decides; None where a ratio does."""
     if instance.goal is Sense.MINIMIZE:
         return Fraction(int(np.gcd.reduce(instance.lengths, initial=0)) or 1)
     if not instance.constant_denominator:

@@ -270,10 +270,7 @@ class LinearProblem(Problem):
         return len(np.unique(rows)) == len(rows)
 
     def _judged(self, bodies: Any) -> tuple[Any, Any]:
-        """Return by how much rows stay broken, and the best values of the other columns where each is apart.
-
-        `bodies`: what the units add to the rows, (rows, selections). The result: (selections,), (others, selections).
-        """
+        """Return by how much rows stay broken, and the best values of the other columns where each is apart."""
         (low, high), (least, most) = self._sides, self._spread
         outside = np.maximum((low - most)[:, None] - bodies, bodies + (least - high)[:, None])
         violation = np.maximum(outside, 0).sum(axis=0, initial=0)

@@ -326,8 +326,6 @@ class NumberedTopic:
 
         A sentence is one if it has an n-gram of some reference and is not too long, or is kept all the same
         (`Spec.keep_unmatched`, `Spec.keep_overlong`, a minimum length).
-
-        The result: none if a metric is not made of n-grams by number.
         """
         spec, lengths = self.spec, self.lengths
         bounds = self.tokens.start[: self.references[-1] + 1]

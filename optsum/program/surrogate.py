@@ -168,10 +168,7 @@ def reaches(instance: Coverage) -> list[int]:
 
 
 def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
-    """Return a box that holds the denominators of every selection that fulfils the wish.
-
-    Each denominator is taken to be at least 1.
-    """
+    """Return a box that holds the denominators of every selection that fulfils the wish."""
     most = reaches(instance)
     constants = tuple(int(instance.constants[2 * h + 1]) for h in wish.ratios)
     parts: dict[object, int] = {}

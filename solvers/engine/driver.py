@@ -97,11 +97,7 @@ def _weights(core):
 
 @njit(cache=True)
 def _trees(weight, parent, ties):
-    """Return the trees of units, and the groups of trees that share joints.
-
-    The result: for each unit the root of its tree; for each tree its least weight; for each unit its group; for each
-    group its number of units and its least weight.
-    """
+    """Return the trees of units, and the groups of trees that share joints."""
     need_joint, need_unit, veto_joint, veto_unit, joints = ties
     n = len(parent)
     tree = np.empty(n, np.int64)
@@ -450,7 +446,6 @@ def good_set(core: Core, greedy: tuple[tuple[int, ...], int] | None = None) -> t
 
     With a least length only the knapsack's solution, filled up, is tried: it meets the limit by itself. The caller
     has seen to it that some set is feasible and that the knapsack's grain is 1 wherever there is a least length.
-    `greedy`: the set that filling up from nothing gives, where it is known.
     """
     best = _filled_up(core, from_knapsack=True)
     if core.low > 0:
@@ -799,10 +794,7 @@ class Driver(Budget):
         return []
 
     def guess(self, exchanges: int = 0) -> tuple[tuple[int, ...], int]:
-        """Return a good set and its value, improved by exchanges where their number does not exceed a limit.
-
-        Where one optimum is wanted and the bound lets everything be gained, a set that does so ends the search.
-        """
+        """Return a good set and its value, improved by exchanges where their number does not exceed a limit."""
         core, greedy = self._root, self._greedy
         if greedy is not None and greedy[1] >= self.upper:
             return greedy

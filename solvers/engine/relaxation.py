@@ -485,10 +485,7 @@ def columns_and_rows(
 
 
 def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-    """Return which features hold all units of the one before, and which entries of the core that saves.
-
-    `holds`: (m,). `saved` (entries,): entries of features that hold the one before, by units of that one.
-    """
+    """Return which features hold all units of the one before, and which entries of the core that saves."""
     m, n = len(core.table_start) - 1, core.size
     if len(core.feature) < _MANY * m or m * n > _PAIRS or core.count.max(initial=1) > 1:
         return None

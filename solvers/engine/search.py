@@ -819,10 +819,7 @@ def _empty_memo(slots: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
 
 
 class Search:
-    """A search for the sets of a core that reach a target, or for the first of them.
-
-    `order` (n,): units in the order of decision; descendants follow their ancestors immediately.
-    """
+    """A search for the sets of a core that reach a target, or for the first of them."""
 
     def __init__(self, core: Core, order: IntArray, target: int, store: NodeStore, first_only: bool) -> None:
         grain = grain_of(core)

@@ -40,11 +40,7 @@ _LARGEST_TABLE: Final = 2_000_000
 
 @njit(cache=True)
 def cut_of(lengths: Any, max_length: int) -> Any:
-    """Return how many of the units, sorted by length, make the short half, and how many sets of them fit at most.
-
-    Sets that fit are counted by dynamic programming for every cut at once; where the lengths are too large for that,
-    every set counts.
-    """
+    """Return how many of the units, sorted by length, make the short half, and how many sets of them fit at most."""
     n = len(lengths)
     high: Any = np.int64(0)
     for length in lengths:

@@ -189,10 +189,7 @@ _DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10
 
 
 class FlipWalk(NamedTuple):
-    """The position of a walk, the best selection so far, and its ties.
-
-    `listed` holds a row for each tie while there are rows left: its number of units, then the units.
-    """
+    """The position of a walk, the best selection so far, and its ties."""
 
     state: State
     path: IntArray
@@ -374,11 +371,7 @@ def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
 
 
 def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selection]:
-    """Yield the selections within the length limits, the empty one excluded.
-
-    Each unit comes with its parent, if the problem has a normal form; no branch is entered from which no selection can
-    be reached.
-    """
+    """Yield the selections within the length limits, the empty one excluded."""
     lengths, low, high = problem.lengths, problem.min_length, problem.max_length
     parents = ([] if coverage is None else coverage.parents.tolist()) or [-1] * problem.size
     possible = reachable(lengths, low, high)

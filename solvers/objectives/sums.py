@@ -151,10 +151,7 @@ _Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # (a, b) of a program
 
 
 class SumSearch:
-    """A search for one optimum, for all, or for all selections that are worth a threshold above 0.
-
-    `families`: diagrams whose sets are all worth as much as the incumbent, or the threshold.
-    """
+    """A search for one optimum, for all, or for all selections that are worth a threshold above 0."""
 
     def __init__(
         self, instance: Coverage, budget: Budget, *, every: bool, few: int = _FEW, threshold: Fraction | None = None

@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
@@ -193,7 +192,11 @@ class VnsPaper(_Sized):
             if idle >= self.no_improvement or run.elapsed >= self.seconds:
                 return
             run.check()
-            shaken = self._shaken(held, outside, min(k, self.kmax), run.rng)
+            places = min(k, self.kmax, len(held), len(outside))
+            leave, join = (run.rng.choice(among, places, replace=False).tolist() for among in (len(held), outside))
+            shaken = list(held)
+            for place, unit in zip(leave, join, strict=True):
+                shaken[place] = unit
             selection = tuple(sorted(shaken))
             if (rank := _rank(problem, selection)) > best:
                 held, best, k, idle = shaken, rank, 1, 0
@@ -203,18 +206,6 @@ class VnsPaper(_Sized):
                 run.count(evaluations=1)
                 k = k % self.kmax + 1
                 idle += 1
-
-    @staticmethod
-    def _shaken(held: Sequence[int], outside: NDArray[np.int64], k: int, rng: np.random.Generator) -> list[int]:
-        k = min(k, len(held), len(outside))
-        shaken = list(held)
-        for place, unit in zip(
-            rng.choice(len(held), k, replace=False).tolist(),
-            rng.choice(outside, k, replace=False).tolist(),
-            strict=True,
-        ):
-            shaken[place] = unit
-        return shaken
 
 
 @dataclass(frozen=True)

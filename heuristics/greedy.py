@@ -81,21 +81,18 @@ class Greedy(Strategy):
         if run.evaluation is None:  # the climb ended below the minimum
             run.see(run.problem.repair(last, run.rng))
         covers = run.problem.sense is Sense.MINIMIZE or (not on_arrays and _covers(run.problem, (), begun))
-        if covers and run.selection is not None:
-            self._drop_idle(run, run.selection)
+        if covers and (selection := run.selection) is not None:
+            # What the units that were taken later have made idle is dropped, the longest first.
+            for unit in sorted(selection, key=lambda unit: -run.problem.lengths[unit]):
+                run.check()
+                fewer, held = tuple(other for other in selection if other != unit), run.evaluation
+                evaluation = run.see(fewer)
+                if evaluation.feasible and held is not None and not run.problem.sense.better(held.key, evaluation.key):
+                    selection = fewer
         if self.idle and run.selection == last:
             self._take_idle(run, last)
         if run.problem.can(Capability.COMBINATORIAL_BOUND) and run.problem.min_length == 0:
             run.statistics["guarantee"] = GUARANTEE
-
-    @staticmethod
-    def _drop_idle(run: Run, selection: Selection) -> None:
-        for unit in sorted(selection, key=lambda unit: -run.problem.lengths[unit]):
-            run.check()
-            fewer, held = tuple(other for other in selection if other != unit), run.evaluation
-            evaluation = run.see(fewer)
-            if evaluation.feasible and not (held is not None and run.problem.sense.better(held.key, evaluation.key)):
-                selection = fewer
 
     @staticmethod
     def _take_idle(run: Run, selection: Selection) -> None:

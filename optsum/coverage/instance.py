@@ -125,8 +125,10 @@ class Combination(Enum):
             return sum(weights) / sum(turned, Fraction(0)) if all(ratios) else Fraction(0)
         return sum(map(mul, weights, ratios), Fraction(0)) / sum(weights)
 
-    def roughly(self, ratios: NDArray[np.float64], weights: Sequence[int]) -> NDArray[np.float64]:
-        """Return the values of rows of ratios, right to some 1e-15."""
+    def roughly(self, totals: IntArray, weights: Sequence[int]) -> NDArray[np.float64]:
+        """Return the values of rows of totals, right to some 1e-15."""
+        tops, bottoms = totals[:, 0::2].astype(np.float64), totals[:, 1::2].astype(np.float64)
+        ratios = np.where(bottoms > 0, tops / np.maximum(bottoms, 1.0), 0.0)
         shares = np.array(weights, np.float64) / sum(weights)
         with np.errstate(divide="ignore"):
             if self.turns:

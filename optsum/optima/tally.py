@@ -17,6 +17,7 @@ from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Coverage, IntArray, Sense
 from optsum.coverage.state import LENGTH, Arrays, arrays_of, empty_state, flip, true_totals
 from optsum.optima.diagram import Diagram
+from optsum.system.clock import NEVER
 from optsum.system.compiled import njit
 
 
@@ -54,20 +55,15 @@ def _walk(arrays, state, nodes, way, stage, at, found, rows):
 _ROWS: Final = 2_000  # Sets after which somebody is asked whether to go on.
 
 
-def _visited(arrays: Arrays, diagram: Diagram, check: Callable[[], object] | None = None) -> IntArray:
+def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object] = NEVER.check) -> IntArray:
+    """Return totals and length of every set, in the diagram's order; `check` may raise now and then."""
     found = np.empty((diagram.count, len(arrays.constants) + 1), np.int64)
     way, stage = np.empty(len(diagram.nodes) + 1, np.int64), np.zeros(len(diagram.nodes) + 1, np.int8)
     way[0], at, state = diagram.root, np.zeros(2, np.int64), empty_state(arrays)
     while at[0] >= 0:
         _walk(arrays, state, diagram.nodes, way, stage, at, found, _ROWS)
-        if check is not None:
-            check()
+        check()
     return found
-
-
-def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object] | None = None) -> IntArray:
-    """Return the totals of every set, (sets, totals), in the diagram's order; `check` may raise now and then."""
-    return _visited(arrays, diagram, check)[:, :-1]
 
 
 def chosen_sets(diagram: Diagram, wanted: NDArray[np.bool_]) -> list[tuple[int, ...]]:
@@ -87,7 +83,7 @@ def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
     """Return the exact value of every set; takes some 100 bytes and about a microsecond a set."""
     arrays = arrays_of(instance, totals_only=True)
     assert arrays is not None  # noqa: S101 - totals always fit
-    found = _visited(arrays, diagram)
+    found = totals_of_sets(arrays, diagram)
     shortest = instance.goal is Sense.MINIMIZE
     if shortest or instance.constant_denominator:
         numbers, where = np.unique(found[:, -1] if shortest else found[:, 0], return_inverse=True)
@@ -99,13 +95,6 @@ def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
     ordered = sorted(set(keys), reverse=not shortest)
     place = {key: number for number, key in enumerate(ordered)}
     return Worth(ordered, np.array([place[key] for key in keys], np.int64)[where.reshape(-1)])
-
-
-def rough_values(instance: Coverage, rows: IntArray) -> NDArray[np.float64]:
-    """Return about the value of each row of totals (`Combination.roughly`)."""
-    tops, bottoms = rows[:, 0::2].astype(np.float64), rows[:, 1::2].astype(np.float64)
-    ratios = np.where(bottoms > 0, tops / np.maximum(bottoms, 1.0), 0.0)
-    return instance.combination.roughly(ratios, instance.weights)
 
 
 @njit(cache=True)

@@ -38,7 +38,7 @@ from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible_forest
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.optima import Optima
-from optsum.optima.tally import chosen_sets, rough_values, totals_of_sets, worth_of_sets
+from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
 from optsum.program.highs import relax
 from optsum.program.model import CeilingColumns, affordable, coverage_model
@@ -389,8 +389,8 @@ class SumSearch:
                 self.families.append(found if enough.all() else Diagram.of_sets(chosen_sets(found, enough)))
             return False
         assert self._arrays is not None  # noqa: S101 - totals always fit
-        totals = totals_of_sets(self._arrays, found, self.budget.deadline.check)
-        rough = rough_values(self.instance, totals)
+        totals = totals_of_sets(self._arrays, found, self.budget.deadline.check)[:, :-1]
+        rough = self.instance.combination.roughly(totals, self.instance.weights)
         near = np.flatnonzero(rough >= rough.max() - _NEAR * abs(rough.max()))
         rows, where = np.unique(totals[near], axis=0, return_inverse=True)
         keys = [key_of(self.instance, tuple(row), 0) for row in rows.tolist()]
@@ -502,7 +502,8 @@ class WindowedSearch(SumSearch):
                     yield _Window(window.low, middle, anchor)
                     yield _Window(middle + 1, window.high, anchor)
                     return
-                if not window.settled and _apart(anchor, window.anchor) > _SUITS:
+                logs = [log(one / other) for one, other in zip(anchor, window.anchor, strict=True)]
+                if not window.settled and max(logs) - min(logs) > _SUITS:
                     yield _Window(window.low, window.high, anchor, settled=True)
                     return
                 for nodes, _ in _NODE_SCHEDULE:  # a listing that is cut improves the incumbent, or goes on for longer
@@ -532,11 +533,6 @@ class WindowedSearch(SumSearch):
         pairs = zip(totals[0::2], totals[1::2], strict=True)
         found = tuple(top / bottom if bottom > 0 else 0.0 for top, bottom in pairs)
         return found if all(found) else ()
-
-
-def _apart(one: Sequence[float], other: Sequence[float]) -> float:
-    logs = [log(a / b) for a, b in zip(one, other, strict=True)]
-    return max(logs) - min(logs)
 
 
 def solve_sum(

@@ -48,6 +48,7 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_starts
 from optsum.text.tokenizers import Sentence
 
+from .extractive import maximize_hits
 from .similar import OF_SIMILARITY, Likeness, SimilarTask, needed_vectors
 
 if TYPE_CHECKING:
@@ -564,14 +565,11 @@ class CompressiveModel:
         """Return a `pyomo.environ.ConcreteModel` whose ``x[unit]`` says whether a unit is chosen."""
         import pyomo.environ as pyo
 
-        grams = sorted({gram for reference in self.references for gram in reference}, key=repr)
-        pairs = [(k, j) for k, reference in enumerate(self.references) for j, g in enumerate(grams) if reference[g]]
-        number = {gram: j for j, gram in enumerate(grams)}
-        holders: list[list[tuple[int, int]]] = [[] for _ in grams]  # T(g_j)
+        holders: dict[Gram, list[tuple[int, int]]] = {}  # T(g_j)
         ways = [self.ways(i) for i in range(len(self.sentences))]
         for i, found in enumerate(ways):
             for v, (gram, _, _) in enumerate(found):
-                holders[number[gram]].append((i, v))
+                holders.setdefault(gram, []).append((i, v))
         chunks = [
             (i, chunk) for i, sentence in enumerate(self.sentences) for group in sentence.chunks for chunk in group
         ]
@@ -580,13 +578,10 @@ class CompressiveModel:
         model = pyo.ConcreteModel("compressive oracle")
         model.IU = pyo.Set(initialize=chunks, dimen=2)
         model.IV = pyo.Set(initialize=[(i, v) for i, found in enumerate(ways) for v in range(len(found))], dimen=2)
-        model.KJ = pyo.Set(initialize=pairs, dimen=2)
         model.b = pyo.Var(model.IU, domain=pyo.Binary)  # (11)
         model.m = pyo.Var(model.IV, domain=pyo.Binary)  # (10)
-        model.z = pyo.Var(model.KJ, domain=pyo.NonNegativeIntegers)  # (12)
         model.x = pyo.Var(range(len(self.places)), domain=pyo.Binary)
 
-        model.hits = pyo.Objective(expr=pyo.quicksum(model.z.values()), sense=pyo.maximize)  # (3)
         length = pyo.quicksum(
             length * model.b[i, top[i][group]]
             for i, lengths in enumerate(self.lengths)
@@ -597,14 +592,7 @@ class CompressiveModel:
         if self.spec.min_length > 0 and chunks:
             model.min_length = pyo.Constraint(expr=length >= self.spec.min_length)
 
-        @model.Constraint(model.KJ)
-        def copies(m: Any, k: int, j: int) -> Any:  # (5)
-            return pyo.quicksum(m.m[way] for way in holders[j]) >= m.z[k, j]
-
-        @model.Constraint(model.KJ)
-        def clipped(m: Any, k: int, j: int) -> Any:  # (6)
-            return m.z[k, j] <= self.references[k][grams[j]]
-
+        maximize_hits(model, self.references, lambda gram: pyo.quicksum(model.m[way] for way in holders.get(gram, ())))
         model.tree = pyo.ConstraintList()
         for i, sentence in enumerate(self.sentences):
             for group, parent in enumerate(sentence.parents):

@@ -11,7 +11,7 @@ reference, its sentences, are clipped each by itself. A model unit is a referenc
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Final
@@ -33,6 +33,25 @@ from optsum.system.clock import NEVER, Deadline
 from .similar import OF_SIMILARITY, similar_extract
 
 
+def maximize_hits(model: Any, references: Sequence[Counts], held: Callable[[Gram], Any]) -> None:
+    """Let a Pyomo model maximize the clipped n-grams of references; `held`: how often a selection has an n-gram."""
+    import pyomo.environ as pyo
+
+    grams = sorted({gram for reference in references for gram in reference}, key=repr)
+    pairs = [(k, j) for k, reference in enumerate(references) for j, g in enumerate(grams) if reference[g]]
+    model.KJ = pyo.Set(initialize=pairs, dimen=2)
+    model.z = pyo.Var(model.KJ, domain=pyo.NonNegativeIntegers)  # (8), of compressions (12)
+    model.hits = pyo.Objective(expr=pyo.quicksum(model.z.values()), sense=pyo.maximize)  # (3)
+
+    @model.Constraint(model.KJ)
+    def copies(m: Any, k: int, j: int) -> Any:  # (5)
+        return held(grams[j]) >= m.z[k, j]
+
+    @model.Constraint(model.KJ)
+    def clipped(m: Any, k: int, j: int) -> Any:  # (6)
+        return m.z[k, j] <= references[k][grams[j]]
+
+
 @dataclass(frozen=True, eq=False)
 class ReferenceModel:
     """Hold the data of the equations, and build the model when called."""
@@ -48,37 +67,24 @@ class ReferenceModel:
         """Return a `pyomo.environ.ConcreteModel` whose ``x[i]`` says whether unit i is chosen."""
         import pyomo.environ as pyo
 
-        grams = sorted({gram for reference in self.references for gram in reference}, key=repr)
-        pairs = [(k, j) for k, reference in enumerate(self.references) for j, g in enumerate(grams) if reference[g]]
-        holders: list[list[int]] = [[] for _ in grams]
-        number = {gram: j for j, gram in enumerate(grams)}
+        holders: dict[Gram, list[int]] = {}
         for i, sentence in enumerate(self.sentences):
             for gram in sentence:
-                if gram in number:
-                    holders[number[gram]].append(i)
+                holders.setdefault(gram, []).append(i)
 
         model = pyo.ConcreteModel("extractive oracle")
         model.I = pyo.RangeSet(0, len(self.sentences) - 1)
-        model.KJ = pyo.Set(initialize=pairs, dimen=2)
         model.x = pyo.Var(model.I, domain=pyo.Binary)  # (7)
-        model.z = pyo.Var(model.KJ, domain=pyo.NonNegativeIntegers)  # (8)
-
-        model.hits = pyo.Objective(expr=pyo.quicksum(model.z.values()), sense=pyo.maximize)  # (3)
         length = pyo.quicksum(self.lengths[i] * model.x[i] for i in model.I)
         if self.max_length < NO_LIMIT and len(self.sentences):
             model.max_length = pyo.Constraint(expr=length <= self.max_length)  # (4)
         if self.min_length > 0 and len(self.sentences):
             model.min_length = pyo.Constraint(expr=length >= self.min_length)
 
-        @model.Constraint(model.KJ)
-        def copies(m: Any, k: int, j: int) -> Any:  # (5)
-            held = pyo.quicksum(self.sentences[i][grams[j]] * m.x[i] for i in holders[j])
-            return held >= m.z[k, j]
+        def held(gram: Gram) -> Any:
+            return pyo.quicksum(self.sentences[i][gram] * model.x[i] for i in holders.get(gram, ()))
 
-        @model.Constraint(model.KJ)
-        def clipped(m: Any, k: int, j: int) -> Any:  # (6)
-            return m.z[k, j] <= self.references[k][grams[j]]
-
+        maximize_hits(model, self.references, held)
         return model
 
 

@@ -150,11 +150,6 @@ class VnsPaper(_Sized):
         Stop after that many seconds, iterations, or consecutive iterations without improvement.
     sentences : int, optional
         Sentences of the initial solution, if not as many as the abstract has (the paper does not say).
-
-    Raises
-    ------
-    OptionError
-        For a number that is below 1 or not whole; for seconds, below 0.
     """
 
     kmax: int = 3
@@ -233,11 +228,6 @@ class GeneticPaper(_Sized):
     generations : int
     sentences : int, optional
         Sentences of a candidate, if not as many as the abstract has.
-
-    Raises
-    ------
-    OptionError
-        For a number that is below 1 or not whole.
     """
 
     generations: int = 6

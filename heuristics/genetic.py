@@ -81,11 +81,6 @@ class Genetic(Strategy):
     effort : int
         Moves evaluated by a local search of each child, about; by default 0, for none: at equal time more generations
         do better.
-
-    Raises
-    ------
-    OptionError
-        If a number is too small to mean anything.
     """
 
     name: ClassVar[str] = "genetic"

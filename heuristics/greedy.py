@@ -42,11 +42,6 @@ class Greedy(Strategy):
     ----------
     idle : bool
         Whether what fits and gains nothing is taken at the end, the first units first, as the printed loop does.
-
-    Raises
-    ------
-    OptionError
-        For an `idle` that is neither true nor false.
     """
 
     idle: bool = False

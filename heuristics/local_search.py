@@ -25,11 +25,6 @@ class GreedyLocalSearch(Strategy):
     most_moves : int
         Moves evaluated after which the descent ends even if there may be one that helps. Only large instances come
         that far.
-
-    Raises
-    ------
-    OptionError
-        If it is below 1.
     """
 
     name: ClassVar[str] = "greedy+ls"

@@ -201,11 +201,6 @@ class Vns(Strategy):
     no_improvement : int, optional
         Iterations without improvement after which the search ends; by default 400, or 100 where several units decide
         occurrences together, or 20 without kernels.
-
-    Raises
-    ------
-    OptionError
-        If either is below 1.
     """
 
     name: ClassVar[str] = "vns"

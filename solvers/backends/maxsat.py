@@ -37,13 +37,7 @@ class Rc2(Backend):
     )
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
-        """Solve a cover.
-
-        Raises
-        ------
-        UnsupportedError
-            For anything but a cover, and for a limit that is none of time.
-        """
+        """Solve a cover; `UnsupportedError` for anything else, and for a limit that is none of time."""
         del seed, start  # RC2 goes from bound to bound
         self.accept(limits)
         if self.options:

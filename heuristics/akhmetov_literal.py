@@ -17,11 +17,11 @@ import numpy as np
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key, Sense
-from optsum.errors import UnsupportedError
+from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.clock import Stopped
 
-from .starting import at_least, seconds_of
+from .starting import at_least
 
 
 def rows_in_order(problem: Problem) -> Iterator[int]:
@@ -164,7 +164,9 @@ class VnsPaper(_Sized):
     def __post_init__(self) -> None:
         at_least(1, kmax=self.kmax, iterations=self.iterations, no_improvement=self.no_improvement)
         at_least(1, none=True, sentences=self.sentences)
-        seconds_of(seconds=self.seconds)
+        number = isinstance(self.seconds, int | float) and not isinstance(self.seconds, bool)
+        if not number or not self.seconds >= 0:
+            raise OptionError(f"The option seconds is {self.seconds!r}; give a number of seconds, 0 or more.")
 
     def first(self, run: Run) -> list[int]:
         """Return the initial solution."""

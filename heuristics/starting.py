@@ -130,14 +130,6 @@ def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
             raise OptionError(f"The option {name} is {value}; give a whole number of at most {_LARGEST}.")
 
 
-def seconds_of(**options: Any) -> None:
-    """Refuse options that are no number of seconds."""
-    for name, value in options.items():
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not value >= 0:
-            raise OptionError(f"The option {name} is {value!r}; give a number of seconds, 0 or more.")
-
-
 class Slices:
     """Runs a kernel stride by stride, so that limits and Ctrl-C are heard."""
 

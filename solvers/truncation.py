@@ -188,7 +188,11 @@ def all_by_levels(
         if not missed.any():
             return found
         if not found.complete:
-            return _known(facility, found)
+            best = found.best if found.best is not None else next(iter(found), None)
+            totals = (0,) if best is None else score(facility, best)[0]
+            value = totals[0] if facility.constant_denominator or best is None else key_of(facility, totals, 0)
+            known = Diagram.of_sets([] if best is None else [best])
+            return replace(found, diagram=known, value=value, least=None, best=best)
         kept = np.where(missed, 2 * kept, kept)
 
 
@@ -206,10 +210,3 @@ def _missed(facility: Facility, floors: IntArray, diagram: Diagram) -> NDArray[n
         with_units.append(with_units[without] | added)
     bits = with_units[diagram.root].to_bytes(-(-tokens // 8), "little")
     return np.unpackbits(np.frombuffer(bits, np.uint8), count=tokens, bitorder="little").astype(bool)
-
-
-def _known(facility: Facility, found: Optima) -> Optima:
-    best = found.best if found.best is not None else next(iter(found), None)
-    totals = (0,) if best is None else score(facility, best)[0]
-    value = totals[0] if facility.constant_denominator or best is None else key_of(facility, totals, 0)
-    return replace(found, diagram=Diagram.of_sets([] if best is None else [best]), value=value, least=None, best=best)

@@ -542,12 +542,6 @@ def _shaken(core, ties, state, enough, rounds):
     state[:] = best
 
 
-def most_of(core: Core) -> int:
-    """Return the value of a core if everything in it is gained, whatever it takes; without joints."""
-    _alone, profit, *_others, slack = evaluated(core.plain)
-    return int(slack + np.maximum(profit, 0).sum()) // core.scale
-
-
 def shaken(core: Core, units: Sequence[int], enough: int) -> tuple[tuple[int, ...], int]:
     """Return a set that is at least as good as one that is given, and its value; without a least length or joints."""
     state: States = np.isin(core.ids, units).astype(np.int8)
@@ -646,26 +640,6 @@ class Subtree:
         self.state[gone] = np.int8(DROPPED)
         self.state[taken] = np.int8(TAKEN)
 
-    def halves(
-        self, core: Core, unit: int, shrink: float, seen: tuple[NDArray[np.float64], object] | None
-    ) -> list[Subtree]:
-        """Return both halves of what is left of it, a core: without a unit, and, unless that is too long, with it."""
-        relaxed, rank = self.relaxed, self.rank
-        near, basis = (None, None) if seen is None else seen
-        if shrink * core.size < relaxed.size:
-            relaxed, rank, basis = core, rank + 1, None
-        else:
-            near = None
-        chain, found = above(core, unit), []
-        kinds = [(below(core, unit), DROPPED)]
-        if int(core.lengths[chain].sum()) <= core.high:
-            kinds.append((chain, TAKEN))
-        for places, kind in kinds:
-            state = self.state.copy()
-            state[core.ids[places]] = np.int8(kind)
-            found.append(Subtree(relaxed, rank, state, self.depth + 1, basis, near))
-        return found
-
 
 class Driver(Budget):
     """The search of one program.
@@ -704,13 +678,20 @@ class Driver(Budget):
         self._greedy: tuple[tuple[int, ...], int] | None = None
         self._most: int | None = None  # what gaining everything is worth, where a set that does so ends the search
         if one and not self._core.tied and self._core.low <= 0:
-            self._most = most_of(self._core)
+            _alone, profit, *_others, slack = evaluated(self._core.plain)
+            self._most = int(slack + np.maximum(profit, 0).sum()) // self._core.scale
         if self._most is not None and root is None and self._core.high >= 0:
             self._greedy = _filled_up(self._core, from_knapsack=False)
             if self._greedy[1] >= self._most:
                 self._root, self.feasible, self.upper = self._core, True, self._greedy[1]
                 return
-        self._root = self._priced(self._core) if root is None else self._core
+        self._root = self._core
+        if root is None and self._core.high >= 0:
+            with self.phase("relaxation"):
+                session = self._session(self._core, 0)
+                found = None if session is None else self._multipliers(session)
+                self._solved = -1 if session is None else session.solved
+            self._root = self._core if found is None else priced(self._core, found)
         bound = upper_bound(self._root) if self._core.high >= 0 else None
         self.feasible = bound is not None
         self.upper = 0 if bound is None else bound // self._core.scale
@@ -899,7 +880,21 @@ class Driver(Budget):
             seen = whole[core.ids], seen[1]
             if not every and not core.tied:
                 unit = halving_unit(core, seen[0])
-        return now.halves(core, unit, self._effort.brief_shrink if brief else self._effort.shrink, seen)
+        relaxed, rank = now.relaxed, now.rank
+        near, basis = (None, None) if seen is None else seen
+        if (self._effort.brief_shrink if brief else self._effort.shrink) * core.size < relaxed.size:
+            relaxed, rank, basis = core, rank + 1, None
+        else:
+            near = None
+        chain, found = above(core, unit), []
+        kinds = [(below(core, unit), DROPPED)]
+        if int(core.lengths[chain].sum()) <= core.high:
+            kinds.append((chain, TAKEN))
+        for places, kind in kinds:
+            state = now.state.copy()
+            state[core.ids[places]] = np.int8(kind)
+            found.append(Subtree(relaxed, rank, state, now.depth + 1, basis, near))
+        return found
 
     def _meet(self, core: Core, now: Subtree, target: int) -> Sequence[int] | None:
         """Units of a core where a search was split, whose prices are near the optimum's, if they reach the target."""
@@ -946,13 +941,6 @@ class Driver(Budget):
     def _multipliers(self, session: Session, enough: float = -inf) -> IntArray | None:
         self.statistics.relaxations += 1
         return session.multipliers(self.deadline, enough)
-
-    def _priced(self, core: Core) -> Core:
-        with self.phase("relaxation"):
-            session = self._session(core, 0) if core.high >= 0 else None
-            found = None if session is None else self._multipliers(session)
-            self._solved = -1 if session is None else session.solved
-        return core if found is None else priced(core, found)
 
     def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
         """Decide what the bound decides, again and again; None if nothing reaches the target."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import attrgetter
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -164,8 +164,8 @@ class VnsPaper(_Sized):
     def __post_init__(self) -> None:
         at_least(1, kmax=self.kmax, iterations=self.iterations, no_improvement=self.no_improvement)
         at_least(1, none=True, sentences=self.sentences)
-        number = isinstance(self.seconds, int | float) and not isinstance(self.seconds, bool)
-        if not number or not self.seconds >= 0:
+        seconds: Any = self.seconds
+        if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not seconds >= 0:
             raise OptionError(f"The option seconds is {self.seconds!r}; give a number of seconds, 0 or more.")
 
     def first(self, run: Run) -> list[int]:

@@ -715,7 +715,10 @@ class Driver(Budget):
         node = self._explore(self._whole(), target, root=True)
         if node == EMPTY_FAMILY and found is not None:  # stopped before it came to what is known
             node = self.store.add_all(list(found), EMPTY_SET)
-        return node, None if self._stopped is None else self._stopped.termination
+        return node, self._reason()
+
+    def _reason(self) -> Termination | None:
+        return None if self._stopped is None else self._stopped.termination
 
     def one_of(self, target: int) -> tuple[int, ...] | None:
         """Find one set of value >= `target`; None if there is none."""

@@ -301,7 +301,9 @@ class SumSearch:
         box, cut = part.box, self._cut(part.ratios)
         halves = box.halves() if excess(box, cut, self._counter(box)) > _TOLERANCE else None
         inside = within(self.instance, box, cut, least=halves is not None)
-        for corner in () if inside is None else self._corners(box, cut, inside):
+        if inside is None:
+            return ()
+        for corner in self._corners(box, cut, inside):
             if left := self._left(box, cut, inside, corner, halves):
                 return [(bound, replace(part, box=each)) for each in left]
         return ()

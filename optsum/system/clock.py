@@ -146,9 +146,9 @@ _LONGEST_STRIDE: Final = 1 << 30
 
 
 class Stride:
-    """How far a kernel goes at a time that can be left and taken up again: some milliseconds, as the last times took.
+    """A number of steps that a kernel makes at a time, which take some milliseconds as the last ones did.
 
-    Where it is left must not matter to what it does.
+    The kernel can be left and taken up again; where it is left must not matter to what it does.
     """
 
     def __init__(self, first: int) -> None:

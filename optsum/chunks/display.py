@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
@@ -59,24 +58,13 @@ def explained(parse: Parse, rules: Rules | None = None) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class WordSequence:
-    """Two words that a compression can make neighbours: w(i, v) of Figure 1 of Hirao et al. 2017 (compressive)."""
+def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of words that a compression can make neighbours: w(i, v) of Figure 1 of Hirao et al. 2017.
 
-    gram: str  # The words in lower case, with a low line between them.
-    # stay, go: V, the chunks of the words, and U, those of all words between them.
-    stay: tuple[int, ...]
-    go: tuple[int, ...]
-    feasible: bool  # Whether nothing that must stay (V, its ancestors, and what is tied to them) must go.
-
-    def __str__(self) -> str:
-        """Return it as a line."""
-        stay, go = (f"{{{', '.join(map(str, chunks))}}}" for chunks in (self.stay, self.go))
-        return f"{self.gram}  V={stay}  U={go}{'' if self.feasible else '  not feasible'}"
-
-
-def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[WordSequence]:
-    """Yield the word sequences of length 2 of a sentence, but for those that tear a chunk apart, in their order."""
+    Each is the words in lower case, with a low line between them, and a line that has them too: V, the chunks of the
+    words, U, those of all words between them, and whether something that must stay (V, its ancestors, and what is tied
+    to them) must go. Left out are those that tear a chunk apart.
+    """
     import networkx as nx
 
     chunk_of = {token: chunk for chunk, tokens in tree.nodes(data="tokens") for token in tokens}
@@ -93,7 +81,9 @@ def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[WordSequence]:
         if stay.isdisjoint(go):
             gram = "_".join(parse.tokens[words[place]].form.lower() for place in (one, other))
             needed = set().union(*(needs[chunk] for chunk in stay))
-            yield WordSequence(gram, tuple(sorted(stay)), tuple(sorted(go)), needed.isdisjoint(go))
+            shown = [f"{{{', '.join(map(str, sorted(chunks)))}}}" for chunks in (stay, go)]
+            torn = "" if needed.isdisjoint(go) else "  not feasible"
+            yield gram, f"{gram}  V={shown[0]}  U={shown[1]}{torn}"
 
 
 def _pieces(parse: Parse, tree: nx.DiGraph) -> list[tuple[int, list[str]]]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
+from inspect import signature
 from typing import Any, Final, TypeAlias
 
-from optsum.chunks.parse import Parse
-from optsum.chunks.rules.rules import STEPS, Action, ChunkRule, NamePattern, Pattern, Rules, TreeStep
+from optsum.chunks.parse import Parse, WorkingTree
+from optsum.chunks.rules.rules import STEPS, Action, ChunkRule, NamePattern, Pattern, Rules
 from optsum.errors import InputError, OptsumError, unknown_name
 from optsum.system.files import PathLike, parse_toml, read_text
 
@@ -231,17 +231,16 @@ class _Reader:
             raise unknown_name("table in [lexicon]", name, tables)
         return {lemma: NamePattern.of(prepositions) for lemma, prepositions in words.items()}
 
-    def step(self, table: dict[str, Any]) -> TreeStep:
+    def step(self, table: dict[str, Any]) -> Callable[[WorkingTree], None]:
         name = table.get("step")
         if not isinstance(name, str) or name not in STEPS:
             raise unknown_name("step", name, STEPS)
-        kinds = {each.name: str(each.type) for each in fields(STEPS[name])}
+        kinds = {key: each.annotation for key, each in signature(STEPS[name]).parameters.items() if key != "tree"}
         given = {key: value for key, value in table.items() if key not in {"step", "note"}}
         _check_keys(given, tuple(kinds), f"entry of the step {name}:")
         if missing := [key for key in kinds if key not in given]:
             raise InputError(f"the step {name} lacks {' and '.join(missing)}; give each")
-        step: TreeStep = STEPS[name](**{key: self._entry(key, kinds[key], value) for key, value in given.items()})
-        return step
+        return partial(STEPS[name], **{key: self._entry(key, kinds[key], value) for key, value in given.items()})
 
     def _entry(self, key: str, kind: str, value: Any) -> NamePattern | str | dict[str, tuple[str, ...]]:
         if kind == "NamePattern":

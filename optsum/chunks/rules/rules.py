@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Final
 
 from optsum.chunks.parse import Parse, WorkingTree
 
@@ -93,7 +93,6 @@ class Pattern:
         )
 
     def _stands(self, tree: WorkingTree, word: int) -> bool:
-        """Return whether the words around it are as they must be."""
         head = tree.head[word]
         if self.child is not None and not any(self.child.match(tree, each) for each in tree.children(word)):
             return False
@@ -139,121 +138,79 @@ def _hyphenated(tree: WorkingTree, word: int, head: int) -> bool:
     return any(sign in between for sign in "-‐‑–") and not any(sign.isspace() for sign in between)
 
 
-class TreeStep(Protocol):
-    """One step; its fields are lists of relations, other than said."""
-
-    def apply(self, tree: WorkingTree) -> None:
-        """Move the words that it is about."""
-
-
 def _with(tree: WorkingTree, word: int, relation: NamePattern) -> list[int]:
     return [each for each in tree.children(word) if relation.match(tree.relation[each])]
 
 
-@dataclass(frozen=True)
-class Preconjunction:
-    """Of "both A and B" or "either A or B" the first word moves from A to the last conjunct."""
-
-    relation: NamePattern
-    conjunct: NamePattern
-
-    def apply(self, tree: WorkingTree) -> None:
-        """Move them."""
-        for word in tree.words:
-            if tree.head[word] != -1 and self.relation.match(tree.relation[word]):
-                conjuncts = _with(tree, tree.head[word], self.conjunct)
-                if conjuncts:
-                    tree.attach(word, conjuncts[-1])
+def preconjunction(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern) -> None:
+    """Move the first word of "both A and B" or "either A or B" from A to the last conjunct."""
+    for word in tree.words:
+        if tree.head[word] != -1 and relation.match(tree.relation[word]):
+            conjuncts = _with(tree, tree.head[word], conjunct)
+            if conjuncts:
+                tree.attach(word, conjuncts[-1])
 
 
-@dataclass(frozen=True)
-class Chain:
-    """A chain A -> B -> C of conjuncts, for "A, B and C": all move to A, as far as the first with a coordinator."""
-
-    conjunct: NamePattern
-    coordinator: NamePattern
-
-    def apply(self, tree: WorkingTree) -> None:
-        """Move them."""
-        for word in tree.words:
-            for last in _with(tree, word, self.conjunct):
-                here = last
-                while not _with(tree, here, self.coordinator):
-                    behind = [each for each in _with(tree, here, self.conjunct) if each > here]
-                    if not behind:
-                        break
-                    here = behind[0]
-                    tree.attach(here, word)
+def chain(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
+    """Move the conjuncts of a chain A -> B -> C, for "A, B and C", to A, as far as the first with a coordinator."""
+    for word in tree.words:
+        for last in _with(tree, word, conjunct):
+            here = last
+            while not _with(tree, here, coordinator):
+                behind = [each for each in _with(tree, here, conjunct) if each > here]
+                if not behind:
+                    break
+                here = behind[0]
+                tree.attach(here, word)
 
 
-@dataclass(frozen=True)
-class Coordinator:
-    """A coordinator that hangs on the conjunct in front of it moves to the one behind it."""
-
-    relation: NamePattern
-    conjunct: NamePattern
-
-    def apply(self, tree: WorkingTree) -> None:
-        """Move them."""
-        for word in tree.words:
-            head = tree.head[word]
-            if head != -1 and head < word and self.relation.match(tree.relation[word]):
-                behind = [each for each in _with(tree, head, self.conjunct) if each > word]
-                if behind:
-                    tree.attach(word, behind[0])
+def coordinator(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern) -> None:
+    """Move a coordinator that hangs on the conjunct in front of it to the one behind it."""
+    for word in tree.words:
+        head = tree.head[word]
+        if head != -1 and head < word and relation.match(tree.relation[word]):
+            behind = [each for each in _with(tree, head, conjunct) if each > word]
+            if behind:
+                tree.attach(word, behind[0])
 
 
-@dataclass(frozen=True)
-class MiddleConjunct:
-    """Of "A, B and C" B, which has no coordinator, moves from A to C, the last that has one.
+def middle_conjunct(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
+    """Move, of "A, B and C", B, which has no coordinator, from A to C, the last that has one.
 
     "A and C" is then left when B is dropped, and "A, B" never.
     """
-
-    conjunct: NamePattern
-    coordinator: NamePattern
-
-    def apply(self, tree: WorkingTree) -> None:
-        """Move them."""
-        for word in tree.words:
-            conjuncts = _with(tree, word, self.conjunct)
-            joined = [each for each in conjuncts if _with(tree, each, self.coordinator)]
-            for each in conjuncts:
-                if joined and each < joined[-1] and each not in joined:
-                    tree.attach(each, joined[-1])
+    for word in tree.words:
+        conjuncts = _with(tree, word, conjunct)
+        joined = [each for each in conjuncts if _with(tree, each, coordinator)]
+        for each in conjuncts:
+            if joined and each < joined[-1] and each not in joined:
+                tree.attach(each, joined[-1])
 
 
-@dataclass(frozen=True)
-class Attribution:
-    """Of "X, he said", if X is a clause of "said", X takes its place, and "he said" becomes an aside of X.
+def attribution(
+    tree: WorkingTree, clause: NamePattern, along: NamePattern, subordinator: NamePattern, becomes: str
+) -> None:
+    """Put X of "X, he said", if it is a clause of "said", in its place; "he said" is then an aside (`becomes`) of X.
 
     The clause stands in front of the verb and of the verb's other dependents, but for those named by `along`, which go
     with X. It ends in punctuation, and no subordinator opens it.
     """
-
-    clause: NamePattern
-    along: NamePattern
-    subordinator: NamePattern
-    becomes: str  # The relation of "said" to X.
-
-    def apply(self, tree: WorkingTree) -> None:
-        """Move them."""
-        for word in tree.words:
-            verb = tree.head[word]
-            if verb == -1 or not self.clause.match(tree.relation[word]):
-                continue
-            inside = tree.below(word)
-            movable = _with(tree, verb, self.along)
-            outside = tree.below(verb) - inside - {each for one in movable for each in tree.below(one)}
-            opened = _with(tree, word, self.subordinator)
-            if min(outside) < max(inside) or opened or not _breaks(tree, max(inside)):
-                continue
-            above, relation = tree.head[verb], tree.relation[verb]
-            tree.attach(word, above, relation)
-            tree.attach(verb, word, self.becomes)
-            for each in movable:
-                if each < word:
-                    tree.attach(each, word)
+    for word in tree.words:
+        verb = tree.head[word]
+        if verb == -1 or not clause.match(tree.relation[word]):
+            continue
+        inside = tree.below(word)
+        movable = _with(tree, verb, along)
+        outside = tree.below(verb) - inside - {each for one in movable for each in tree.below(one)}
+        opened = _with(tree, word, subordinator)
+        if min(outside) < max(inside) or opened or not _breaks(tree, max(inside)):
+            continue
+        above, relation = tree.head[verb], tree.relation[verb]
+        tree.attach(word, above, relation)
+        tree.attach(verb, word, becomes)
+        for each in movable:
+            if each < word:
+                tree.attach(each, word)
 
 
 def _breaks(tree: WorkingTree, word: int) -> bool:
@@ -261,45 +218,37 @@ def _breaks(tree: WorkingTree, word: int) -> bool:
     return word + 1 < len(tokens) and word + 1 not in tree.words and tokens[word + 1].form not in {"-", "(", "["}
 
 
-@dataclass(frozen=True)
-class Degree:
-    """Of "hated him enough to leave", "ran so fast that he fell" the clause moves from the verb to the adverb."""
+def degree(
+    tree: WorkingTree, clause: NamePattern, adverb: NamePattern, markers: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Move the clause of "hated him enough to leave", "ran so fast that he fell" from the verb to the adverb.
 
-    clause: NamePattern
-    adverb: NamePattern
-    # Lemma of the adverb -> lemmas of words that open the clause. The adverb depends on what the clause does, or on a
-    # dependent of that, and stands in front of the clause.
-    markers: Mapping[str, tuple[str, ...]] = field(hash=False)
-
-    def apply(self, tree: WorkingTree) -> None:
-        """Move them."""
-        for word in tree.words:
-            head = tree.head[word]
-            if head == -1 or not self.clause.match(tree.relation[word]):
-                continue
-            opening = {tree.lemma(each) for each in tree.children(word)}
-            near = [each for each in tree.children(head) if each != word]
-            for adverb in [*near, *(below for each in near for below in tree.children(each))]:
-                if (
-                    adverb < word
-                    and self.adverb.match(tree.relation[adverb])
-                    and opening.intersection(self.markers.get(tree.lemma(adverb), ()))
-                ):
-                    tree.attach(word, adverb)
-                    break
+    `markers`: lemma of the adverb -> lemmas of words that open the clause. The adverb depends on what the clause does,
+    or on a dependent of that, and stands in front of the clause.
+    """
+    for word in tree.words:
+        head = tree.head[word]
+        if head == -1 or not clause.match(tree.relation[word]):
+            continue
+        opening = {tree.lemma(each) for each in tree.children(word)}
+        near = [each for each in tree.children(head) if each != word]
+        for one in [*near, *(below for each in near for below in tree.children(each))]:
+            if (
+                one < word
+                and adverb.match(tree.relation[one])
+                and opening.intersection(markers.get(tree.lemma(one), ()))
+            ):
+                tree.attach(word, one)
+                break
 
 
-STEPS: Final[Mapping[str, type[Any]]] = MappingProxyType(
+STEPS: Final[Mapping[str, Callable[..., None]]] = MappingProxyType(
     {
-        "preconjunction": Preconjunction,
-        "chain": Chain,
-        "coordinator": Coordinator,
-        "middle-conjunct": MiddleConjunct,
-        "attribution": Attribution,
-        "degree": Degree,
+        step.__name__.replace("_", "-"): step
+        for step in (preconjunction, chain, coordinator, middle_conjunct, attribution, degree)
     }
 )
-"""Name in a file of rules -> class; the fields are what the file sets."""
+"""Name in a file of rules -> step, which moves words of a tree; its other parameters are what the file sets."""
 
 
 class Action(Enum):
@@ -327,7 +276,7 @@ class Rules:
     """A table of chunk rules."""
 
     name: str  # The label scheme or the file.
-    steps: tuple[TreeStep, ...]  # Re-attachment, in order.
+    steps: tuple[Callable[[WorkingTree], None], ...] = field(compare=False)  # Re-attachment, in order.
     rules: tuple[ChunkRule, ...]  # The first that fits a word decides; where none does, the word can be left out.
     known_by: NamePattern  # Relations that only this label scheme has.
     digest: str = ""  # Differs when the table does, all that it extends and all lists of words included.
@@ -337,7 +286,7 @@ class Rules:
         """Return the tree of a parse after re-attachment."""
         tree = WorkingTree(parse)
         for step in self.steps:
-            step.apply(tree)
+            step(tree)
         return tree
 
     def decide(self, tree: WorkingTree, word: int) -> ChunkRule:

@@ -119,9 +119,9 @@ def run_chunks(
             put(bracketed(item, chunks))
             for part in [indented(item, chunks)] * tree + [explained(item, rules)] * why:
                 put(part)
-            for number, found in enumerate(word_sequences(item, chunks) if candidates else (), start=1):
-                put(f"w{done},{number}: {found}")
-                ways.setdefault(found.gram, []).append((done, number))
+            for number, (gram, line) in enumerate(word_sequences(item, chunks) if candidates else (), start=1):
+                put(f"w{done},{number}: {line}")
+                ways.setdefault(gram, []).append((done, number))
             if tree or why or candidates:
                 put()
     for gram, places in ways.items():

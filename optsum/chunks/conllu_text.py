@@ -76,10 +76,7 @@ def read_conllu(path: PathLike) -> Iterator[Parse]:
 
 
 def conllu_blocks(text: str, source: str = "") -> list[Block]:
-    """Cut CoNLL-U text into the lines of each sentence, without looking at them; see `Block.parse`.
-
-    Comments that no words follow are no sentence.
-    """
+    """Cut CoNLL-U text into the lines of each sentence; comments that no words follow are no sentence."""
     blocks: list[Block] = []
     lines: list[str] = []
     for line in [*_LINE_BREAK.split(text), ""]:
@@ -96,17 +93,13 @@ def conllu_blocks(text: str, source: str = "") -> list[Block]:
 
 
 def parse_conllu(text: str, source: str = "") -> tuple[Parse, ...]:
-    r"""Return the parses of CoNLL-U text.
+    r"""Return the parses of CoNLL-U text (`source`: where it comes from, for messages).
 
-    Words with an integer id are the tokens of a parse. Empty nodes (``8.1``) and enhanced dependencies are dropped.
-    The characters of a multi-word token (``2-3``) are shared out among its words as they spell it; where they do not
-    (German *zum*: *zu*, *dem*), its first word has all and the others none. The text of a sentence is its comment
-    ``# text``, or else its words with a blank between, except after ``SpaceAfter=No``.
+    Words with an integer id are the tokens of a parse. Empty nodes (``8.1``) and enhanced dependencies are dropped. The
+    characters of a multi-word token (``2-3``) are shared out among its words as they spell it; where they do not
+    (German *zum*: *zu*, *dem*), its first word has all. The text is the comment ``# text``, or else the words with a
+    blank between, except after ``SpaceAfter=No``.
 
-    `source`: where it comes from, for messages.
-
-    Examples
-    --------
     >>> (parse,) = parse_conllu("1\tHush\thush\tVERB\tVB\t_\t0\troot\t_\tSpaceAfter=No\n2\t!\t!\tPUNCT\t.\t_\t1\tpunct")
     >>> parse.text, [token.deprel for token in parse.tokens]
     ('Hush!', ['root', 'punct'])
@@ -117,8 +110,7 @@ def parse_conllu(text: str, source: str = "") -> tuple[Parse, ...]:
 def _number(columns: list[str], at: int) -> Any:
     from conllu.parser import parse_id_value
 
-    text = columns[at]
-    return int(text) if _PLAIN.fullmatch(text) else parse_id_value(text)
+    return int(columns[at]) if re.fullmatch("[1-9][0-9]*", columns[at]) else parse_id_value(columns[at])
 
 
 def _pairs(columns: list[str], at: int) -> dict[str, str]:
@@ -128,7 +120,6 @@ def _pairs(columns: list[str], at: int) -> dict[str, str]:
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
 
-_PLAIN: Final = re.compile("[1-9][0-9]*")
 _COLUMNS: Final[dict[str, Any]] = {
     "id": _number,
     "feats": _pairs,
@@ -206,8 +197,7 @@ def _text_of(row: Any, column: str) -> str:
 
 
 def _blank_after(row: Any) -> bool:
-    misc = row.get("misc") or {}
-    return bool(misc.get("SpaceAfter") != "No")
+    return bool((row.get("misc") or {}).get("SpaceAfter") != "No")
 
 
 def format_conllu(parse: Parse) -> str:
@@ -215,8 +205,6 @@ def format_conllu(parse: Parse) -> str:
 
     `parse_conllu` makes the same tokens of it; of the text, white space at the ends is lost.
 
-    Examples
-    --------
     >>> print(format_conllu(Parse((Token("Go", "go", "VERB", deprel="root", end=2),), "Go")).replace("\t", " "))
     # text = Go
     1 Go go VERB _ _ 0 root _ _

@@ -30,14 +30,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Parse:
-    """One sentence with its dependency tree, which may be non-projective.
-
-    Examples
-    --------
-    >>> Parse((Token("They", head=1, deprel="nsubj", end=4), Token("ran", deprel="root", start=5, end=8)), "They ran")
-    ... # doctest: +ELLIPSIS
-    Parse(tokens=(Token(form='They', ...), text='They ran', source='')
-    """
+    """One sentence with its dependency tree, which may be non-projective."""
 
     tokens: tuple[Token, ...]  # In the order of the text, at least one.
     text: str  # The sentence.
@@ -82,15 +75,12 @@ class Parse:
 
 
 def parses_of_spacy(doc: Any, source: str = "") -> tuple[Parse, ...]:
-    """Return the parses of the sentences of a document that spaCy has parsed.
+    """Return the parses of the sentences of a document that spaCy has parsed, or of a span of one.
 
-    spaCy itself is not imported; install it with the extra ``spacy``.
-
-    `doc`: with a dependency parse. Of a span, the sentences in it. `source`: where it comes from, for messages. The
-    result: tokens of white space are no words; what hangs on them hangs on their head.
+    Tokens of white space are no words; what hangs on them hangs on their head. `source`: where it comes from, for
+    messages.
     """
-    whole = getattr(doc, "doc", doc)
-    if not whole.has_annotation("DEP"):
+    if not getattr(doc, "doc", doc).has_annotation("DEP"):
         raise InputError(f"{source or 'the document'}: spaCy has not parsed it; use a pipeline with a parser")
     return tuple(_sentences(doc, source))
 
@@ -138,10 +128,9 @@ _BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}  # How the Pe
 
 
 class WorkingTree:
-    """The words of a parse, their heads and relations; punctuation is no part of the tree.
+    """The words of a parse (`words`: all tokens but punctuation), their heads and relations.
 
-    `root`: number of the root among the tokens; always a word. `words`: the tokens that are words, in order: all but
-    punctuation. `head`: for each token its head, a word; -1 for the root and for punctuation.
+    `root`: always a word. `head`: for each token its head, a word; -1 for the root and for punctuation.
     """
 
     def __init__(self, parse: Parse) -> None:

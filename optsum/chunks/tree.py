@@ -1,7 +1,6 @@
-"""From the dependency tree of a sentence to the tree of its chunks.
+"""From the dependency tree of a sentence to the tree of its chunks, by rules that are data.
 
-A chunk is what a compression keeps or drops as a whole (section 3.1 of Hirao et al. 2017, "Oracle Summaries of
-Compressive Summarization"). The rules that cut are data (`optsum.chunks.rules.rules`).
+A chunk is what a compression keeps or drops as a whole (section 3.1 of Hirao et al. 2017, compressive).
 """
 
 from __future__ import annotations
@@ -25,19 +24,14 @@ PROFILES: Final = ("strict", "paper")
 def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None) -> nx.DiGraph:
     """Return the tree of the chunks of a sentence.
 
-    Every token is in exactly one chunk, whatever the profile; a chunk need not be contiguous. Linear in the number of
-    words for sentences as they occur.
+    Every token is in exactly one chunk, whatever the profile (`PROFILES`); a chunk need not be contiguous. `rules`: by
+    default those of the label scheme that the parse follows. The result: edges from parent to child. Nodes are the
+    numbers of the chunks, from 1, in the order of their first words, with ``tokens``, a sorted tuple of token numbers
+    from 0 (a mark goes with the word before it, an opening one with the word after it), and ``head``, the token on
+    which the others depend. Edges have ``required``, whether parent and child live and die together, ``relation``, that
+    of the child's head after re-attachment, and ``note``, that of the rule. The graph has ``text``, ``profile``,
+    ``rules`` (their name) and ``root``.
 
-    `profile`: ``strict`` or ``paper``, see `PROFILES`. `rules`: by default those of the label scheme that the parse
-    follows (`rules_for`). The result: a tree, edges from parent to child. Nodes are the numbers of the chunks, from 1,
-    in the order of their first words. Node attributes: ``tokens``, a sorted tuple of token numbers from 0, punctuation
-    included (it goes with the word before it, an opening mark with the word after it); ``head``, the token on which the
-    others depend. Edge attributes: ``required``, whether parent and child live and die together; ``relation``, that of
-    the child's head after re-attachment; ``note``, that of the rule. Graph attributes: ``text``, ``profile``, ``rules``
-    (their name) and ``root``.
-
-    Examples
-    --------
     >>> from optsum.chunks.conllu_text import parse_conllu
     >>> (parse,) = parse_conllu('''1 Some  some  DET  DT  _  2  det
     ... 2  cats  cat  NOUN  NNS  _  3  nsubj
@@ -97,9 +91,7 @@ _EITHER = {'"', "'"}  # Marks that open and close.
 
 
 def owners(parse: Parse, words: Sequence[int]) -> list[int]:
-    """Return for each token the word it goes with.
-
-    A word goes with itself, an opening mark with the next word, any other mark with the one before.
+    """Return for each token the word it goes with: an opening mark with the next, any other with the one before.
 
     `words`: the tokens that are words, in order; at least one.
     """

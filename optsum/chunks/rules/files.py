@@ -20,9 +20,8 @@ from optsum.system.files import PathLike, parse_toml, read_text
 @cache
 def relations() -> dict[str, frozenset[str]]:
     """Return the relations that each label scheme has."""
-    return {
-        scheme: frozenset(names.split()) for scheme, names in parse_toml(_shipped("relations"), "relations").items()
-    }
+    found = parse_toml(_shipped("relations"), "relations")
+    return {scheme: frozenset(names.split()) for scheme, names in found.items()}
 
 
 def mistyped(name: str, scheme: str) -> OptsumError | None:
@@ -54,18 +53,13 @@ _UPOS: Final = (
 
 def load_rules(name: PathLike) -> Rules:
     """Return the rules of a label scheme (a name in `SCHEMES`), or those in a file."""
-    return (
-        _built_in(str(name))
-        if str(name) in SCHEMES
-        else parse_rules(read_text(name, "the chunk rules"), name=str(name))
-    )
+    if str(name) in SCHEMES:
+        return _built_in(str(name))
+    return parse_rules(read_text(name, "the chunk rules"), name=str(name))
 
 
 def rules_for(parse: Parse) -> Rules:
-    """Return the rules of the label scheme that a parse follows.
-
-    It is the scheme with more labels of its own in the parse; Universal Dependencies, if none has more.
-    """
+    """Return the rules of the label scheme that has more labels of its own in a parse; those of UD, if none has."""
     labels = [token.deprel for token in parse.tokens]
     return max(map(_built_in, SCHEMES), key=lambda rules: sum(map(rules.known_by.match, labels)))  # first of equals
 

@@ -15,8 +15,7 @@ from optsum.chunks.parse import Parse, WorkingTree
 class NamePattern:
     """A list of names with signs, as it stands in a file of rules.
 
-    ``obl`` is that name alone, ``obl:*`` itself and every subtype, ``*`` any name, ``!obl`` not that one. A name
-    matches if one without "!" fits, or there are only such with "!", and none with "!" fits.
+    ``obl`` is that name alone, ``obl:*`` itself and every subtype, ``*`` any name, ``!obl`` not that one.
     """
 
     wanted: frozenset[str]

@@ -103,10 +103,7 @@ class Analyzer:
 
     def counted(self, words: Iterable[str]) -> Iterator[str | None]:
         """Return the counted form of each word of the tokenizer; None if it is dropped."""
-        return map(self._table().__getitem__, words)
-
-    def _table(self) -> _WordTable:
-        return _word_table(self.stemmer if self.stem else None, self.stopwords)
+        return map(_word_table(self.stemmer if self.stem else None, self.stopwords).__getitem__, words)
 
     def spans(self, sentence: Sentence) -> list[tuple[str, int]]:
         """Return the counted tokens, each with the place of its first character.
@@ -129,8 +126,8 @@ class Analyzer:
         located = tokenizer_of(self.tokenizer).locate(sentence)
         if self.stopwords == "keep" and not self.stem:
             return located
-        table = self._table()
-        return [(token, start) for word, start in located if (token := table[word]) is not None]
+        found = zip(self.counted(word for word, _ in located), located, strict=True)
+        return [(token, start) for token, (_, start) in found if token is not None]
 
     def joined_tokens(self, sentences: Iterable[Sentence]) -> list[str]:
         """Return the counted tokens of several sentences, one after the other."""
@@ -162,11 +159,7 @@ def _word_table(stemmer: str | None, stopwords: str | frozenset[str]) -> _WordTa
 
 
 def load_stopwords(path: PathLike) -> frozenset[str]:
-    """Read stop words from a UTF-8 file, one word a line; blank lines are passed over.
-
-    The result: for `Analyzer`. The words are kept as written: with a tokenizer that lower-cases, an upper-case one
-    drops nothing.
-    """
+    """Read stop words for `Analyzer` from a UTF-8 file, one a line, kept as written; blank lines are passed over."""
     words: set[str] = set()
     for number, line in enumerate(read_text(path, "the stop word file").splitlines(), start=1):
         if len(found := line.split()) > 1:

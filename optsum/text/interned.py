@@ -54,10 +54,10 @@ def interned_texts(
     """Return the counted tokens of several texts as numbers, and which texts these are.
 
     The arrays are `ids`, `start` and `words` of `Interned`, one text after another and each numbered by itself; then
-    how many different tokens, and how many sentences, each text has.
+    how many different tokens, and how many sentences, each text has. Those with a NUL within a sentence, and tokenizers
+    that look at more than single bytes, are left to `interned`.
 
-    `texts`: sentences joined by NUL; `sizes`: how many of them each text has. Texts with a NUL within a sentence are
-    left to `interned`, and so is every tokenizer that looks at more than single bytes.
+    `texts`: sentences joined by NUL; `sizes`: how many of them each text has.
     """
     kept = [number for number, text in enumerate(texts) if _tells(text, sizes[number], analyzer.tokenizer)]
     if len(kept) < len(sizes):
@@ -87,9 +87,9 @@ def _words_of(
     """Return the words of texts as numbers, before any is dropped or stemmed.
 
     The result: `ids`, `start` and `words` as `Interned` has them, of each text by itself, and how many different words
-    each has. Where words are dropped or stemmed: of all texts together, with the number of the token that each
-    different word is, -1 if it is dropped, and how many different tokens there are. `lost_s`: what is lost without the
-    result, if others can do without it: then it is None while the kernel is not compiled.
+    each has. Where words are dropped or stemmed: of all texts together, with the number of the token that each word is,
+    -1 if it is dropped, and how many tokens there are. None while the kernel is not compiled, if no more than `lost_s`
+    is lost.
     """
     plain = analyzer.stopwords == "keep" and not analyzer.stem
     # One text after another, as most are ASCII, which is copied; one that is not would have all looked at.

@@ -54,7 +54,6 @@ def tiktoken(name: str) -> Callable[[str], Any]:
             f"tiktoken cannot load {name!r} ({error!r:.150}): it downloads an encoding once, and keeps it in the "
             "folder that TIKTOKEN_CACHE_DIR names."
         ) from error
-
     return partial(encoding.encode, disallowed_special=())
 
 
@@ -68,7 +67,6 @@ def hugging_face(name: str) -> Callable[[str], Any]:
             f"The tokenizer {name!r} cannot be loaded ({error!r:.150}): give the name of a model of the hub, which is "
             "downloaded once, or a file tokenizer.json."
         ) from error
-
     return partial(made.encode, add_special_tokens=False)
 
 
@@ -129,7 +127,7 @@ _ASCII_WORD = re.compile(r"\S+", re.ASCII)
 def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
     """Cut sentences after `max_words` words in all, as ROUGE-1.5.5 cuts with ``-l``; later ones become empty.
 
-    Words are what ASCII white space separates, before punctuation is split off, or the tokens of a pre-tokenized text.
+    Words are what ASCII white space separates, or the tokens of a pre-tokenized text.
     """
     if max_words < 0:
         raise OptionError(f"a text cannot be cut to {max_words} words; give 0 or more")

@@ -47,9 +47,9 @@ def tokenizer_check(
 ) -> str | None:
     """Return a warning if the text analysis damages a text; None otherwise.
 
-    `language`: of the text, as far as anyone has said. `in_words`: whether the length of the summary is limited in
-    words. The result: if more than a tenth of the text is words of which letters are thrown away, or of a script
-    without blanks, which the tokenizer does not part; or if a stemmer for English meets a language that is another one.
+    It does if more than a tenth of the text is words of which letters are thrown away, or of a script without blanks,
+    which the tokenizer does not part; or if a stemmer for English meets another `language`. `in_words`: whether the
+    length of the summary is limited in words.
     """
     texts, joined = _raw(sentences)
     tokenizer = analyzer.tokenizer
@@ -102,7 +102,7 @@ def tokenizer_check(
 def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:
     """Return why a tokenizer cannot be used on a topic, of which it would keep almost nothing; None if it can.
 
-    `texts`: the documents and the references; none of them may be lost. `tokenizer`: its name.
+    `texts`: the documents and the references; none of them may be lost.
     """
     for what, sentences in zip(("documents", "references"), texts, strict=False):
         raw, joined = _raw(sentences)

@@ -1,7 +1,6 @@
-"""The tokenizers: each in two forms, tokens alone, and tokens with the place of their first character.
+"""The tokenizers: each in two forms, tokens alone, which is quick, and tokens with the place of their first character.
 
-The first is quick, because it is what every count begins with; the second gives the same tokens. A function of a third
-party or of a caller has the first form alone: the places are looked for.
+A function of a third party or of a caller has the first form alone: the places are looked for.
 """
 
 from __future__ import annotations
@@ -53,20 +52,10 @@ def _locate(pattern: re.Pattern[str], sentence: Sentence) -> list[tuple[str, int
     return [(match[0].lower(), match.start()) for match in pattern.finditer(raw_text(sentence))]
 
 
-def _split_blank(sentence: Sentence) -> list[str]:
-    """Split at white space, in lower case."""
-    return raw_text(sentence).lower().split()
-
-
-def _split_rouge_score(sentence: Sentence) -> list[str]:
-    """Split as the package rouge-score does: as rouge, but in lower case first (İ is i)."""
-    return _split_rouge(raw_text(sentence).lower())
 
 
 def _locate_rouge_score(sentence: Sentence) -> list[tuple[str, int]]:
     raw = raw_text(sentence)
-    if len(raw.lower()) == len(raw):
-        return _locate(_ROUGE_WORD, raw.lower())
     origin = [place for place, char in enumerate(raw) for _ in char.lower()]
     return [(token, origin[start]) for token, start in _locate(_ROUGE_WORD, raw.lower())]
 
@@ -99,10 +88,10 @@ def _split_characters(sentence: Sentence) -> list[str]:
 
 
 def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentence) -> list[tuple[str, int]]:
-    """Locate the pieces that hold a letter or a digit of a text in lower case and NFC."""
+    """Locate the `pieces` of words that hold a letter or a digit, of a text in lower case and NFC."""
     raw = raw_text(sentence)
     text = unicodedata.normalize("NFC", raw).lower()
-    parts = pieces(text)
+    parts = [piece for word in _boundaries()(text) for piece in pieces(word)]
     starts = accumulate(map(len, parts), initial=0)
     found = [(part, start) for part, start in zip(parts, starts, strict=False) if _LETTER(part)]
     if raw.isascii() or (text == raw.lower() and len(text) == len(raw)):
@@ -111,19 +100,10 @@ def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentenc
     return [(token, origin[start]) for token, start in found]
 
 
-def _words(text: str) -> list[str]:
-    return _boundaries()(text)
-
-
-def _characters(text: str) -> list[str]:
-    return [piece for word in _words(text) for piece in _CHARACTER.findall(word)]
 
 
 def _origins(raw: str) -> list[int]:
-    """Return where each character of the text in lower case, normalized to NFC, comes from.
-
-    A character that normalization makes of several comes from the first of them.
-    """
+    """Return where each character of the text in lower case and NFC comes from: of several from the first of them."""
     origins: list[int] = []
     start, whole = 0, ""
     for end in range(len(raw) + 1):
@@ -140,9 +120,6 @@ def _origins(raw: str) -> list[int]:
     return origins
 
 
-def _split_tokens(sentence: Sentence) -> list[str]:
-    """Keep pre-tokenized sentences as they are; split others at white space, case kept."""
-    return sentence.split() if isinstance(sentence, str) else list(sentence)
 
 
 def _locate_tokens(sentence: Sentence) -> list[tuple[str, int]]:
@@ -219,11 +196,11 @@ def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
 
 _BUILTIN: Final[Mapping[str, Tokenizer]] = {
     "rouge": Tokenizer(_split_rouge, partial(_locate, _ROUGE_WORD)),
-    "rouge-score": Tokenizer(_split_rouge_score, _locate_rouge_score),
-    "blank": Tokenizer(_split_blank, partial(_locate, _WORD)),
-    "unicode": Tokenizer(_split_unicode, partial(_locate_in_normal_form, _words)),
-    "characters": Tokenizer(_split_characters, partial(_locate_in_normal_form, _characters)),
-    "tokens": Tokenizer(_split_tokens, _locate_tokens),
+    "rouge-score": Tokenizer(lambda sentence: _split_rouge(raw_text(sentence).lower()), _locate_rouge_score),
+    "blank": Tokenizer(lambda sentence: raw_text(sentence).lower().split(), partial(_locate, _WORD)),
+    "unicode": Tokenizer(_split_unicode, partial(_locate_in_normal_form, lambda word: [word])),
+    "characters": Tokenizer(_split_characters, partial(_locate_in_normal_form, _CHARACTER.findall)),
+    "tokens": Tokenizer(lambda given: given.split() if isinstance(given, str) else list(given), _locate_tokens),
     "pypi-rouge": Tokenizer(_split_pypi_rouge, _locate_pypi_rouge),
     "presumm": Tokenizer(_split_presumm, _locate_presumm),
 }

@@ -127,23 +127,13 @@ def _number_text(
 def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
     """Give each word of several texts a number, in the order in which different ones first occur in a text.
 
-    Parameters
-    ----------
-    text : bytes
-        The sentences of one text after another in UTF-8, each ended by a NUL.
-    becomes : (256,) array of bytes
-        What each byte becomes: itself or another one; a blank if it parts words, as all white space does; 0 if it is
-        left out.
-    sentences : (texts,)
-        How many sentences each text has.
+    `text`: bytes: the sentences of one text after another in UTF-8, each ended by a NUL. `becomes` (256,): what each
+    byte becomes: itself or another one; a blank if it parts words, as all white space does; 0 if it is left out.
+    `sentences` (texts,): how many sentences each text has.
 
-    Returns
-    -------
-    ids : one number a word
-    start : (all sentences + 1,) where the words of each sentence begin
-    lengths : (all sentences,) pieces between white space in each
-    vocabulary : the different words of the last text, each ended by a blank
-    different : (texts,) how many different words each text has
+    The result: `ids`, one a word; `start` (all sentences + 1,), where the words of each sentence begin; `lengths`,
+    pieces between white space in each; `vocabulary`, the different words of the last text, each ended by a blank;
+    `different`, how many different words each text has.
     """
     most = len(text) // 2 + 1  # a word is one byte at least, and something ends it
     ids = np.empty(most, np.int64)
@@ -181,10 +171,9 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
 def number_apart(ids: Any, start: Any, sentences: Any, becomes: Any) -> Any:
     """Give the tokens of each of several texts numbers of its own, in the order in which different ones first occur.
 
-    `ids`, `start`: as `number_words` returns them, of all texts, one after another. `sentences`: (texts,) how many
-    each text has. `becomes`: (different words,) the number of the token that a word is, among those of all texts; -1
-    if it is dropped. The result: a number for each token, where the tokens of each sentence begin, and how many
-    different ones each text has.
+    `ids`, `start`: as of `number_words`, of all texts. `sentences` (texts,): how many each text has. `becomes`
+    (different words,): the number of the token that a word is, among those of all texts; -1 if it is dropped. The
+    result: `ids` and `start` of the tokens, and how many different ones each text has.
     """
     made = np.empty(len(ids), np.int64)
     begin = np.zeros(len(start), np.int64)

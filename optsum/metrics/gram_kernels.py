@@ -15,10 +15,7 @@ from optsum.system.compiled import njit
 
 @njit(cache=True)
 def number_pairs(left: Any, right: Any) -> Any:
-    """Give each pair of numbers below 2^31 a number, in the order in which different ones first occur.
-
-    `numbers`: one a pair; -1 where `left` is negative.
-    """
+    """Number pairs of numbers below 2^31 in the order in which they first occur; -1 where `left` is negative."""
     room = 64
     while room < 2 * len(left):
         room *= 2
@@ -45,10 +42,7 @@ def number_pairs(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
-    """Return numbers of the n-grams within each row.
-
-    `grams`: one a token, the n-gram that begins there; -1 where it would leave the row.
-    """
+    """Return a number for each n-gram, by the token that it begins at; -1 where it would leave the row."""
     grams = ids
     for step in range(1, size):
         left = np.full(len(ids), -1, np.int64)
@@ -63,12 +57,9 @@ def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
 
 @njit(cache=True)
 def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -> Any:
-    """Return numbers of the tokens of each row, and of its pairs with at most `skip` between them.
+    """Number the tokens of each row, the last `spared` left out, and its pairs with at most `skip` between.
 
-    The last `spared` tokens are left out, not their pairs.
-
-    The result: as `ngram_numbers`; tokens first, then pairs from the nearest to the farthest, as
-    `optsum.metrics.ngrams.SkipBigrams.keys` has them.
+    The result is as of `ngram_numbers`, in the order of `optsum.metrics.ngrams.SkipBigrams.keys`.
     """
     rows = len(start) - 1
     begin = np.zeros(rows + 1, np.int64)
@@ -109,8 +100,7 @@ def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spare
 def clipped_hits(grams: Any, start: Any, different: int) -> Any:
     """Compare the last row, a summary, with each of the others.
 
-    The result (rows, 2) array: for each row the hits, each n-gram as often as it occurs in both texts at most, and how
-    many n-grams it has.
+    The result (rows, 2): for each row the clipped hits, and how many n-grams it has.
     """
     rows = len(start) - 1
     found = np.zeros((rows, 2), np.int64)
@@ -134,12 +124,11 @@ def clipped_hits(grams: Any, start: Any, different: int) -> Any:
 
 @njit(cache=True)
 def count_rows(grams: Any, start: Any, different: int, references: int, distinct: bool, only: bool) -> Any:
-    """Count the n-grams of each row.
+    """Count the n-grams of each row; the first `references` rows are of references.
 
-    `references`: so many rows at the beginning are of references. `only`: of the other rows, keep n-grams alone that
-    some reference has. `begin`: (rows + 1,) where the entries of each row begin. `found`, `copies`: one entry a
-    different n-gram of a row, in the order in which they first occur. `total`: (rows,) n-grams of each row, whether
-    kept or not.
+    `only`: of the other rows, keep n-grams alone that some reference has. The result: `begin` (rows + 1,), where the
+    entries of each row begin; `found`, `copies`, one entry a different n-gram of a row; `total` (rows,), n-grams of
+    each row, whether kept or not; `shared` (rows,), whether some reference has one of them.
     """
     rows = len(start) - 1
     begin = np.zeros(rows + 1, np.int64)
@@ -189,11 +178,9 @@ def _joined(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
-    """Count what several metrics count in each row of tokens.
+    """Count what several metrics (`Metric.coded`) count in each row of tokens, as `count_rows` does.
 
-    `ids`, `start`, `different`: tokens, where each row begins, and how many different ones there are. `begin`: (metrics
-    * (rows + 1),) where the entries of each row begin, of one metric after another. `shared`: (rows,) whether some
-    reference has one of those that the row has, of any metric.
+    `begin` is (metrics * (rows + 1),), of one metric after another; `shared` is of any metric.
     """
     rows = len(start) - 1
     begin = np.empty(len(coded) * (rows + 1), np.int64)

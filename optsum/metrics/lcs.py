@@ -1,15 +1,10 @@
 """Hits of ROUGE-L: the union of longest common subsequences, sentence by sentence (Lin 2004, section 3.2).
 
-ROUGE-1.5.5 has no other (`LongestSubsequence`; rouge-score calls it rougeLsum). rouge-score's rougeL takes each text
-for one sentence (`WholeSubsequence`): hits are the length of the longest common subsequence of both texts.
+Which of several longest subsequences is taken changes the union. ROUGE-1.5.5 goes back from the two ends: on a match it
+takes both tokens, otherwise it drops the reference's token where that costs nothing, and the summary's where it does.
 
-A pair of sentences often has several longest common subsequences, and the union over the summary's sentences
-depends on which one is taken. ROUGE-1.5.5 goes back from the two ends: on a match it takes both tokens,
-otherwise it drops the reference's token where that costs nothing, and the summary's token where it does.
-
-The table of lengths is kept as one bit vector per reference token, the bits of a Python integer being the
-summary's tokens (Hyyro 2004, "Bit-parallel LCS-length computation revisited"); the way back reads lengths off
-by counting bits.
+The table of lengths is kept as one bit vector per reference token, the bits of a Python integer being the summary's
+tokens (Hyyro 2004, "Bit-parallel LCS-length computation revisited"); the way back reads lengths off by counting bits.
 """
 
 from __future__ import annotations
@@ -76,8 +71,7 @@ class WholeSubsequence(LongestSubsequence):
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
     """Count the reference tokens that some summary sentence's common subsequence covers, clipped.
 
-    A token counts at most as often as it occurs in the whole reference, and at most as often as in the whole summary,
-    taken in the order of the reference.
+    A token counts at most as often as it occurs in the reference, and in the summary, in the order of the reference.
     """
     reference = list(reference)
     in_reference = Counter(token for sentence in reference for token in sentence)
@@ -100,8 +94,6 @@ def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequenc
 def lcs_length(reference: Sequence[Hashable], summary: Sequence[Hashable]) -> int:
     """Return the length of the longest common subsequence.
 
-    Examples
-    --------
     >>> lcs_length("the cat sat".split(), "on the mat sat a cat".split())
     2
     """
@@ -122,12 +114,8 @@ def _positions(tokens: Sequence[Token]) -> dict[Token, int]:
 
 
 def _trace(reference: Sequence[str], places: Mapping[str, int], width: int) -> list[int]:
-    """Positions in `reference` on the way back, descending.
-
-    `places` is `_positions` of the summary's sentence, `width` its number of tokens.
-    """
-    # A reference token without a match has the same lengths as the one before it: it is always dropped for
-    # free.
+    """Return positions in `reference` on the way back, descending; `places`: those of the summary's `width` tokens."""
+    # A reference token without a match has the same lengths as the one before it: it is always dropped for free.
     rows = [(position, places[token]) for position, token in enumerate(reference) if token in places]
     # Bit j is 0 where the length grows from the summary's first j tokens to its first j + 1.
     full = (1 << width) - 1

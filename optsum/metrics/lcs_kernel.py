@@ -21,11 +21,10 @@ _LAST = np.uint64(63)
 def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, rows: Any, covered: Any) -> None:
     """Mark the positions of a reference sentence on the subsequence that it has in common with a summary's sentence.
 
-    `ids`, `begin`, `end`: the reference sentence is ``ids[begin:end]``. `places` (different tokens, words) array of
-    64-bit words: where the summary's sentence has each token, a bit a position. `width`: tokens of the summary's
-    sentence. `flat` (tokens + 1, words) array of 64-bit words: room for the table: bit j of row i is 0 where the length
-    grows with the summary's token j. `rows` (tokens,) array: room for the reference's tokens that the summary's
-    sentence has. `covered`: one flag a token of the reference, marked by this call.
+    `ids`, `begin`, `end`: the reference sentence is ``ids[begin:end]``. `places` (different tokens, words): bits of the
+    positions at which the summary's sentence, of `width` tokens, has each token. `flat` (tokens + 1, words): room for
+    the table: bit j of row i is 0 where the length grows with the summary's token j. `rows` (tokens,): room. `covered`:
+    one flag a token of the reference, marked by this call.
     """
     words = (width + 63) >> 6
     for word in range(words):
@@ -74,10 +73,7 @@ def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, ro
 
 @njit(cache=True)
 def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Return the length of the longest common subsequence of the last text and each of the others.
-
-    Parameters are those of `union_hits`, and so is what is returned.
-    """
+    """Return the longest common subsequences of the last text and each other, with the parameters of `union_hits`."""
     references = len(group) - 2
     hits = np.zeros(references, np.int64)
     for reference in range(references):
@@ -100,8 +96,8 @@ def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
 def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
     """Return which positions of the references each other sentence covers, on the subsequence that ROUGE-1.5.5 takes.
 
-    `ids`, `start`, `different`: as in `optsum.text.interned.Interned`. `own`: how many sentences are of references;
-    they come first. The result: (sentences, tokens of the references) array of 0 and 1.
+    `ids`, `start`, `different`: as in `Interned`. `own`: how many sentences, the first, are of references. The result:
+    (sentences, tokens of the references) array of 0 and 1.
     """
     others = len(start) - 1 - own
     widest, longest = 1, 1
@@ -127,10 +123,7 @@ def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
 
 @njit(cache=True)
 def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Count the hits of a summary, the last group of sentences, in each of the other groups, the references.
-
-    `group`: where each text begins, as a number of a sentence.
-    """
+    """Count the hits of a summary, the last text, in each reference; `group`: the first sentence of each text."""
     references = len(group) - 2
     first = group[references]
     covered = covered_positions(ids, start, first, different)

@@ -111,10 +111,7 @@ class Metric(ABC):
 
     @property
     def coded(self) -> tuple[int, int] | None:
-        """The kernels' code of the count: `NGRAMS` and n, `SKIPS` and how many tokens may lie between, `LONGEST`.
-
-        None, as here, if `keys` alone knows.
-        """
+        """The kernels' code of the count: `NGRAMS` and n, `SKIPS` and the skip, `LONGEST`; None if `keys` must do."""
         return None
 
     def count(

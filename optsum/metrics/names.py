@@ -109,8 +109,6 @@ def official_name(name: str) -> str:
 
     ``rougeLsum`` of the package rouge-score is ``rouge-l``; its ``rougeL`` compares whole texts, and is left as it is.
 
-    Examples
-    --------
     >>> official_name("ROUGE-1+R2"), official_name("rougeLsum"), official_name("rouge-su4")
     ('rouge-1+rouge-2', 'rouge-l', 'rouge-su4')
     """

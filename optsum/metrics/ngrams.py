@@ -100,10 +100,6 @@ class SkipBigrams(Metric):
 def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:
     """Iterate over the n-grams of a token sequence, in order.
 
-    `n`: at least 1.
-
-    Examples
-    --------
     >>> list(ngrams(["a", "b", "c"], 2))
     [('a', 'b'), ('b', 'c')]
     """
@@ -117,10 +113,7 @@ def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:
 
 
 def skip_bigrams(tokens: Sequence[str], max_skip: int) -> Iterator[tuple[str, str]]:
-    """Iterate over the token pairs (i, j) with i < j <= i + `max_skip` + 1.
-
-    `max_skip`: how many tokens may lie between the two; 0 gives the bigrams.
-    """
+    """Iterate over the pairs of tokens with at most `max_skip` tokens between them."""
     if max_skip < 0:
         raise OptionError(f"max_skip is {max_skip}: give 0 or more, the tokens that a skip-bigram may leave out")
     furthest = min(max_skip + 1, len(tokens) - 1)

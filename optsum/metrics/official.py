@@ -1,7 +1,4 @@
-"""The official scores of a choice of sentences whose tokens are numbers already, as after a search.
-
-What `optsum.metrics.rouge.rouge_all` says of the text, without looking at it again.
-"""
+"""The official scores of a choice of sentences whose tokens are numbers already: those of `rouge_all`."""
 
 from __future__ import annotations
 
@@ -19,12 +16,11 @@ from optsum.text.interned import Interned
 def official_scores(
     found: Interned, references: Sequence[int], chosen: Sequence[int], metrics: Sequence[Metric]
 ) -> dict[str, Score] | None:
-    """Score a choice of sentences.
+    """Score a choice of sentences by several metrics, against all references pooled.
 
-    `found`: the sentences of the references, one reference after another, and the others after them. `references`: the
-    number of the first sentence of each reference, and the end of the last one. `chosen`: numbers of the sentences of
-    the summary, in their order. The result: by name of metric, against all references pooled; None if a metric wants to
-    see the tokens (`Metric.coded`).
+    `found`: the sentences of one reference after another, and the others after them. `references`: the number of the
+    first sentence of each reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in
+    their order. None if a metric wants to see the tokens (`Metric.coded`).
     """
     codes = codes_of(tuple(metrics))
     if codes is None:

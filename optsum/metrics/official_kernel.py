@@ -16,10 +16,8 @@ from optsum.system.compiled import njit
 def official_hits(ids: Any, start: Any, references: Any, chosen: Any, different: int, coded: Any) -> Any:
     """Compare a choice of sentences with the references, by several metrics.
 
-    `ids`, `start`, `different`: as in `optsum.text.interned.Interned`: the sentences of the references first.
-    `references` (references + 1,): the number of the first sentence of each, and the end of the last one. `chosen`:
-    numbers of the sentences of the summary, in their order. The result (metrics, 3) array: hits in all references
-    together, how much there is in these, and how much in the summary.
+    Parameters are those of `official_scores`. The result (metrics, 3): hits in all references together, how much there
+    is in these, and how much in the summary.
     """
     first = references[-1]
     end, sentences = start[first], first + len(chosen)

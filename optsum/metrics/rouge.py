@@ -1,11 +1,9 @@
 """The official score: ROUGE as ROUGE-1.5.5 computes it, in plain Python and independent of every search.
 
-Reproduced and checked against the script's answers: ``-n N`` (rouge-N), ``-2 K -u`` (rouge-suK), ROUGE-L,
-``-m`` (``stem=True``), ``-s`` (``stopwords="drop"``), ``-l N`` (``max_words=N``), ``-f A``
-(``references_mode="pooled"``); recall, precision, and F at ``-p 0.5``, one summary at a time. ``-f B`` is
-``references_mode="best"``, but that the script compares recalls after rounding to five digits. Not
-reproduced: ``-b`` (cut by bytes), ROUGE-W, ROUGE-S without unigrams, basic elements, bootstrap intervals,
-averages over summaries.
+Checked against the script's answers: ``-n N`` (rouge-N), ``-2 K -u`` (rouge-suK), ROUGE-L, ``-m`` (``stem=True``),
+``-s`` (``stopwords="drop"``), ``-l N`` (``max_words=N``), ``-f A`` (``references_mode="pooled"``), ``-f B`` ("best",
+but that the script compares rounded recalls); recall, precision, and F at ``-p 0.5``, one summary at a time. Not
+reproduced: ``-b`` (cut by bytes), ROUGE-W, ROUGE-S without unigrams, basic elements, bootstrap intervals, averages.
 
 As in the script,
 
@@ -15,8 +13,7 @@ As in the script,
 * rouge-suK leaves out the unigram of the last token, on both sides;
 * rouge-l takes, for every reference sentence, the union over the summary's sentences (`optsum.metrics.lcs`).
 
-Scores are not rounded. The script rounds recall and precision to five digits before it computes F, so its F
-can differ from ours in the fifth digit.
+Scores are not rounded; the script rounds recall and precision to five digits before it computes F.
 """
 
 from __future__ import annotations
@@ -70,19 +67,12 @@ class Score:
             summary_total=summary_total,
         )
 
+
     @classmethod
     def mean(cls, scores: Sequence[Score]) -> Score:
         """Average recall, precision and F1, each by itself; the integers are sums."""
-        number = len(scores) or 1
-        return cls(
-            recall=sum(score.recall for score in scores) / number,
-            precision=sum(score.precision for score in scores) / number,
-            f1=sum(score.f1 for score in scores) / number,
-            hits=sum(score.hits for score in scores),
-            reference_total=sum(score.reference_total for score in scores),
-            summary_total=sum(score.summary_total for score in scores),
-            averaged=tuple(scores),
-        )
+        means = [sum(getattr(score, each) for score in scores) / (len(scores) or 1) for each in get_args(Measure)]
+        return cls(*means, *_sums(scores), averaged=tuple(scores))
 
     def exact(self, measure: Measure) -> Fraction:
         """Return recall, precision or F1 as the exact ratio of integers."""
@@ -248,8 +238,7 @@ def _check(option: str, value: str, allowed: tuple[str, ...]) -> None:
 
 def _tokenize(text: Text, where: str, analyzer: Analyzer, max_words: int | None) -> list[list[str]]:
     given: object = text  # what callers without a type checker pass
-    fit = isinstance(given, Sequence) and all(isinstance(sentence, (str, tuple, list)) for sentence in given)
-    if not fit:
+    if not isinstance(given, Sequence) or not all(isinstance(sentence, (str, tuple, list)) for sentence in given):
         raise InputError(
             f"{where} must be a string or a list of sentences (strings or tuples of tokens), not {text!r:.60}"
         )
@@ -260,15 +249,13 @@ def _tokenize(text: Text, where: str, analyzer: Analyzer, max_words: int | None)
 
 
 def _combine(single: Sequence[Score], mode: ReferencesMode, best_by: Measure) -> Score:
-    if mode == "mean":
-        return Score.mean(single)
     if mode == "best" and single:
         return max(single, key=lambda score: score.exact(best_by))
-    return Score.from_counts(
-        sum(score.hits for score in single),
-        sum(score.reference_total for score in single),
-        sum(score.summary_total for score in single),
-    )
+    return Score.mean(single) if mode == "mean" else Score.from_counts(*_sums(single))
+
+
+def _sums(scores: Sequence[Score]) -> list[int]:
+    return [sum(getattr(score, name) for score in scores) for name in ("hits", "reference_total", "summary_total")]
 
 
 _AT_ONCE: Final = 16  # References that are compared with a summary between two looks at the clock.
@@ -283,16 +270,12 @@ def agreed_reference(
 ) -> int:
     """Return the number of the reference with which another one agrees best, the first of equals; 0 for a single one.
 
-    Agreement is the score of the other summary against this one (section 5: the human summary "achieving the best
-    inter-human agreement score").
-
-    `references`: one at least. `metric`: scores of the parts of a sum are added; those of a geometric mean, Ngram(i,
-    j), are multiplied. `check`: called every few milliseconds, may raise something to end this. `**analysis`: keywords
-    of `rouge_all`.
+    Agreement is the score of the other summary against this one (Lin & Hovy 2003, section 5). Scores of the parts of a
+    sum are added; those of a geometric mean are multiplied. `check`: called every few milliseconds, may raise something
+    to end this. `**analysis`: keywords of `rouge_all`.
     """
     if len(references) < 2:
         return 0
-
     found = parse_metric(metric)
     read, tally = _reading(**analysis)
     texts = []

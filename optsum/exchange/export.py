@@ -33,7 +33,6 @@ _PER_LINE, _LINE = 8, 240  # Terms in a line, and characters: some readers stop 
 
 _LETTER = {"=": "E", ">=": "G", "<=": "L"}  # Kinds of rows in MPS files.
 
-
 _WORDS: Final = "st free inf infinity end bounds bound binary binaries bin general generals gen integers semis sos obj"
 """Words of the LP format that no name may be."""
 
@@ -41,10 +40,6 @@ _WORDS: Final = "st free inf infinity end bounds bound binary binaries bin gener
 def plain_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str] | None:
     """Return names as every format can have them; None where some cannot be told apart by them, or there are none.
 
-    `taken`: names that none of them may be.
-
-    Examples
-    --------
     >>> plain_names(["x[roof]", "x[yard]"]), plain_names(["x[1]", "x(1)"])
     (['x_roof', 'x_yard'], None)
     """
@@ -87,14 +82,11 @@ def _rows(model: LinearModel) -> Iterator[tuple[str, list[tuple[int, int]], str,
 
 
 def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = ()) -> str:
-    r"""Return an integer program in the LP format of CPLEX, which CBC, GLPK, HiGHS, SCIP and Gurobi read.
+    """Return an integer program in the LP format of CPLEX, which CBC, GLPK, HiGHS, SCIP and Gurobi read.
 
     Every unit is in the objective, with 0 if need be, so that readers that number columns as they come keep the order.
+    `units`: names of the units: a letter, then letters, digits and underscores. `comments`: lines at the top.
 
-    `units`: names of the units: a letter, then letters, digits and underscores. `comments`: Lines at the top.
-
-    Examples
-    --------
     >>> from optsum.coverage.instance import Coverage
     >>> from optsum.program.model import coverage_model
     >>> tiny = Coverage.of([3, 2], [{0: 1}, {0: 1}], [[1]], max_length=4)
@@ -151,8 +143,7 @@ def _lines(words: Sequence[str]) -> list[str]:
 def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = ()) -> str:
     """Return an integer program in the MPS format, which can be read as fixed or free as long as names are short.
 
-    The format has no agreed way to maximize, so the objective is minimized: it is the negative one where the program
-    maximizes.
+    There is no agreed way to maximize: the negative objective is minimized then.
     """
     names = column_names(model, units)
     flip = model.sense is Sense.MAXIMIZE

@@ -71,7 +71,8 @@ class Score:
     @classmethod
     def mean(cls, scores: Sequence[Score]) -> Score:
         """Average recall, precision and F1, each by itself; the integers are sums."""
-        means = [sum(getattr(score, each) for score in scores) / (len(scores) or 1) for each in get_args(Measure)]
+        number = len(scores) or 1
+        means: list[Any] = [sum(getattr(score, each) for score in scores) / number for each in get_args(Measure)]
         return cls(*means, *_sums(scores), averaged=tuple(scores))
 
     def exact(self, measure: Measure) -> Fraction:

@@ -41,9 +41,6 @@ class LabelFields:
     nearness: Nearness | None = None  # Shares and lists are of all selections that are as near to the best.
     weighted: bool = False  # Each of them counts by its objective in the shares.
 
-    def card(self, options: Options, topics: str) -> LabelCard:
-        """Return the data card of such labels, to which their rows are added."""
-        return LabelCard(options, topics)
 
     @property
     def enumerates(self) -> bool:
@@ -68,14 +65,11 @@ class LabelFields:
 
 _FIRST: Final = ("id", "sentences", "labels", "ran")
 _LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "signature", "error")
-_OF_OPTIMA: Final = ("near", "at_least", "weighted", "count", "complete")
+_OWN: Final = {"shares", "near", "at_least", "weighted", "count", "complete", "all_labels", "references"}
 
 
 def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str | Path | None = None) -> Options:
-    """Return the options of labelling: as `optsum.options.options.resolve`.
-
-    Where all optima are needed the strategy is branch-and-bound unless another is asked for.
-    """
+    """Return the options of labelling; where all optima are needed, by branch-and-bound unless another is asked for."""
     if fields.far_apart and not fields.optima:
         raise OptionError("Diverse labels need a number of optima: give --all K too.")
     if fields.nearness is not None and not fields.enumerates:
@@ -89,11 +83,12 @@ def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str
         options = resolve_enumeration(given, fields.nearness, config=config)
     else:
         options = resolve(given, config=config)
-    if not FORMULATIONS.load(options.formulation).reads_topics:
+    formulation = FORMULATIONS.load(options.formulation)
+    if not formulation.reads_topics:
         raise UnsupportedError(
             "Labels are of the sentences of a text, and a problem has none: its selection is in the rows of solve."
         )
-    if not FORMULATIONS.load(options.formulation).whole_sentences:
+    if not formulation.whole_sentences:
         raise UnsupportedError(
             f"The formulation {options.formulation} selects parts of sentences, and labels are of whole ones: use "
             "--formulation extractive."
@@ -219,7 +214,6 @@ def label_result(row: Mapping[str, Any]) -> Result:
     return Result.from_row({**known, "id": row.get("id"), "selection": chosen})
 
 
-_OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
 
 
 def _label_part(part: Topic, setup: Setup, fields: LabelFields) -> list[Result]:

@@ -59,13 +59,7 @@ STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
 
 
 def load_study(name: str) -> type[Study]:
-    """Return the class of a study.
-
-    Raises
-    ------
-    UnknownNameError
-        With the nearest names.
-    """
+    """Return the class of a study."""
     if name not in STUDIES:
         raise unknown_name("study", name, STUDIES)
     module, _, made_by = STUDIES[name].made_by.partition(":")
@@ -74,15 +68,7 @@ def load_study(name: str) -> type[Study]:
 
 
 def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = None) -> Study:
-    """Return a study that has not begun.
-
-    Raises
-    ------
-    UnknownNameError
-        For a study or an option that does not exist, with the nearest names.
-    OptionError
-        For a value that is impossible.
-    """
+    """Return a study that has not begun."""
     made_by = load_study(name)
     resolved = resolve_as(options_of(made_by), options, config=config)
     if (seed := options.get("seed")) is not None and "seeds" in resolved.model_fields_set:

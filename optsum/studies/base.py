@@ -9,7 +9,7 @@ import tomllib
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property, partial
 from importlib.resources import files
 from itertools import chain
@@ -18,27 +18,24 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAli
 from pydantic import BeforeValidator, Field
 
 from optsum.contracts.result import Result, Status
-from optsum.corpus.arguments import AnyTopics, checked_texts
-from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
+from optsum.corpus.alternatives import text_of
+from optsum.corpus.arguments import AnyTopics, checked_systems, checked_texts
+from optsum.corpus.systems import System
+from optsum.corpus.topic import AS_IS, BadTopic, Reading, Text, Topic
 from optsum.errors import InputError, OptionError
+from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import Options
+from optsum.report.statistics import wilcoxon
 from optsum.report.tables.table import Cell, Table, Tabular, counted
 from optsum.running.each_topic import each_topic
 from optsum.running.one_problem import Setup, answer, setup_of, unsolved
 from optsum.running.plan import seeds_of
 from optsum.system.clock import Termination, clock
+from optsum.text.lengths import cut_sentences, joined, word_count
+from optsum.text.tokenizers import Sentence, raw_text
 
 if TYPE_CHECKING:
     from optsum.report.figures.figure import Figure
-from dataclasses import asdict
-
-from optsum.corpus.alternatives import text_of
-from optsum.corpus.arguments import checked_systems
-from optsum.corpus.systems import System
-from optsum.corpus.topic import Text
-from optsum.metrics.rouge import Score, rouge_all
-from optsum.text.lengths import cut_sentences, joined, word_count
-from optsum.text.tokenizers import Sentence, raw_text
 
 MaxWords: TypeAlias = Annotated[
     int | None,
@@ -53,13 +50,7 @@ Summary = TypeVar("Summary")
 
 @dataclass(frozen=True, slots=True)
 class Submitted(Topic):
-    """A topic with the summaries of systems.
-
-    Attributes
-    ----------
-    systems : tuple of System
-        One for each system, in the order of the input.
-    """
+    """A topic with the summaries of systems, one for each in the order of the input."""
 
     systems: tuple[System, ...] = ()
 
@@ -72,13 +63,7 @@ class Submitted(Topic):
 
 @dataclass(frozen=True)
 class Submissions:
-    """All that systems made, by topic and system.
-
-    Attributes
-    ----------
-    topics : mapping
-        For each topic its systems by name.
-    """
+    """All that systems made: for each topic its systems by name."""
 
     topics: Mapping[str, Mapping[str, System]] = field(default_factory=dict)
 
@@ -90,10 +75,8 @@ class Submissions:
             if not isinstance(system, System):
                 failures.append(f"{system.source}: {system.error}")
             elif system.system in topics[system.topic_id]:
-                failures.append(
-                    f"The system {system.system!r} has two summaries of topic {system.topic_id!r}: the second is left "
-                    "out."
-                )
+                again = f"has two summaries of topic {system.topic_id!r}: the second is left out."
+                failures.append(f"The system {system.system!r} {again}")
             else:
                 topics[system.topic_id][system.system] = system
         return cls(dict(topics))
@@ -102,11 +85,10 @@ class Submissions:
     def digest(self) -> str:
         """A number that differs when a summary does."""
         digest = hashlib.sha256()
-        for topic in self.topics.values():
-            for system in topic.values():
-                given = asdict(system)
-                del given["source"]
-                digest.update(json.dumps(given, sort_keys=True).encode())
+        for system in chain.from_iterable(topic.values() for topic in self.topics.values()):
+            given = asdict(system)
+            del given["source"]
+            digest.update(json.dumps(given, sort_keys=True).encode())
         return digest.hexdigest()
 
     def name_of(self, topic: Topic) -> str:
@@ -115,25 +97,14 @@ class Submissions:
             return topic.id.rpartition("#")[0] or topic.id
         return topic.id
 
-    def with_systems(self, topic: Topic) -> Submitted:
-        """Return a topic with the summaries of systems."""
-        return Submitted.of(topic, list(self.topics.get(self.name_of(topic), {}).values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The part of a system's summary that counts: its first words, its first bytes, or all of it.
+    """The part of a system's summary that counts: its first words, its first bytes, or all of it."""
 
-    Attributes
-    ----------
-    words : int
-        0 for all.
-    bytes : int or None
-        In UTF-8, of the sentences with a blank between them; words do not count then.
-    """
-
-    words: int
-    bytes: int | None = None
+    words: int  # 0 for all.
+    bytes: int | None = None  # In UTF-8, of the sentences with a blank between them; words do not count then.
 
     @classmethod
     def of(cls, max_words: int | None, max_bytes: int | None, longest: int) -> Self:
@@ -204,13 +175,7 @@ def summaries_of(
 
 
 def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
-    """Return the sentences of a summary, as `text_of`; one with human scores alone is refused.
-
-    Raises
-    ------
-    InputError
-        If the topic has no such sentences, or there is no summary.
-    """
+    """Return the sentences of a summary, as `text_of`; one with human scores alone is refused."""
     text = text_of(topic, system)
     if text is None:
         raise InputError("it has no summary; give one")
@@ -389,14 +354,14 @@ class Study(Tabular):
                 used.add(topic.id or "")
                 yield topic
                 continue
-            submitted = self._submissions.with_systems(topic)
-            used.add(self._submissions.name_of(topic))
+            name = self._submissions.name_of(topic)
+            used.add(name)
             if not self.wants(topic):
                 self.left_out += 1
             elif topic.id in self._kept:
                 self.rows += self._kept.pop(topic.id)
             else:
-                yield submitted
+                yield Submitted.of(topic, list(self._submissions.topics.get(name, {}).values()))
 
     @cached_property
     def config_hash(self) -> str:
@@ -516,10 +481,8 @@ _ROWS: Final = "rows"  # The key of a study's rows among the further fields of a
 
 def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
     """Return the rows that a study makes of a topic, in a result that has nothing else."""
-    # A problem is the topic as it was given, so it has its systems still.
-    topic = part if isinstance(part, Submitted) else Submitted.of(part)
-    try:
-        rows = work(topic)
+    try:  # a problem is the topic as it was given, so it has its systems still
+        rows = work(part if isinstance(part, Submitted) else Submitted.of(part))
     except KeyboardInterrupt:
         return [unsolved(part.id, setup, Termination.INTERRUPTED)]
     found = unsolved(part.id, setup, Termination.COMPLETED)
@@ -527,7 +490,7 @@ def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) ->
 
 
 def searched(topic: Topic, setup: Setup) -> Result:
-    """Search a topic as `optsum.running.one_problem.answer` does, beginning now; `without_interruption`."""
+    """Search a topic as `answer` does, beginning now; `without_interruption`."""
     return without_interruption(answer(topic, setup, began=clock()))
 
 
@@ -544,6 +507,16 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     for key, value in pairs:
         found[key].append(value)
     return found
+
+
+CHANCE: Final = "p: Wilcoxon's signed-rank test over {}, two-sided; - where fewer than six differ."
+"""What a caption says of `chance`."""
+
+
+def chance(differences: Sequence[float]) -> Cell:
+    """Return how likely paired differences are by chance, as a cell."""
+    found = wilcoxon(differences)
+    return Cell("-" if found is None else f"{found:.2g}", found)
 
 
 def unproven(oracles: Sequence[bool]) -> list[str]:

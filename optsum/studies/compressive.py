@@ -15,10 +15,11 @@ from optsum.corpus.alternatives import text_of
 from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
-from optsum.report.statistics import mean_of, wilcoxon
+from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup, build, run_task, unsolved
 from optsum.studies.base import (
+    CHANCE,
     TIME_LIMIT,
     Cut,
     MaxBytes,
@@ -28,6 +29,7 @@ from optsum.studies.base import (
     Study,
     Submitted,
     Workers,
+    chance,
     score_of,
     summaries_of,
     unproven,
@@ -171,11 +173,10 @@ class CompressiveStudy(Study):
             for evaluated in VARIANTS:
                 one, other = (self.values(formulation, optimized, evaluated) for formulation in FORMULATIONS)
                 apart = [other[topic] - one[topic] for topic in one if topic in other]
-                test = wilcoxon(apart)
                 gains.append(Cell(f"{100 * fmean(apart):+.1f}", 100 * fmean(apart)) if apart else Cell("-", None))
-                tests.append(Cell("-" if test is None else f"{test:.2g}", test))
+                tests.append(chance(apart))
             table.rows.append([optimized, *gains, *tests])
-        table.caption.append("p: Wilcoxon's signed-rank test over topics, two-sided; - where fewer than six differ.")
+        table.caption.append(CHANCE.format("topics"))
         return table
 
     def _rated(self) -> list[Row]:

@@ -26,12 +26,13 @@ from optsum.optima.pairs import PAIRS
 from optsum.options.options import Options, resolve
 from optsum.registry import DEFAULT_STRATEGY
 from optsum.report.figures.figure import Figure, Series
-from optsum.report.statistics import FEWEST, OVER_SEEDS, ranks, seeds_deviation, wilcoxon
+from optsum.report.statistics import FEWEST, OVER_SEEDS, ranks, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
 from optsum.running.one_problem import Setup, build
 from optsum.running.oracles import Oracles, oracles_of
 from optsum.running.plan import each_seed, seeds_of
 from optsum.studies.base import (
+    CHANCE,
     TIME_LIMIT,
     Cut,
     ExactSeconds,
@@ -43,6 +44,7 @@ from optsum.studies.base import (
     Study,
     Submitted,
     Workers,
+    chance,
     grouped,
     score_of,
     searched,
@@ -194,26 +196,14 @@ _GROUPS: Final = tuple(product(("single", "multi"), ("rouge-1", "rouge-2")))
 
 @dataclass(frozen=True)
 class Judged:
-    """Scores of systems on topics beside those of people; all arrays are topics x systems, in the same order.
-
-    Attributes
-    ----------
-    systems, topics : list of str
-    human : array
-    rouge : dict of metric to array
-        Recall against all references.
-    of_all : dict of setting and metric to array
-        F-measure over all oracles.
-    of_one : dict of setting and metric to array of topics x draws x systems
-        F-measure over one oracle drawn at random.
-    """
+    """Scores of systems on topics beside those of people; arrays are topics x systems, in the same order."""
 
     systems: list[str]
     topics: list[str]
     human: Floats
-    rouge: dict[str, Floats]
-    of_all: dict[tuple[str, str], Floats]
-    of_one: dict[tuple[str, str], Floats]
+    rouge: dict[str, Floats]  # Recall against all references, by metric.
+    of_all: dict[tuple[str, str], Floats]  # F-measure over all oracles, by setting and metric.
+    of_one: dict[tuple[str, str], Floats]  # Over one oracle drawn at random: topics x draws x systems.
 
 
 def correlations(study: HiraoStudy) -> list[Table]:
@@ -282,6 +272,12 @@ def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
         values = [[rows[topic, system, metric][name] for system in systems] for topic in topics]
         return np.array(values, np.float64).reshape(len(topics), len(systems))
 
+    def of_draws(topic: str, setting: str, metric: str) -> Floats:
+        summaries = [rows[topic, system, metric] for system in systems]
+        found = [_f_of_draws(one["draws"], summaries) for one in problems[topic, setting, metric]]
+        # A problem with one oracle has it drawn once.
+        return np.asarray(np.mean([np.broadcast_to(each, (DRAWS, len(systems))) for each in found], axis=0), np.float64)
+
     people = [[rows[topic, system, "rouge-1"]["human"][human] for system in systems] for topic in topics]
     return Judged(
         list(systems),
@@ -289,44 +285,18 @@ def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
         np.array(people, np.float64).reshape(len(topics), len(systems)),
         {metric: array(metric, "multi") for metric in ("rouge-1", "rouge-2")},
         {(setting, metric): array(metric, f"f_{setting}") for setting, metric in _GROUPS},
-        {
-            (setting, metric): np.array(
-                [
-                    _mean_f(problems[topic, setting, metric], [rows[topic, system, metric] for system in systems])
-                    for topic in topics
-                ]
-            )
-            for setting, metric in _GROUPS
-        },
+        {group: np.array([of_draws(topic, *group) for topic in topics]) for group in _GROUPS},
     )
 
 
-def _mean_f(problems: Sequence[Row], summaries: Sequence[Row]) -> Floats:
+def _f_of_draws(draws: Sequence[Sequence[int]], summaries: Sequence[Row]) -> Floats:
+    """Return the F-measure of each summary against each oracle, draws x summaries."""
     selections = [(set(row["selection"]), len(row["selection"]) + row["others"]) for row in summaries]
-    shape = DRAWS, len(selections)  # a problem with one oracle has it drawn once
-    found = [np.broadcast_to(f_of_draws(one["draws"], selections), shape) for one in problems]
-    return np.asarray(np.mean(found, axis=0), np.float64)
 
+    def f_measure(oracle: set[int], units: set[int], size: int) -> float:
+        return 2 * len(oracle & units) / (len(oracle) + size) if len(oracle) + size else 1.0
 
-def f_of_draws(draws: Sequence[Sequence[int]], selections: Sequence[tuple[set[int], int]]) -> Floats:
-    """Return the F-measure of each selection against each oracle, draws x selections.
-
-    Parameters
-    ----------
-    draws : sequence of oracles
-    selections : sequence of (units, size)
-        The size counts sentences that are none of the source too.
-    """
-    oracles = [set(drawn) for drawn in draws]
-    return np.array(
-        [
-            [
-                2 * len(oracle & units) / (len(oracle) + size) if len(oracle) + size else 1.0
-                for units, size in selections
-            ]
-            for oracle in oracles
-        ]
-    )
+    return np.array([[f_measure(oracle, *each) for each in selections] for oracle in map(set, draws)])
 
 
 def _resampled(topics: int, samples: int, seed: int) -> Floats:
@@ -403,11 +373,9 @@ LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of extracts bes
 SETTINGS: Final = ("multi", "single")  # Oracles of a set of references, and of each reference in it.
 _NAMED: Final = {"multi": "", "single": " (single)"}  # What rows of Table 2 are called, by setting.
 
-
 Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # How topics are searched, by metric and role.
 
 
-_TEST: Final = "p: Wilcoxon's signed-rank test over topics, two-sided; - where fewer than six differ."
 
 
 def statistics_of_data(study: HiraoStudy) -> Table:
@@ -430,18 +398,14 @@ def scores(study: HiraoStudy) -> Table:
     table = study.table("ROUGE of oracles, greedy extracts and the best system (Table 2)", [""], ["R1", "R2"])
     oracle, greedy = (_of_problems(study, name) for name in ("oracle", "greedy"))
     peers = {metric: _best_peer(study, metric) for metric in METRICS}
-    lines: dict[str, list[str]] = {
-        "Oracle (multi)": [_mean(oracle("multi", metric)) for metric in METRICS],
-        "Oracle (single)": [_mean(oracle("single", metric)) for metric in METRICS],
-        "Greedy": [_mean(greedy("multi", metric)) for metric in METRICS],
-        "Greedy (single)": [_mean(greedy("single", metric)) for metric in METRICS],
-    }
+    lines = {f"Oracle ({setting})": [_mean(oracle(setting, metric)) for metric in METRICS] for setting in SETTINGS}
+    lines |= {f"Greedy{name}": [_mean(greedy(setting, each)) for each in METRICS] for setting, name in _NAMED.items()}
     for setting, name in _NAMED.items():
         line = f"p, oracle against greedy{name}"
         lines[line] = [_paired(oracle(setting, metric), greedy(setting, metric)) for metric in METRICS]
     if (seeds := len(seeds_of(study.seeds))) > 1:
-        lines["Greedy, ± seeds"] = [number(_over_seeds(study, "multi", metric)) for metric in METRICS]
-        lines["Greedy (single), ± seeds"] = [number(_over_seeds(study, "single", metric)) for metric in METRICS]
+        for setting, name in _NAMED.items():
+            lines[f"Greedy{name}, ± seeds"] = [number(_over_seeds(study, setting, metric)) for metric in METRICS]
         table.caption.append(OVER_SEEDS.format(seeds))
     if any(peers.values()):
         for setting, name in _NAMED.items():
@@ -451,7 +415,7 @@ def scores(study: HiraoStudy) -> Table:
         lines["ID"] = [peers[metric] or "-" for metric in METRICS]
         table.caption.append(f"Peer: the system of the best mean (multi), and which that is; {study.cut}.")
     table.rows = [[name, *cells] for name, cells in lines.items()]
-    table.caption.append(_TEST)
+    table.caption.append(CHANCE.format("topics"))
     return table
 
 
@@ -470,7 +434,7 @@ def systems(study: HiraoStudy) -> Table | None:
     headings = ["topics", *groups, *(f"share {name}" for name in groups), *(f"p {name}" for name in groups), "words"]
     table = study.table("ROUGE of systems beside oracles (Table 3)", ["system"], headings)
     oracle = _of_problems(study, "oracle")
-    for setting in ("multi", "single"):
+    for setting in SETTINGS:
         found = [oracle(setting, metric) for metric in METRICS]
         cells = [*map(_mean, found), "-", "-"] if setting == "multi" else ["-", "-", *map(_mean, found)]
         table.rows.append([f"Oracle ({setting})", str(max(map(len, found))), *cells, *9 * ["-"]])
@@ -483,7 +447,8 @@ def systems(study: HiraoStudy) -> Table | None:
         table.rows.append([name, topics, *map(_mean, of.values()), *shares, *tests, number(fmean(words), 1)])
     longer = sum(row["words"] > study.max_length for row in study.of("system", metric="rouge-1"))
     table.caption.append(f"{str(study.cut).capitalize()}; longer than oracles may be: {longer}.")
-    table.caption += ["share: of the oracle's score, on the same topics; words: of summaries that are not cut.", _TEST]
+    table.caption += ["share: of the oracle's score, on the same topics; words: of summaries that are not cut."]
+    table.caption.append(CHANCE.format("topics"))
     return table
 
 
@@ -574,10 +539,8 @@ def efficiency(study: HiraoStudy) -> Table:
         "nodes: median; seconds: mean, to enumerate all oracles; done: problems where that ended in time."
     )
     table.caption.append(f"one oracle: mean seconds to extract one by {study.one}, where it is proven.")
-    if paper:
-        table.caption.append("paper's bound: Algorithms 1 to 3, sets checked.")
-    else:
-        table.caption.append("--bound knapsack adds the paper's own branch and bound.")
+    own = "paper's bound: Algorithms 1 to 3, sets checked."
+    table.caption.append(own if paper else "--bound knapsack adds the paper's own branch and bound.")
     return table
 
 
@@ -636,8 +599,7 @@ def _share(one: dict[str, float], other: dict[str, float]) -> str:
 
 
 def _paired(one: dict[str, float], other: dict[str, float]) -> str:
-    found = wilcoxon([one[name] - other[name] for name in one if name in other])
-    return "-" if found is None else f"{found:.2g}"
+    return str(chance([one[name] - other[name] for name in one if name in other]))
 
 
 def _is_proven(row: Row) -> bool:
@@ -748,8 +710,7 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
 def _extracts(topic: Topic, metric: str, setup: Setup, wanted: int) -> Row:
     """Return how often each score occurs among all extracts within the length, or among `wanted` drawn at random.
 
-    Ceylan et al. 2010 ("Quantifying the limits and success of extractive summarization systems across domains"). All
-    sentences of the topic are units, and each non-empty set that fits is as likely as any other.
+    Ceylan et al. 2010, "Quantifying the limits and success of extractive summarization systems across domains".
     """
     problem, most = build(topic, setup).problem, setup.spec_for(topic).max_length
     count, drawn = draw_extracts(problem.coverage.lengths.tolist(), most, wanted, setup.options.seed)
@@ -771,8 +732,6 @@ def draw_extracts(
     Sets have numbers: of the sets of the units from some one on, those without it come first. How many fit into each
     length is counted beforehand, so each set has the same probability, whatever its size.
 
-    Examples
-    --------
     >>> count, drawn = draw_extracts([2, 3, 4], 5, 100, 0)
     >>> count, list(drawn)
     (4, [(2,), (1,), (0,), (0, 1)])
@@ -800,12 +759,7 @@ def draw_extracts(
 
 
 def percentile(scores: Sequence[tuple[float, int]], value: float) -> float:
-    """Return the share of extracts with a lower score than a value, those of the same score counted half.
-
-    Parameters
-    ----------
-    scores : sequence of (score, number of extracts)
-    """
+    """Return the share of extracts, by score, with a lower one than a value; those of the same counted half."""
     below = sum(count for score, count in scores if score < value - _SAME)
     same = sum(count for score, count in scores if abs(score - value) <= _SAME)
     return (below + same / 2) / sum(count for _, count in scores)
@@ -821,15 +775,11 @@ def percentiles(study: HiraoStudy) -> Table | None:
         return None
     among = {(row["id"], row["metric"]): row["scores"] for row in rows if row["drawn"]}
     table = study.table("Percentile among all extracts (Ceylan et al. 2010)", ["summary"], ["R1", "R2", "topics"])
-    lines: dict[str, list[dict[str, float]]] = {
-        line: [_of_problems(study, role)("multi", metric) for metric in METRICS] for line, role in LINES.items()
-    }
-    for name in dict.fromkeys(row["system"] for row in study.of("system")):
-        lines[name] = [_of_system(study, name, metric, "multi") for metric in METRICS]
-    for name, by_metric in lines.items():
+    lines = [_recalls(study, metric) for metric in METRICS]
+    for name in lines[0]:
         places = [
-            [percentile(among[topic, metric], value) for topic, value in values.items() if (topic, metric) in among]
-            for metric, values in zip(METRICS, by_metric, strict=True)
+            [percentile(among[topic, metric], value) for topic, value in held[name].items() if (topic, metric) in among]
+            for metric, held in zip(METRICS, lines, strict=True)
         ]
         cells = [f"{100 * fmean(each):.2f}" if each else "-" for each in places]
         table.rows.append([name, *cells, str(max(map(len, places)))])
@@ -845,6 +795,13 @@ def percentiles(study: HiraoStudy) -> Table | None:
     return table
 
 
+def _recalls(study: HiraoStudy, metric: str) -> dict[str, dict[str, float]]:
+    """Return the scores (multi) by topic of oracles, greedy extracts, and each system."""
+    named = {line: _of_problems(study, role)("multi", metric) for line, role in LINES.items()}
+    systems = dict.fromkeys(row["system"] for row in study.of("system"))
+    return named | {name: _of_system(study, name, metric, "multi") for name in systems}
+
+
 def distribution(study: HiraoStudy, metric: str) -> Figure:
     """Return how the scores of all extracts are distributed, mean over topics, and where systems are."""
     rows = [row for row in study.of("extracts", metric=metric) if row["drawn"]]
@@ -855,14 +812,8 @@ def distribution(study: HiraoStudy, metric: str) -> Figure:
     last = min(len(shares), int(shares.nonzero()[0].max(initial=0)) + 2)
     x: list[float | str] = [place / _BINS for place in range(last)]
     series = [Series("all extracts", x, shares[:last].tolist())]
-    named = {line: _of_problems(study, role)("multi", metric) for line, role in LINES.items()}
-    named |= {
-        name: _of_system(study, name, metric, "multi")
-        for name in dict.fromkeys(row["system"] for row in study.of("system"))
-    }
-    series += [
-        Series(name, [fmean(values.values())], [0.0], style="points") for name, values in named.items() if values
-    ]
+    named = _recalls(study, metric).items()
+    series += [Series(name, [fmean(values.values())], [0.0], style="points") for name, values in named if values]
     title = f"Scores of all extracts, {metric.upper()} (Ceylan et al. 2010)"
     caption = [
         *study.caption(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import permutations, zip_longest
+from itertools import chain, permutations, zip_longest
 from statistics import fmean, median
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -15,10 +15,10 @@ from pydantic import Field
 from optsum.contracts.result import Status
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure, Series, Style
-from optsum.report.statistics import wilcoxon
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
 from optsum.studies.base import (
+    CHANCE,
     TIME_LIMIT,
     Cut,
     MaxBytes,
@@ -28,6 +28,7 @@ from optsum.studies.base import (
     Study,
     Submitted,
     Workers,
+    chance,
     score_of,
     searched,
     summaries_of,
@@ -39,51 +40,28 @@ from optsum.text.lengths import word_count
 _RANK: Final = "documents by decreasing MaxH"
 _SCORE: Final = "unigram co-occurrence"
 _HUMANS: Final = ("MaxH", "AvgH", "MedH", "MinH")
-_SETS: Final = {6: ("A", 0.7, 2.0), 7: ("B", 0.6, 0.7), 8: ("C", 0.5, 0.6)}
 
 
 def all_figures(rows: Sequence[Row], systems: Sequence[str], max_sentences: int, caption: list[str]) -> list[Figure]:
-    """Return the figures of documents, those for which there are documents with two human summaries at least.
+    """Return the figures for which there are documents with two human summaries at least.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        A row for each document, with the scores of the systems.
-    systems : sequence of str
-        What the rows call these scores.
-    max_sentences : int
-        Of documents that have oracle extracts.
+    `rows`: one a document, with the scores of the systems under the names `systems`. `max_sentences`: of documents
+    that have oracle extracts.
     """
     documents = sorted((one for one in rows if one.get("MaxH") is not None), key=lambda one: -one["MaxH"])
     short = [one for one in documents if not one["too_long"]]
+    title = f"People, systems and extracts (at most {max_sentences} sentences)"
+    extracts = list(_curves(short, ["FT", "E150", "E100", "MaxH", *systems, "B1"]))
     made = [
         Figure("figure-4", "Agreement of people", _RANK, _SCORE, list(_curves(documents, _HUMANS)), caption),
-        Figure(
-            "figure-5",
-            f"People, systems and extracts (at most {max_sentences} sentences)",
-            _RANK,
-            _SCORE,
-            list(_curves(short, ["FT", "E150", "E100", "MaxH", *systems, "B1"])),
-            caption,
-        ),
+        Figure("figure-5", title, _RANK, _SCORE, extracts, caption),
     ]
-    for figure, (name, least, most) in _SETS.items():
+    for figure, (name, (least, most)) in enumerate(list(SETS.items())[1:4], start=6):
         within = [one for one in documents if least <= one["MaxH"] < most]
         curves = list(_curves(within, ["FT", *_HUMANS, *systems, "B1"]))
-        made.append(Figure(f"figure-{figure}", f"Set {name}", _RANK, _SCORE, curves, caption))
+        made.append(Figure(f"figure-{figure}", f"Set {name[0]}", _RANK, _SCORE, curves, caption))
     made.append(_by_compression(documents, systems, caption))
     return [figure for figure in made if figure.series]
-
-
-def compression_ratio(summary_words: int, document_words: int) -> float:
-    """Return the share of the words that are gone: 0.8 for 100 of 500 words.
-
-    Examples
-    --------
-    >>> compression_ratio(100, 500)
-    0.8
-    """
-    return 1 - summary_words / document_words
 
 
 def linear_trend(values: Sequence[float | None]) -> list[float]:
@@ -104,11 +82,11 @@ def _curves(documents: Sequence[Row], names: Sequence[str], style: Style = "line
 
 
 def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: list[str]) -> Figure:
-    """Return Figure 9: scores, and the compression ratio of each human summary, by increasing ratio of the first."""
+    """Return Figure 9: scores, and the share of the words that each human summary leaves out, the first in order."""
     usable = [one for one in documents if one["words"]]
-    usable.sort(key=lambda one: compression_ratio(one["reference_words"][0], one["words"]))
+    usable.sort(key=lambda one: 1 - one["reference_words"][0] / one["words"])
     places: list[Any] = list(range(1, len(usable) + 1))
-    ratios = ([compression_ratio(words, one["words"]) for words in one["reference_words"]] for one in usable)
+    ratios = ([1 - words / one["words"] for words in one["reference_words"]] for one in usable)
     series = [
         Series(f"CMPR H{human}", places, of_human, style="points")
         for human, of_human in enumerate(zip_longest(*ratios), start=1)
@@ -280,31 +258,26 @@ class LinHovyStudy(Study):
         groups = {name: group for name, group in self.groups().items() if not name.endswith(", common")}
         headings = [heading for name in groups for heading in (name, "n", "p")]
         table = self.table("Differences of unigram co-occurrence (section 5)", ["difference"], headings)
-        of_systems = [
-            pair
-            for name in self.systems
-            for pair in (("MaxH", f"T: {name}"), ("E100", f"T: {name}"), (f"T: {name}", LEAD))
-        ]
-        for one, other in (*DIFFERENCES, *of_systems):
+        of_systems = [[("MaxH", name), ("E100", name), (name, LEAD)] for name in (f"T: {one}" for one in self.systems)]
+        for one, other in chain(DIFFERENCES, *of_systems):
             cells: list[str] = []
             for group in groups.values():
                 both = [row for row in group if row.get(one) is not None and row.get(other) is not None]
                 apart = [row[one] - row[other] for row in both]
-                mean, test = fmean(apart) if apart else None, wilcoxon(apart)
+                mean = fmean(apart) if apart else None
                 cells += ["-" if mean is None else Cell(f"{mean:+.3f}", mean), Cell(str(len(both)), len(both))]
-                cells.append("-" if test is None else Cell(f"{test:.2g}", test))
+                cells.append(chance(apart))
             table.rows.append([f"{one} - {other}", *cells])
         table.caption.append("n: documents that have both; each set on its own documents.")
-        table.caption.append("p: Wilcoxon's signed-rank test over documents, two-sided; - where fewer than six differ.")
+        table.caption.append(CHANCE.format("documents"))
         return table
 
     def sizes(self) -> Table:
         """Return how many extracts have the words of each window."""
         table = self.table("Extracts within each window", ["window"], ["documents", "median", "largest", "all"])
         for name in WINDOWS:
-            if found := [
-                one[f"extracts_{name}"] for one in self.of("document") if one.get(f"extracts_{name}") is not None
-            ]:
+            held = (one.get(f"extracts_{name}") for one in self.of("document"))
+            if found := [count for count in held if count is not None]:
                 values = (len(found), median(found), max(found), sum(found))
                 table.rows.append([name, *(Cell(f"{value:,.10g}", value) for value in values)])
         return table
@@ -328,15 +301,14 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, re
     scores = [score(topic.references[other], topic.references[one]) for one, other in pairs]
     agreeing = pairs[scores.index(max(scores))][reference != "model"] if pairs else 0
     model = topic.references[agreeing]
-    words = sum(map(word_count, topic.sentences))
     row: Row = {
         "kind": "document",
         "sentences": len(topic.sentences),
-        "words": words,
+        "words": sum(map(word_count, topic.sentences)),
         "reference": agreeing,
         "reference_words": [sum(map(word_count, each)) for each in topic.references],
         **dict.fromkeys(ROWS),
-        **_agreement(scores),
+        **{name: of(scores) for name, of in _AGREEMENT.items() if scores},
         "FT": score(topic.sentences, model),
         "too_long": len(topic.sentences) > most,
         "unproven": [],
@@ -356,10 +328,9 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, re
     return rows
 
 
-def _agreement(scores: Sequence[float]) -> Row:
-    if not scores:
-        return {}
-    return {"MaxH": max(scores), "MedH": median(scores), "AvgH": fmean(scores), "MinH": min(scores)}
+_AGREEMENT: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
+    "MaxH": max, "MedH": median, "AvgH": fmean, "MinH": min,
+}  # fmt: skip
 
 
 def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> Row:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, zip_longest
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -32,30 +32,15 @@ from optsum.whole import whole
 
 @dataclass(frozen=True)
 class ExtractScore:
-    """One extract against one topic.
-
-    Attributes
-    ----------
-    precision, coverage : Fraction
-    correct : int
-        m: sentences of the extract that some alternative names.
-    size : int
-        Sentences of the extract, each counted once.
-    minimum : int
-        h.
-    covered : tuple of Fraction
-        e(i) of each abstract sentence that has an alternative.
-    uncoverable : tuple of int
-        Abstract sentences without any alternative; they are left out.
-    """
+    """One extract against one topic."""
 
     precision: Fraction
     coverage: Fraction
-    correct: int
-    size: int
-    minimum: int
-    covered: tuple[Fraction, ...]
-    uncoverable: tuple[int, ...]
+    correct: int  # m: sentences of the extract that some alternative names.
+    size: int  # Sentences of the extract, each counted once.
+    minimum: int  # h.
+    covered: tuple[Fraction, ...]  # e(i) of each abstract sentence that has an alternative.
+    uncoverable: tuple[int, ...]  # Abstract sentences without any alternative; they are left out.
 
 
 def score_extract(
@@ -112,21 +97,11 @@ def score_extract(
     )
 
 
-@dataclass(frozen=True)
-class Answers:
-    """One summary against the questions of one topic.
+class Answers(NamedTuple):
+    """One summary against the questions of one topic."""
 
-    Attributes
-    ----------
-    exact : Fraction
-        Share of the questions whose answer is in the summary.
-    edit : Fraction
-        Mean over the questions of S_ed, the score by edit distance (equation 7).
-    questions : int
-    """
-
-    exact: Fraction
-    edit: Fraction
+    exact: Fraction  # Share of the questions whose answer is in the summary.
+    edit: Fraction  # Mean over the questions of S_ed, the score by edit distance (equation 7).
     questions: int
 
 
@@ -134,34 +109,22 @@ def answers(topic: Topic, summary: Iterable[Sentence]) -> Answers | None:
     """Return the scores of pseudo question answering; None if the topic has no questions.
 
     Questions are ``meta["questions"]``, a list of objects with ``answer`` (text), or ``answers`` (a list of texts of
-    which the best counts), and usually ``question``, which is for people. A sentence includes an answer if the answer
-    is a part of it, letter by letter, runs of blanks counting as one.
-
-    Raises
-    ------
-    InputError
-        If a question has no answer.
+    which the best counts). A sentence includes an answer that is a part of it, runs of blanks counting as one.
     """
     questions = _questions(topic)
     if not questions:
         return None
     sentences = list(map(_plain, summary))
     exact = sum(any(answer in sentence for answer in known for sentence in sentences) for known in questions)
-    edit = sum(
-        (max((answer_score(text, answer) for answer in known for text in sentences), default=Fraction(0)))
-        for known in questions
-    )
-    return Answers(Fraction(exact, len(questions)), Fraction(edit) / len(questions), len(questions))
+    best = (max((answer_score(text, one) for one in known for text in sentences), default=0) for known in questions)
+    return Answers(Fraction(exact, len(questions)), Fraction(sum(best)) / len(questions), len(questions))
 
 
 def answer_score(sentence: str, answer: str) -> Fraction:
     """Return S_ed of a sentence (equation 7): (length - edit distance) / length of the answer, clipped to [0, 1].
 
-    Lengths are in characters; insertions, deletions and substitutions cost 1. It is 1 exactly if the sentence
-    includes the answer, or has all of its letters in order.
+    Lengths are in characters. It is 1 exactly if the sentence has all letters of the answer in order.
 
-    Examples
-    --------
     >>> answer_score("It costs 250,000 yen.", "250,000 yen"), answer_score("250,000 won", "250,000 yen")
     (Fraction(1, 1), Fraction(9, 11))
     >>> answer_score("no", "250,000 yen")  # (2 - 10) / 11 before it is clipped
@@ -275,7 +238,7 @@ def extraction(study: Tsc3Study) -> Table:
 
 def content(study: Study) -> Table:
     """Return the content scores of people, beside Coverage and exact answers (Table 5)."""
-    columns = {"content": lambda row: row["human"].get(CONTENT), "Cov.": _get("coverage"), "exact": _get("exact")}
+    columns = {"content": _answered(CONTENT), "Cov.": _get("coverage"), "exact": _get("exact")}
     table = _table(study, "Content scores (Table 5)", columns)
     table.caption.append(f"content: imported, human.{CONTENT} of the systems' file; the others are computed.")
     return table
@@ -293,13 +256,10 @@ def readability(study: Study, condition: str) -> Table:
         if any(values):
             table.rows.append([system, *(number(mean_of(each), 3) for each in values)])
     table.caption.append("Imported, human.q00 to human.q15 of the systems' file; means over topics.")
-    table.caption += _uneven(rows, [partial(_answered, name) for name in names])
+    table.caption += _uneven(rows, map(_answered, names))
     return table
 
 
-def _answered(name: str, row: Row) -> float | None:
-    answer: float | None = row["human"].get(name)
-    return answer
 
 
 def question_answering(study: Study) -> Table:
@@ -326,12 +286,14 @@ def _get(name: str) -> _Measure:
     return lambda row: row.get(name)
 
 
+def _answered(name: str) -> _Measure:
+    return lambda row: row["human"].get(name)
+
+
 def _left_out(study: Study, measure: str, reason: str) -> list[str]:
     """Say which systems a table lacks."""
-    counts = {
-        name: sum(row["system"] == name and measure in row for row in study.of("score")) for name in systems(study)
-    }
-    return [f"Not in this table: {name}, which {reason}." for name, count in counts.items() if not count]
+    shown = {row["system"] for row in study.of("score") if measure in row}
+    return [f"Not in this table: {name}, which {reason}." for name in systems(study) if name not in shown]
 
 
 def _uneven(rows: Mapping[str, Sequence[Row]], measures: Iterable[_Measure]) -> list[str]:
@@ -370,14 +332,11 @@ class Tsc3Study(Study):
     """Score systems as TSC3 did: Precision and Coverage of extracts, question answering on summaries.
 
     Topics have covers. The challenge has two abstracts for each document set: give each as a topic, with
-    ``meta["condition"]`` "short" or "long". ``meta["questions"]`` is as in `optsum.studies.tsc3.answers`.
-    Extracts have a ``selection`` (as the cover calls the sentences). Question answering reads ``summary``, or the text
-    of the selected sentences where it is known. What people said of a summary is in ``human``: ``content``, and the
-    counts ``q00`` to ``q15`` of the quality questions.
-
-    Beside the systems stand the baseline `LEAD`, for topics that have documents (h sentences; the paper does not say
-    how it was made, see `lead`), and the minimum cover.
-    An extract with a sentence that its topic does not have is left out, and said.
+    ``meta["condition"]`` "short" or "long". ``meta["questions"]`` is as in `optsum.studies.tsc3.answers`. Extracts have
+    a ``selection`` (as the cover calls the sentences). Question answering reads ``summary``, or the text of the
+    selected sentences. What people said of a summary is in ``human``: ``content``, and the counts ``q00`` to ``q15`` of
+    the quality questions. Beside the systems stand the baseline `LEAD`, for topics that have documents (h sentences;
+    the paper does not say how it was made, see `lead`), and the minimum cover.
     """
 
     name: ClassVar[str] = "tsc3"
@@ -459,19 +418,19 @@ def _rows(topic: Submitted, setup: Setup, lead: str, larger: bool) -> list[Row]:
         )
     best: Sequence[SentenceId] = result.selection
     scored = partial(_score, topic, minimum=len(best), uncoverable=setup.options.uncoverable, larger=larger)
-    rows = [row for system in topic.systems for row in _system(system, scored)]
+    rows = [_system(system, scored) for system in topic.systems]
     if topic.documents:
         rows.append(scored(System(topic.id, LEAD, None, lead_extract(topic, len(best), in_turn=lead == "in-turn"))))
     rows.append(scored(System(topic.id, BEST, None, tuple(best))))
     return rows
 
 
-def _system(system: System, scored: Callable[[System], Row]) -> Iterator[Row]:
+def _system(system: System, scored: Callable[[System], Row]) -> Row:
     try:
         check_name(system, {LEAD, BEST})
-        yield scored(system)
+        return scored(system)
     except InputError as error:
-        yield refused(system, error)
+        return refused(system, error)
 
 
 def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger: bool) -> Row:
@@ -504,10 +463,7 @@ def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger:
 
 
 def lead_extract(topic: Topic, size: int, *, in_turn: bool = True) -> tuple[SentenceId, ...]:
-    """Return the first sentences up to a size: the first of each document in turn, then the second ones, and so on.
-
-    Or, if not `in_turn`, those of the first document, then those of the second.
-    """
+    """Return the first sentences up to a size: of all documents in turn, or of the first document, then the second."""
     names = iter(texts_of(topic))
     by_document = [[next(names) for _ in document] for document in topic.documents]
     ordered = chain.from_iterable(zip_longest(*by_document) if in_turn else by_document)

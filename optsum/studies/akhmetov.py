@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, partial
 from importlib import import_module
-from math import comb, log
+from math import comb, inf, log
 from statistics import fmean, mean, median, median_low, stdev
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
@@ -78,13 +78,10 @@ def lengths(study: Study) -> Table:
     if rows:
         columns = [[row[name] for row in rows] for name in ("sentences", "abstract_sentences")]
         table.rows.append(["count", *(number(len(values), 0) for values in columns)])
-        for name, of in (("mean", mean), ("std", _deviation), ("min", min), ("median", median), ("max", max)):
+        spread = stdev if len(rows) > 1 else lambda _: 0.0
+        for name, of in (("mean", mean), ("std", spread), ("min", min), ("median", median), ("max", max)):
             table.rows.append([name, *(number(float(of(values)), 1) for values in columns)])
     return table
-
-
-def _deviation(values: Sequence[int]) -> float:
-    return stdev(values) if len(values) > 1 else 0.0
 
 
 def search_space(study: Study) -> Table:
@@ -105,7 +102,7 @@ def upper_bounds(study: Study) -> Table:
     headings = [*_SCORES, "sentences", "R-1 seconds", "R-2 seconds", *spreads]
     table = study.table("Best ROUGE F1 that each method finds (Table 2)", ["method"], headings)
     for method in methods(study):
-        cells = [number(mean_score(study, method, score)) for score in _SCORES]
+        cells = [number(fmean(values(study, method, score))) for score in _SCORES]
         cells.append(number(fmean(row["sentences"] for row in of(study, method, "rouge-1")), 1))
         cells += [number(fmean(row["seconds"] for row in of(study, method, metric)), 3) for metric in METRICS]
         table.rows.append([method, *cells, *(number(over_seeds(study, method, score)) for score in _SCORES if spreads)])
@@ -115,9 +112,6 @@ def upper_bounds(study: Study) -> Table:
     return table
 
 
-def mean_score(study: Study, method: str, score: str) -> float:
-    """Return the mean of a column of scores over topics."""
-    return fmean(values(study, method, score))
 
 
 def over_seeds(study: Study, method: str, score: str) -> float | None:
@@ -131,7 +125,7 @@ def over_seeds(study: Study, method: str, score: str) -> float | None:
 def of(study: Study, method: str, metric: str) -> list[Row]:
     """Return the results of a method that searched a metric, a row a topic: with several seeds their mean."""
     by_topic = grouped((row["id"], row) for row in study.of("found", method=method, metric=metric))
-    means = [name for name in ("f1", "f1_rouge-2", "sentences", "seconds") if metric == "rouge-1" or "_" not in name]
+    means = ["f1", "sentences", "seconds", *(["f1_rouge-2"] if metric == "rouge-1" else [])]
     return [
         {**rows[0], **{what: fmean(row[what] for row in rows) for what in means}} if len(rows) > 1 else rows[0]
         for rows in by_topic.values()
@@ -143,9 +137,9 @@ def systems(study: Study) -> Table:
     table = study.table("Upper bounds and systems (Table 3)", ["summary"], [*_SCORES, "topics", "sentences"])
     for method in (name for name in _BOUNDS if name in methods(study)):
         found = of(study, method, "rouge-1")
-        cells = [number(mean_score(study, method, score)) for score in _SCORES]
+        cells = [number(fmean(values(study, method, score))) for score in _SCORES]
         sentences = number(fmean(row["sentences"] for row in found), 1)
-        table.rows.append([f"{method} upper bound", *cells, number(len(found), 0), sentences])
+        table.add(f"{method} upper bound", *cells, number(len(found), 0), sentences)
     for name in dict.fromkeys(row["system"] for row in study.of("system")):
         rows = study.of("system", system=name)
         cells = [number(fmean(row["f1"][metric] for row in rows)) for metric in METRICS]
@@ -162,11 +156,8 @@ def values(study: Study, method: str, score: str) -> list[float]:
 
 def error_analysis(study: Study, score: str, interval: Interval, z: float) -> Table:
     """Return mean, standard deviation, coefficient of variation and confidence interval (Tables 4 and 5)."""
-    table = study.table(
-        f"Error analysis, {score} (Table {4 if score == 'R-1' else 5})",
-        ["method"],
-        ["mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper"],
-    )
+    headings = ["mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper"]
+    table = study.table(f"Error analysis, {score} (Table {4 if score == 'R-1' else 5})", ["method"], headings)
     for method in methods(study):
         if (found := spread_of(values(study, method, score), interval, z)) is not None:
             cells = (found.mean, found.std, found.cv, found.half_width, found.lower, found.upper)
@@ -229,7 +220,7 @@ METHODS: Final = {
 }
 """Strategies, and what the paper's tables call them."""
 OPTIMUM: Final = "Optimum"  # What the tables call the exact strategy.
-_PAPER: Final = {"min_abstract": 10, "max_abstract": 20, "min_text": 100, "max_text": 500}
+_PAPER: Final[Mapping[str, float]] = {"min_abstract": 10, "max_abstract": 20, "min_text": 100, "max_text": 500}
 """The cleaned data of Table 1; "extremely long or short" texts are those that its range lacks."""
 
 
@@ -324,13 +315,12 @@ class AkhmetovStudy(Study):
         """Return whether the filters keep a topic; unusable ones are kept, and reported later."""
         if not topic.references or not topic.sentences:
             return True
-        limits = {name: getattr(self, name) for name in _PAPER}
-        if self.paper_filter:
-            limits = {name: _PAPER[name] if value is None else value for name, value in limits.items()}
+        open_ends = _PAPER if self.paper_filter else {name: 0 if name[:3] == "min" else inf for name in _PAPER}
+        limit = {name: open_ends[name] if (own := getattr(self, name)) is None else own for name in _PAPER}
         long = sum(map(word_count, topic.references[0])) > sum(map(word_count, topic.sentences))
         return (
-            _between(topic.reference_sentences or 0, limits["min_abstract"], limits["max_abstract"])
-            and _between(len(topic.sentences), limits["min_text"], limits["max_text"])
+            limit["min_abstract"] <= (topic.reference_sentences or 0) <= limit["max_abstract"]
+            and limit["min_text"] <= len(topic.sentences) <= limit["max_text"]
             and not (self.paper_filter and long)
         )
 
@@ -364,8 +354,6 @@ class AkhmetovStudy(Study):
         return left
 
 
-def _between(value: int, least: int | None, most: int | None) -> bool:
-    return (least is None or value >= least) and (most is None or value <= most)
 
 
 def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], baselines: Sequence[str]) -> list[Row]:
@@ -376,12 +364,8 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], b
         return score_of(text, topic.references, setups["VNS", metric][0], metric).f1
 
     for metric in METRICS:
-        results = [
-            (method, searched(topic, setup))
-            for (method, of), seeded in setups.items()
-            if of == metric
-            for setup in seeded
-        ]
+        chosen = ((method, seeded) for (method, of), seeded in setups.items() if of == metric)
+        results = [(method, searched(topic, setup)) for method, seeded in chosen for setup in seeded]
         rows += _found(topic, metric, results)
     for row in rows:
         if row["kind"] == "found" and row["metric"] == "rouge-1":
@@ -410,17 +394,7 @@ _RELEVANT: Final = 0.7  # Weight of relevance against redundancy (lambda) in max
 
 
 def baseline(name: str) -> Baseline:
-    """Return a baseline of Table 3, which looks at no reference.
-
-    Words are those of the tokenizer `rouge`, in lower case, without the stop words of ROUGE-1.5.5.
-
-    Raises
-    ------
-    UnknownNameError
-        With the nearest names.
-    OptionError
-        If the package sumy is not installed.
-    """
+    """Return a baseline of Table 3, of the words of the tokenizer `rouge` without the stop words of ROUGE-1.5.5."""
     if name == "mmr":
         return marginal_relevance
     if name not in _SUMY:
@@ -450,15 +424,14 @@ class _Words:
 
 
 def _content_words(topic: Topic) -> list[list[str]]:
-    analyzer = Analyzer(stopwords="drop")
-    return [list(analyzer.tokens(sentence)) for sentence in topic.sentences]
+    return list(map(Analyzer(stopwords="drop").tokens, topic.sentences))
 
 
 def marginal_relevance(topic: Topic, count: int) -> list[int]:
     """Return sentences by maximal marginal relevance (Carbonell & Goldstein 1998), in order.
 
     Relevance is the cosine of a sentence and the whole text, redundancy the largest cosine of it and a sentence that
-    was taken before, both of words weighted by tf idf; lambda is 0.7.
+    was taken before, both of words weighted by tf idf.
     """
     texts = list(map(Counter, _content_words(topic)))
     held = Counter(word for text in texts for word in text)
@@ -481,10 +454,10 @@ def marginal_relevance(topic: Topic, count: int) -> list[int]:
 
 
 def _sizes(topic: Topic) -> Row:
-    """Return the features of a text, and how many extracts of the abstract's size there are (equation 4, exact).
+    """Return the features of a text, and how many extracts of the abstract's size there are.
 
-    The equation itself is not in the text that we have; from "N_a and N_t are the respective number of sentences in
-    summary and text" it is the number of combinations of N_t sentences taken N_a at a time.
+    Equation 4 is not in the text that we have; from "N_a and N_t are the respective number of sentences in summary and
+    text" it is the number of combinations of N_t sentences taken N_a at a time.
     """
     abstract = topic.reference_sentences or 0
     return {

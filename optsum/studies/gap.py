@@ -1,8 +1,7 @@
 """Measure what each restriction costs: any text of the documents' words, compressions, extracts, heuristics, systems.
 
-Hirao et al. (2017) ask how far extraction can go, and whether compression goes further. Each limit here is one for all
-lines below it: an extract is a compression that leaves nothing out, and both are texts made of the documents' words
-(`optsum.problem.any_text`).
+Each limit is one for all lines below it: an extract is a compression that leaves nothing out, and both are texts made
+of the documents' words (`optsum.problem.any_text`).
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from optsum.contracts.result import Result, Status
-from optsum.corpus.topic import Topic
+from optsum.contracts.result import Status
 from optsum.errors import OptionError
 from optsum.options.options import Options, resolve
 from optsum.problem.any_text import any_text_limit
@@ -113,7 +111,7 @@ class GapStudy(Study):
         return searches
 
     def searches(self) -> Sequence[Options]:
-        """Return how extracts are searched; compressions, which not all topics have, come after."""
+        """Return how extracts are searched; compressions, which not all topics have, are left out."""
         return [options for (line, _), seeded in self._searches.items() if line != COMPRESSIVE for options in seeded]
 
     def work(self) -> Callable[[Submitted], list[Row]]:
@@ -208,10 +206,7 @@ class GapStudy(Study):
 
 
 def _row(line: str, metric: str, value: float | None, bound: float | None = None, seed: int | None = None) -> Row:
-    """Return a row; the bound is a proven upper limit of the line, None for heuristics.
-
-    The value is None where time was over before anything was found.
-    """
+    """Return a row; the bound is proven, None for heuristics; the value is None where nothing was found in time."""
     return {"kind": "recall", "text": line, "metric": metric, "recall": value, "bound": bound, "seed": seed}
 
 
@@ -229,7 +224,9 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], v
         if line != COMPRESSIVE or topic.parses is not None:
             for setup in seeded:
                 seed = None if exact else setup.options.seed
-                rows.append(_row(line, metric, *_searched(topic, setup, exact=exact), seed))
+                result = searched(topic, setup)
+                value = 0.0 if result.status is Status.INFEASIBLE else result.objective
+                rows.append(_row(line, metric, value, result.bound if exact else None, seed))
     for system, text in summaries_of(topic, rows, summary_of, {*_LIMITS, *(line for line, _ in setups)}):
         for (line, metric), (setup, *_) in setups.items():
             if line == EXTRACTIVE:
@@ -237,9 +234,3 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], v
                 row = _row(system.system, metric, score_of(cut, topic.references, setup, metric).recall)
                 rows.append({**row, "words": sum(map(word_count, text))})
     return rows
-
-
-def _searched(topic: Topic, setup: Setup, *, exact: bool) -> tuple[float | None, float | None]:
-    result: Result = searched(topic, setup)
-    bound = result.bound if exact else None
-    return 0.0 if result.status is Status.INFEASIBLE else result.objective, bound

@@ -185,12 +185,8 @@ class Topic:
         object.__setattr__(self, "sentences", tuple(chain.from_iterable(self.documents)))
 
     def __repr__(self) -> str:
-        counts = (
-            (len(self.documents), "document"),
-            (len(self.sentences), "sentence"),
-            (len(self.references), "reference"),
-        )
-        said = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+        counts = {noun: len(getattr(self, noun)) for noun in ("documents", "sentences", "references")}
+        said = [f"{count} {noun if count > 1 else noun[:-1]}" for noun, count in counts.items() if count]
         return f"<Topic {self.id!r}: {', '.join(said) or 'no text'}>"
 
     @property
@@ -328,9 +324,8 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         for record in records:
             yield _topic(record, columns, reading, source)
         if not records:
-            reading.notes(
-                "none", f"the list that topics are made of is empty in {source or 'a record'}, which makes none"
-            )
+            where = source or "a record"
+            reading.notes("none", f"the list that topics are made of is empty in {where}, which makes none")
         return
     if not isinstance(value, Mapping):
         for mark, (what, maker) in _MODELS.items():
@@ -373,13 +368,16 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
             names, claims = _claims(supports, references, meta, weights)
             cover = _supported(supports, passages, names, claims)
             meta = meta if names is None else {**meta, "abstract_ids": list(names)}
-        _check_weights(weights, cover)
+        if weights is not None and len(weights) != len(cover or ()):
+            raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
         parses = _parses(obj.get("parses"), units)
         # Passages without texts are numbered: as many as `supports` has lists, or as a cover has lengths of.
         bare = len(supports) if supports is not None else None
         lengths = _lengths(obj.get("lengths"), units if documents or not covered else bare)
         if reading.source_words is not None:
-            documents = _first_words(documents, reading.source_words, whole=covered or "vectors" in obj)
+            if covered or "vectors" in obj:
+                raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them off")
+            documents = _first_words(documents, reading.source_words)
             units = sum(map(len, documents))
             parses = None if parses is None else parses[:units]
             lengths = None if lengths is None else lengths[:units]
@@ -398,10 +396,8 @@ def _instance(obj: Mapping[str, Any], source: str) -> Topic:
     return Topic(name, (labels,), source=source, problem=obj)
 
 
-def _first_words(documents: tuple[Text, ...], words: int, *, whole: bool) -> tuple[Text, ...]:
-    """Return the documents up to the last sentence within a number of words, if they may be cut."""
-    if whole:
-        raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them off")
+def _first_words(documents: tuple[Text, ...], words: int) -> tuple[Text, ...]:
+    """Return the documents up to the last sentence within a number of words."""
     kept: list[Text] = []
     for document in documents:
         sentences: list[Sentence] = []
@@ -430,7 +426,7 @@ def as_id(value: object, what: str) -> str:
             raise InputError(f"{what} has more than 256 bits; give a string")
         return str(int(value))
     if isinstance(value, float) and value.is_integer():  # a column of numbers in which some are missing
-        if abs(value) > _EXACT:
+        if abs(value) > 2**53:  # whole numbers up to this one are exact in floating point
             raise InputError(f"{what} is {value!r}, which floating point may have rounded; give it as text")
         return str(int(value))
     if hasattr(value, "dtype") and hasattr(value, "item"):  # a number of numpy
@@ -438,7 +434,6 @@ def as_id(value: object, what: str) -> str:
     raise InputError(f"{what} is {json_type(value)}; give a string or a whole number")
 
 
-_EXACT: Final = 2**53  # Whole numbers up to this one are exact in floating point.
 
 
 def without_arrays(value: Any, depth: int = 6) -> Any:
@@ -462,10 +457,8 @@ _STEP = re.compile(r"([^.\[\]]+)((?:\[\*?\])*)")
 
 
 def parse_path(text: str) -> ColumnPath:
-    """Return the steps of a path such as ``questions[].responses[*].text``.
+    """Return the steps of a path.
 
-    Examples
-    --------
     >>> parse_path("questions[].responses[*].text")
     ('questions', '[]', 'responses', '[*]', 'text')
     """
@@ -556,12 +549,9 @@ TOKENS: Final = frozenset(_COLUMNS["tokens"])
 def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
     """Return the advice for a record whose columns are unknown, as the end of a message.
 
-    Where only one key is `lacking`, there is nothing to be said unless a column looks like it.
+    Where only one key is `lacking`, there is nothing to be said unless a column looks like it. `names`: those of the
+    columns; or the record itself, whose values tell where the texts of objects stand.
 
-    `names`: those of the columns; or the record itself, whose values tell where the texts of objects stand.
-
-    Examples
-    --------
     >>> advice_for(["Text", "Summary"])
     '; --map documents=Text,references=Summary says which is what'
     >>> advice_for({"articles": [{"text": "A cat."}], "summary": "A cat."})
@@ -571,11 +561,8 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
     if not (found := likely_columns(names)):
         for name, value in record.items():  # the records are the items of a list
             inner = value[0] if isinstance(value, list | tuple) and value else None
-            if (
-                isinstance(name, str)
-                and isinstance(inner, Mapping)
-                and len(of_items := likely_columns(inner)) == len(_TEXTS)
-            ):
+            of_items = likely_columns(inner) if isinstance(name, str) and isinstance(inner, Mapping) else {}
+            if len(of_items) == len(_TEXTS):
                 found, record = {key: f"{name}[].{path}" for key, path in of_items.items()}, {}
                 break
     pairs = {key: found.get(key, "COLUMN") for key in _TEXTS}
@@ -662,8 +649,6 @@ class Columns:
 def parse_columns(given: str | Mapping[str, str]) -> Columns:
     """Return the columns that ``--map documents=article,references=highlights,id=id`` names.
 
-    Examples
-    --------
     >>> parse_columns("documents=article,references=highlights").paths
     {'id': ('id',), 'documents': ('article',), 'references': ('highlights',)}
     """
@@ -703,8 +688,6 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
 def recognised(names: Collection[str]) -> Columns | None:
     """Return the columns of a well-known data set; None for optsum's own, and for those that are not known.
 
-    Examples
-    --------
     >>> recognised(["article", "highlights", "id"]).paths
     {'id': ('id',), 'documents': ('article',), 'references': ('highlights',)}
     """
@@ -720,8 +703,6 @@ def recognised(names: Collection[str]) -> Columns | None:
 def columns_beside(names: Collection[str], taken: Columns) -> list[str]:
     """Return the columns of a record that other data sets have their documents or references in.
 
-    Examples
-    --------
     >>> record = ["article", "highlights", "document", "summary"]
     >>> columns_beside(record, recognised(record))
     ['document', 'summary']
@@ -786,8 +767,8 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
     """Return the texts that a list of strings is.
 
     What ``--flat`` says is obeyed. Otherwise each is a text where ``[*]`` has gathered them, where the column is known
-    to hold several summaries, or where each of them is several sentences; all are the sentences of one text in columns
-    of other people. What may be either is refused, or said.
+    to hold several summaries, or where each is several sentences; in columns of other people all are the sentences of
+    one text. What may be either is refused, or said.
     """
     name, flat = _name_of(path), reading.flat
     if flat is None and path:
@@ -839,9 +820,8 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     """Return the sentences of a raw text: those between marks, its lines, or those that the splitter finds."""
     if len(text) < 8 and text.strip() in _MISSING:
-        reading.notes(
-            "missing", f"{where} is {text.strip()} somewhere, which is taken for a text; leave such topics out"
-        )
+        missing = f"{where} is {text.strip()} somewhere, which is taken for a text; leave such topics out"
+        reading.notes("missing", missing)
     text = with_breaks(text)
     if (marked := between_marks(text)) is not None:
         return tuple(map(well_formed, marked))
@@ -854,9 +834,8 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
         return tuple(map(well_formed, lines_of(text)))
     sentences = tuple(reading.split(text))
     if "\\n" in text and key == "documents" and "\n" not in text and _WRITTEN_BREAK.search(text):
-        reading.notes(
-            "breaks", f"{where} has a backslash and an n where lines seem to end, which end none; write line breaks"
-        )
+        written = f"{where} has a backslash and an n where lines seem to end, which end none; write line breaks"
+        reading.notes("breaks", written)
     if reading.lines is None and key == "documents" and any(len(one.splitlines()) > 1 for one in sentences):
         reading.notes(
             "lines",
@@ -988,10 +967,7 @@ def _supported(
     names: Sequence[int | str] | None,
     count: int,
 ) -> Cover:
-    """Return a cover whose alternatives are the passages that support each claim.
-
-    `names`: what each claim is called; None where claims are numbered from 0.
-    """
+    """Return a cover whose alternatives are the passages that support each claim; `names`: None for numbers from 0."""
     if len(passages) != len(supports):
         raise InputError(
             f"supports has {len(supports)} lists, but the documents have {len(passages)} passages; give one for each, "
@@ -1019,8 +995,7 @@ def _claims(
 ) -> tuple[Sequence[int | str] | None, int]:
     """Return the names of claims (None if they are numbers), and how many claims there are.
 
-    Those that ``meta.abstract_ids`` lists; else as many as there are weights, or sentences of the one reference, or as
-    passages name.
+    They are in ``meta.abstract_ids``; else as many as weights, or sentences of the one reference, or as passages name.
     """
     named = list(dict.fromkeys(claim for claims in supports for claim in claims))
     names = meta.get("abstract_ids")
@@ -1065,9 +1040,6 @@ def _worth(value: object) -> tuple[Fraction, ...] | None:
 _HEAVIEST: Final = 10**9
 
 
-def _check_weights(weights: Sequence[Fraction] | None, cover: Cover | None) -> None:
-    if weights is not None and len(weights) != len(cover or ()):
-        raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
 
 
 def _list(
@@ -1090,32 +1062,24 @@ def _unit(value: object, where: str, what: str = "sentence") -> int | str:
 
 
 def topic_to_json(topic: Topic) -> dict[str, Any]:
-    """Return the JSON form of a topic, one line of a topics file.
+    """Return the JSON form of a topic, of which `as_topic` makes the same again but for `source` and vectors.
 
-    ``as_topic(topic_to_json(topic))`` is the same topic; only `source`, where it was read, and vectors are not written.
-
-    Examples
-    --------
     >>> topic_to_json(Topic("t", (("A cat .",),), (), cover=(((0,), ("s1", "s2")),)))
     {'id': 't', 'documents': [['A cat .']], 'references': [], 'cover': [[[0], ['s1', 's2']]]}
     """
-    found: dict[str, Any] = {
+    weights = topic.weights and [int(one) if one.denominator == 1 else float(one) for one in topic.weights]
+    held = {
         "id": topic.id,
-        "documents": _listed(topic.documents),
-        "references": _listed(topic.references),
+        "documents": topic.documents,
+        "references": topic.references,
+        "cover": topic.cover,
+        "weights": weights,
+        "parses": topic.parses,
+        "lengths": topic.lengths,
+        "meta": dict(topic.meta) or None,
     }
-    if topic.cover is not None:
-        found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
-    if topic.weights is not None:
-        found["weights"] = [int(one) if one.denominator == 1 else float(one) for one in topic.weights]
-    if topic.parses is not None:
-        found["parses"] = list(topic.parses)
-    if topic.lengths is not None:
-        found["lengths"] = list(topic.lengths)
-    if topic.meta:
-        found["meta"] = dict(topic.meta)
-    return found
+    return {name: _listed(value) for name, value in held.items() if value is not None}
 
 
-def _listed(texts: tuple[Text, ...]) -> list[list[str | list[str]]]:
-    return [[text if isinstance(text, str) else list(text) for text in sentences] for sentences in texts]
+def _listed(value: Any) -> Any:
+    return list(map(_listed, value)) if isinstance(value, tuple) else value

@@ -1,8 +1,4 @@
-"""Topics, and records of other kinds, from whatever a path leads to; lines that others decode by themselves.
-
-A record is an object: a topic, a system's summary, a row. It comes from JSON Lines, a JSON array, Parquet, or CSV and
-TSV with a heading; a table of alternatives is one record. What a file is, is recognised by its content.
-"""
+"""Topics, and records of other kinds, from whatever a path leads to; lines that others decode by themselves."""
 
 from __future__ import annotations
 
@@ -309,10 +305,7 @@ def _topics_of_source(
 
 
 def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield the topics of a line; one that cannot be used ends it.
-
-    `number`: of the line among those that are not blank, from 0.
-    """
+    """Yield the topics of a line, `number` among those that are not blank; one that cannot be used ends it."""
     value = line.value
     if line.error is not None:
         yield BadTopic(None, line.source, line.error)
@@ -409,10 +402,9 @@ def _decoded(topic: Unread) -> Topic | BadTopic:
 def unread_topics(path: PathLike, reading: Reading = AS_IS, *, doubts_here: bool = False) -> Iterator[AnyRead]:
     """Read topics as `read_topics` does, but leave decoding to other processes where they can do it.
 
-    A line of JSON Lines that is one topic is passed on as it stands in the file; `Unread.read` makes of it what
-    `read_topics` would have. Only its id is looked for, because a second topic with the same one is refused;
-    from the first repetition on, lines are read here, because it depends on whether the first one could be used. With
-    `doubts_here` so are lines about which something may be uncertain, which is said by who reads them.
+    A line of JSON Lines that is one topic is passed on as it stands. Only its id is looked for, because a second topic
+    with the same one is refused; from the first repetition on, lines are read here, because it depends on whether the
+    first one could be used. With `doubts_here` so are lines about which something may be uncertain.
     """
     if makes_problems(path):
         return topics_read(path, reading)
@@ -471,10 +463,7 @@ def _pair_of(key: bytes) -> re.Pattern[bytes]:
 
 
 def _plain_name(raw: bytes, key: bytes) -> bytes | None:
-    """Return the value of a key in the outermost object of a line, if it can be found without decoding.
-
-    It can if the key is there once, with printable ASCII as its value, as the first or the last of all.
-    """
+    """Return the value of a key, if it stands in a line once, with printable ASCII as its value, first or last."""
     at = raw.find(key)
     if at < 0 or raw.find(key, at + 1) >= 0 or (pair := _pair_of(key).match(raw, at)) is None:
         return None
@@ -524,11 +513,7 @@ _LEAST: Final = 1 << 12  # Names of the first table.
 
 
 def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[[T], T]) -> Iterator[T]:
-    """Pass items on; one whose name an earlier one had is replaced.
-
-    `name`: returns by what an item is known; None for one that has no name, which is passed on. `again`: returns what
-    takes the place of an item whose name was there before.
-    """
+    """Pass items on, and what `again` makes of those whose name was there before; items without one are passed on."""
     seen = Names()
     for item in items:
         known = name(item)
@@ -563,7 +548,6 @@ _SEPARATOR: Final = re.compile(rb"sep=.")  # A line that spreadsheets have above
 
 _TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
 
-_LISTED: Final = 8  # Columns of a table that a message names.
 
 
 def raw_records(
@@ -571,9 +555,8 @@ def raw_records(
 ) -> Iterator[Line | RawLine]:
     """Open a file and iterate over its records, one in memory at a time.
 
-    `columns`: further names by which the heading of a table is recognised. The result: Lines of JSON Lines as they
-    stand in the file, rows of tables as cells (`decoded`). Never raises: a file that breaks off (a damaged disk or
-    archive) ends with a line that says so.
+    `columns`: further names by which the heading of a table is recognised. The result never raises: a file that breaks
+    off (a damaged disk or archive) ends with a line that says so.
     """
     records = _records(path, what, empty, columns)
     next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work
@@ -623,7 +606,7 @@ def _check_columns(name: str, what: str, columns: Collection[str], names: Collec
     """Refuse a table of something else at once: each of its rows would be an error by itself."""
     if what != "topic" or not {"documents", "cover"}.union(columns).isdisjoint(names) or recognised(names) is not None:
         return
-    listed = ", ".join(list(names)[:_LISTED])
+    listed = ", ".join(list(names)[:8])
     raise InputError(
         f"{name} is a table without topics: it has no column documents, but {visible(listed)}{advice_for(names)}"
     )
@@ -706,11 +689,10 @@ _DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz
 
 
 def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLine]:
-    """Open whatever a path leads to.
+    """Open whatever a path leads to (``-``: the standard input).
 
-    `path`: ``-`` is the standard input. `reading`: how texts are read that are no records; its columns are those that a
-    table must have, so that its heading is recognised, and only records have some. The result: Lines hold the JSON form
-    of topics, or records of another data set; those of JSON Lines are not decoded.
+    `reading`: how texts are read that are no records; its columns are those by which a table's heading is recognised.
+    The result: lines hold the JSON form of topics, or records of another data set; those of JSON Lines are not decoded.
     """
     columns = () if reading.columns is None else reading.columns.names
     if (found := _of_many(path, "topic", columns, reading.notes)) is not None:
@@ -742,7 +724,12 @@ def _of_many(
     files, deeper = _files_in(folder)
     if not files:
         return None
-    objects = all(map(_is_object, files))
+    objects = all(
+        ".json" in file.suffixes
+        and (begin_of(file, 64) or b"").lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+        and _named_object(file).error is None
+        for file in files
+    )
     if not objects and len({re.sub(r"\d+", "#", file.name) for file in files}) > 1:
         names = ", ".join(file.name for file in files[:5])
         raise InputError(f"the folder {folder} holds the files {names}; give one of them, such as {files[0]}")
@@ -752,7 +739,9 @@ def _of_many(
             notes("parts", f"the folder has {len(files)} of {number[1]} parts; the topics of the others are left out")
         if (left := next((each for each in deeper if any(_files_in(each)[0])), None)) is not None:
             notes("deeper", f"the files of records in {left} are left out; give that folder too, by itself")
-    return map(_named_object, files) if objects else _of_parts(files, what, columns)
+    if objects:
+        return map(_named_object, files)
+    return chain.from_iterable(_of_part(file, what, columns) for file in files)
 
 
 def _files_in(folder: Path) -> tuple[list[Path], list[Path]]:
@@ -765,10 +754,6 @@ def _files_in(folder: Path) -> tuple[list[Path], list[Path]]:
     return files, [each for each in entries if each.is_dir()]
 
 
-def _is_object(file: Path) -> bool:
-    if ".json" not in file.suffixes or not (begin_of(file, 64) or b"").lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        return False
-    return _named_object(file).error is None
 
 
 def _named_object(file: Path) -> Line:
@@ -782,12 +767,11 @@ def _named_object(file: Path) -> Line:
     return line if named else line._replace(value={"id": file.stem, **line.value})
 
 
-def _of_parts(files: list[Path], what: str, columns: Collection[str]) -> Iterator[Line | RawLine]:
-    for file in files:
-        try:
-            yield from raw_records(file, what=what, empty=True, columns=columns)
-        except InputError as error:
-            yield Line(well_formed(str(file)), None, str(error))
+def _of_part(file: Path, what: str, columns: Collection[str]) -> Iterator[Line | RawLine]:
+    try:
+        yield from raw_records(file, what=what, empty=True, columns=columns)
+    except InputError as error:
+        yield Line(well_formed(str(file)), None, str(error))
 
 
 def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:

@@ -1,8 +1,8 @@
 """Alignments, made from text or read from a file: the source sentences that together support a sentence of a reference.
 
-Hirao et al. 2004 (TSC3), Table 1, lists for each sentence of an abstract the sets of source sentences that correspond
-to it, as people found them. Where there are no people, a set corresponds here if the n-grams of its sentences, taken
-together, hold enough of those of the reference's sentence, and no smaller part of the set does.
+Hirao et al. 2004 (TSC3), Table 1, lists the sets of source sentences that correspond to a sentence of an abstract, as
+people found them. Where there are no people, a set corresponds if the n-grams of its sentences, taken together, hold
+enough of those of the reference's sentence, and no smaller part of the set does.
 """
 
 from __future__ import annotations
@@ -328,8 +328,8 @@ def corresponding_sets(
 ) -> tuple[tuple[tuple[int, ...], ...], bool]:
     """Return the minimal sets of source sentences that hold enough of the wanted n-grams, and whether these are all.
 
-    `wanted`: of a sentence of the reference; without any n-gram nothing corresponds to it. `sets`: each sorted; those
-    of fewest sentences first. `complete`: whether there are no others of at most `max_sentences`.
+    `wanted`: of a sentence of the reference. Sets are sorted, those of fewest sentences first; "all" are those of at
+    most `max_sentences`.
     """
     need = ceil(threshold * wanted.total())
     if not need:

@@ -41,8 +41,8 @@ class Alternatives:
 def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
     """Return the alternatives of a topic.
 
-    `uncoverable`: what is done about abstract sentences without any alternative: "error"; "skip", which leaves them out
-    and names them; or "miss", which names them and lets there be no others.
+    `uncoverable`: what is done about abstract sentences without any: "error"; "skip", which leaves them out and names
+    them; or "miss", which names them and lets there be no others.
     """
     if topic.cover is None:
         raise InputError(
@@ -133,10 +133,7 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
 
 
 def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
-    """Return each sentence of the documents in order: the name that the cover may use, and the text.
-
-    These are the unit numbers, or the ids that ``meta["sentence_ids"]`` lists for all sentences.
-    """
+    """Return the text of each sentence of the documents by its unit number, or its id in ``meta["sentence_ids"]``."""
     ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
     usable = (
         isinstance(ids, Sequence)
@@ -154,7 +151,7 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
 def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
     """Return the text of an extract, in the order given.
 
-    `selection`: unit numbers, or ids of ``meta["sentence_ids"]``. A number that is such an id means that sentence.
+    `selection`: unit numbers, or ids of ``meta["sentence_ids"]``, which a number means first.
     """
     named = texts_of(topic) if "sentence_ids" in topic.meta else {}
     numbered = dict(enumerate(topic.sentences))

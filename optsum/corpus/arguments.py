@@ -157,10 +157,8 @@ def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> An
 def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
     """Iterate over topics from any source; one that can hold none is refused at once.
 
-    `given`: a path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any
-    iterable of objects, whose columns are named as the keys of a topic, or as those of a well-known data set (article
-    and highlights, ...); or topics, or what a reader yields. `reading`: how texts become sentences, and which columns
-    are what.
+    `given`: a path; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any iterable of objects, whose
+    columns are named as the keys of a topic, or as those of a well-known data set; or topics, or what a reader yields.
     """
     if isinstance(given, str | os.PathLike):
         return _usable(topics_read(given, reading))
@@ -199,10 +197,7 @@ def _usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
 
 
 def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Iterate as `topics_of`; problems, which have no text that `verb` could take, are refused.
-
-    If the first is one, then all at once.
-    """
+    """Iterate as `topics_of`; problems have no text for `verb`: they are refused, all at once if the first is one."""
     return _texts(topics_of(given, reading), verb)
 
 

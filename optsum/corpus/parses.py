@@ -21,12 +21,10 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
     """Return the parse of each sentence of a topic.
 
     They come from ``parses``, the CoNLL-U text of each sentence, or else from the file that ``meta.conllu`` names (or
-    the files, if it is a list), one sentence after the other. A file is looked for beside the file that the topic was
-    read from, then in the folder ``conllu`` there; for a topic of the Python API, in the current folder. A sentence
-    without a word needs no parse: ``""`` in ``parses``, nothing in a file.
+    the files, if it is a list), one sentence after the other, looked for beside the file that the topic was read from,
+    then in the folder ``conllu`` there. A sentence without a word needs none: ``""`` in ``parses``, nothing in a file.
 
-    The result: as many as sentences; ``text`` is exactly the sentence (tokens joined by blanks, if it came as tokens),
-    and the spans of the tokens lie in it. That of a sentence without a word has one empty token.
+    The result: ``text`` is exactly the sentence (tokens joined by blanks), and the spans of the tokens lie in it.
     """
     try:
         return tuple(
@@ -152,10 +150,7 @@ def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
 
 
 def load_model(name: str) -> Any:
-    """Return a pipeline of spaCy.
-
-    `name`: of an installed package, such as "en_core_web_sm", or the path of a folder.
-    """
+    """Return a pipeline of spaCy: the name of an installed package, or the path of a folder."""
     try:
         spacy = import_module("spacy")
     except ImportError:
@@ -169,11 +164,7 @@ def load_model(name: str) -> Any:
 
 
 def parsed_topic(topic: Topic, pipeline: Any) -> Topic:
-    """Return a topic with the parse of each of its sentences; those that there were are replaced.
-
-    Sentences stay as they are: what the topic calls one is one for the parser, and tokens of a topic that comes as
-    tokens are its words.
-    """
+    """Return a topic with the parse of each of its sentences, which stay as they are; earlier parses are replaced."""
     if not topic.sentences:
         raise InputError(f"topic {topic.id!r} has no documents, so there is nothing to parse")
     found = []

@@ -17,12 +17,10 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 
 
 def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, ...]:
-    """Return the sentences of one document, reference or summary.
+    """Return the sentences of one document, reference or summary; half surrogate pairs become U+FFFD.
 
-    `value`: sentences, each raw or as tokens, which are taken as they are: blank ones are kept, so that the numbering
-    of units never changes. One string is raw text and is split. `where`: what `value` is, for messages:
-    ``documents[0]``. `split`: of raw text. The result: half surrogate pairs, which are no text, are replaced by U+FFFD;
-    nothing else is changed.
+    `value`: sentences, each raw or as tokens, of which blank ones are kept, so that the numbering of units never
+    changes; or one string, which `split` parts. `where`: what `value` is, for messages: ``documents[0]``.
     """
     if isinstance(value, str):
         return tuple(split(value))
@@ -83,18 +81,13 @@ _SPELLED_BREAK = re.compile(r"[^\S\n]*(?:NEWLINE_CHAR|(?<=[.!?…\"'”’)])[^\
 
 
 def lines_of(text: str) -> list[str]:
-    r"""Return the lines of a text that are not blank, stripped.
-
-    Every character that ends a line in Unicode does so here, in pairs (``\r\n``) or alone.
-    """
+    """Return the lines of a text that are not blank, stripped; every character that ends a line in Unicode does so."""
     return [stripped for line in text.splitlines() if (stripped := line.strip())]
 
 
 def paragraphs(text: str) -> Iterator[str]:
     r"""Yield the paragraphs of a text: blank lines (white space of any kind) and U+2029 end them.
 
-    Examples
-    --------
     >>> list(paragraphs("One\ntwo\r\n \u3000\r\nthree"))
     ['One\ntwo\r\n', 'three']
     """
@@ -115,14 +108,10 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def with_breaks(text: str) -> str:
-    r"""Return a text with line breaks where it has words for them.
+    r"""Return a text with line breaks for ``NEWLINE_CHAR`` (Multi-News) and, behind a sentence, ``<n>`` (PEGASUS).
 
-    They are ``NEWLINE_CHAR`` (Multi-News) and, behind the end of a sentence, ``<n>`` (PEGASUS).
-
-    Examples
-    --------
     >>> with_breaks("Boats sank. <n>It rained NEWLINE_CHAR Fog, <n> times")
-    'Boats sank.\nIt rained\nFog, <n> times'
+    'Boats sank.\nIt rained\nFog, <n> times\'
     """
     return _SPELLED_BREAK.sub("\n", text) if "NEWLINE_CHAR" in text or "<n>" in text else text
 
@@ -133,8 +122,6 @@ def between_marks(text: str) -> list[str] | None:
     Marks are ``<S> ... </S>`` (the arXiv and PubMed set; also in lower case), ``<t> ... </t>`` (CNN / Daily Mail as
     pointer networks read it), and between two sentences ``<q>`` (PreSumm), ``##SENT##`` and ``[CLS] [SEP]``.
 
-    Examples
-    --------
     >>> between_marks("<S> we study cats . </S> <S> they sleep . </S>"), between_marks("a b<q>c d")
     (['we study cats .', 'they sleep .'], ['a b', 'c d'])
     >>> between_marks("a < b")
@@ -154,10 +141,6 @@ def between_marks(text: str) -> list[str] | None:
 def documents_between_marks(text: str) -> list[str]:
     """Return the documents of a text: marks of Multi-News stand between two.
 
-    They are ``|||||``, ``story_separator_special_tag`` and ``<doc-sep>``.
-
-    Examples
-    --------
     >>> documents_between_marks("one ||||| two |||||"), documents_between_marks("one")
     (['one', 'two'], ['one'])
     """
@@ -183,15 +166,10 @@ _AHEAD = 1024
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
-    r"""Split raw text into sentences, with the rules of the package sentencex.
+    r"""Split raw text into sentences, stripped, with the rules of the package sentencex; none is blank.
 
-    A single line break does not end a sentence. Sentences end within quotations too.
+    A single line break does not end a sentence. Sentences end within quotations too. `language`: a code such as ``en``.
 
-    `language`: code of the language whose abbreviations are known, such as ``en`` or ``de``. The result: stripped; none
-    is blank. Together they are the text, white space between them aside.
-
-    Examples
-    --------
     >>> split_sentences('Dr. Smith left. "I saw him. He ran."\n\nToo late')
     ['Dr. Smith left.', '"I saw him.', 'He ran."', 'Too late']
     """
@@ -231,10 +209,8 @@ class Splitter:
     def __call__(self, text: str) -> list[str]:
         """Return the sentences of a text, stripped; none is blank, and a blank line ends one."""
         split, takes_language = _split_by(self.name)
-        found: list[str] = []
-        for paragraph in paragraphs(well_formed(text)):
-            found += self._pieces(paragraph, partial(split, language=self.language) if takes_language else split)
-        return found
+        split = partial(split, language=self.language) if takes_language else split
+        return [piece for paragraph in paragraphs(well_formed(text)) for piece in self._pieces(paragraph, split)]
 
     def _pieces(self, text: str, split: Callable[[str], Any]) -> list[str]:
         try:

@@ -59,9 +59,9 @@ class BadSystem:
 def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:
     """Return a system's summary from the JSON form of one, checked.
 
-    `obj`: with ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text) or ``selection`` (a list
-    of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be there alone.
-    Other keys are ignored. Or a row of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the system.
+    `obj`: with ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text), ``selection`` (a list
+    of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be there alone. Or
+    a row of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the system.
     """
     if isinstance(obj, System):
         return obj
@@ -225,8 +225,8 @@ class SystemExtract:
 def extract_of(topic: Topic, system: System) -> SystemExtract | None:
     """Return which sentences of the source a summary consists of; None if its text is not known.
 
-    A sentence is one of the source if their letters and digits are the same, whatever their case and what stands
-    between. The first that is still free is meant where the source has a sentence several times.
+    A sentence is one of the source if their letters and digits are the same, whatever their case; of equal ones the
+    first that is still free.
     """
     if system.selection is not None:
         units = {unit for unit in system.selection if isinstance(unit, int)}

@@ -44,16 +44,13 @@ NAMES: Final = (
 class Vectors:
     """Vectors of a topic, or its similarities; see the module's text."""
 
-    # sentences, references: (tokens, dimensions), or None where similarities are given
-    sentences: FloatArray | None
-    # sentence_of, reference_of: (tokens,)
+    sentences: FloatArray | None  # None, as references, where similarities are given.
     sentence_of: IntArray
     references: FloatArray | None
     reference_of: IntArray
-    # sentence_weights, reference_weights: (tokens,): not negative.
-    sentence_weights: FloatArray
+    sentence_weights: FloatArray  # Not negative, as those of references.
     reference_weights: FloatArray
-    given: FloatArray | None = None  # (tokens, tokens) or None: similarities.
+    given: FloatArray | None = None  # Similarities.
 
     def similarities(self, some: slice = slice(None)) -> FloatArray:
         """Return how like each token of a sentence, or some of them, is each of a reference: from -1 to 1."""
@@ -65,13 +62,11 @@ class Vectors:
     def of_references(self, numbers: Sequence[int]) -> Vectors:
         """Return those of some references, which are numbered anew in that order."""
         place = np.concatenate([np.flatnonzero(self.reference_of == number) for number in numbers])
-        renumbered = np.concatenate(
-            [np.full(int((self.reference_of == number).sum()), new) for new, number in enumerate(numbers)]
-        )
+        sizes = [np.count_nonzero(self.reference_of == number) for number in numbers]
         return replace(
             self,
             references=None if self.references is None else self.references[place],
-            reference_of=renumbered.astype(np.int64),
+            reference_of=np.repeat(np.arange(len(numbers), dtype=np.int64), sizes),
             reference_weights=self.reference_weights[place],
             given=None if self.given is None else self.given[:, place],
         )
@@ -175,8 +170,8 @@ def _weights(found: FloatArray | None, name: str, tokens: int) -> FloatArray:
 def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[Sequence[Sentence]]) -> Vectors:
     """Return the vectors that a model gives.
 
-    `embed`: gets a list of texts, and returns an array with a vector for each, or a list with an array of vectors for
-    each, one a token. It is called for the sentences, and for those of each reference.
+    `embed` returns an array with a vector for each of a list of texts, or a list with an array of vectors for each, one
+    a token. It is called for the sentences, and for those of each reference.
     """
     first, *others = [_embedded(embed, list(map(raw_text, part))) for part in (sentences, *references)]
     held = [row for part in others for row in part]

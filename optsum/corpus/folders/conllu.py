@@ -25,14 +25,11 @@ def conllu_files(folder: Path) -> list[Path]:
 
 
 def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
-    """Iterate over the topics of CoNLL-U files, each a topic.
+    """Iterate over the topics of CoNLL-U files, each a topic with the name of its file.
 
-    A topic has the name of its file. Its references are comments ``# summary1 = ...``, ``# reference = ...`` (or
-    ``# meta::summary1 = ...``, as the treebank GUM has them), raw text. A text may begin with who wrote it, in
-    parentheses; one that says so and does not say "human" is left out.
-
-    `reading`: by whose rules references are split into sentences. The result: the JSON form of each topic; a file that
-    cannot be used, or has no reference, says so. One file is in memory at a time.
+    Its references are comments ``# summary1 = ...``, ``# reference = ...`` (or ``# meta::summary1 = ...``, as the
+    treebank GUM has them), raw text, which may begin with who wrote it, in parentheses; one that says so and does not
+    say "human" is left out. One file is in memory at a time.
     """
     return (_topic(file, reading) for file in files)
 

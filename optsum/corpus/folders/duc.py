@@ -50,11 +50,7 @@ def duc_topics(files: Sequence[Path], reading: Reading = AS_IS) -> Iterator[Line
     """Yield a topic for each document that has summaries of its own, and for each set that has summaries of it all.
 
     A topic is called after its document, or its set: ``d061``, or ``d061-200`` where there are several sizes. A set is
-    the folder that its documents lie in; a letter behind its name says who chose them, and need not be in the
-    summaries.
-
-    `files`: all are held in memory: the largest of these sets has a few megabytes. `reading`: by whose rules texts
-    without marked sentences are split.
+    the folder that its documents lie in; a letter behind its name, who chose them, need not be in the summaries.
     """
     line = None
     for line in _topics(files, reading):
@@ -107,10 +103,10 @@ def _of_documents(
         if own := by_document.get(name, []):
             yield _line(name, origin[name], [document], own)
         elif not any(summary.multi for summary in summaries):
-            yield bad_topic(origin[name], name, _NONE)
+            missing = "there is no summary of the document; put files with <SUM DOCREF=...>, or pages of SEE, beside it"
+            yield bad_topic(origin[name], name, missing)
 
 
-_NONE = "there is no summary of the document; put files with <SUM DOCREF=...>, or pages of SEE, beside it"
 
 
 def _of_sets(
@@ -124,18 +120,13 @@ def _of_sets(
             by_set[summary.docset.casefold()][summary.size].append(summary)
             used.update(_documents_of(summary, documents, sets))
             if absent := [name for name in summary.documents if name not in documents]:
-                reading.notes(
-                    "absent",
-                    f"a summary of {summary.docset} names {len(absent)} document{'s' * (len(absent) > 1)} that "
-                    f"{'are' if len(absent) > 1 else 'is'} not here, such as {absent[0]}; its topic has those of its "
-                    "folder",
-                )
+                number = f"{len(absent)} documents that are" if len(absent) > 1 else "1 document that is"
+                one = f"a summary of {summary.docset} names {number} not here, such as {absent[0]}"
+                reading.notes("absent", f"{one}; its topic has those of its folder")
     if by_set and (left := [folder for folder, names in sets.items() if used.isdisjoint(names)]):
-        reading.notes(
-            "left",
-            f"{len(left)} folder{'s' * (len(left) > 1)} of documents without a summary, such as {left[0]}, "
-            f"{'are' if len(left) > 1 else 'is'} left out; put files with <SUM DOCREF=...>, or models, beside it",
-        )
+        number = f"{len(left)} folder{'s' * (len(left) > 1)} of documents without a summary, such as {left[0]}"
+        out = f"{'are' if len(left) > 1 else 'is'} left out"
+        reading.notes("left", f"{number}, {out}; put files with <SUM DOCREF=...>, or models, beside it")
     for docset, sizes in by_set.items():
         for size, own in sizes.items():
             name = own[0].docset if len(sizes) == 1 else f"{own[0].docset}-{size}"
@@ -220,17 +211,13 @@ def is_sgml(sample: bytes) -> bool:
 def parse_documents(text: str, reading: Reading = AS_IS) -> Iterator[Document]:
     r"""Yield the documents of a file.
 
-    Examples
-    --------
     >>> text = "<DOC><DOCNO> AP1 </DOCNO><TEXT><s num=1>A seriously\nill cat.</s>\n<s num=2>AT&amp;T.</s></TEXT></DOC>"
     >>> list(parse_documents(text))
     [Document(name='AP1', sentences=('A seriously ill cat.', 'AT&T.'))]
     """
     for found in re.finditer(_DOC, text):
-        numbers = sorted(
-            re.finditer(_DOCNO, found[1]), key=lambda match: match[1] is None
-        )  # <DOCNO> before the attribute
-        number = numbers[0] if numbers else None
+        numbers = re.finditer(_DOCNO, found[1])
+        number = min(numbers, key=lambda match: match[1] is None, default=None)  # <DOCNO> before the attribute
         body = [match[1] for match in re.finditer(_TEXT, found[1])]
         if not any(_plain(part) for part in body):  # tags that say nothing, as some conversions leave them
             begin = number.end() if number and number[1] else found[1].index(">") + 1
@@ -242,8 +229,6 @@ def parse_documents(text: str, reading: Reading = AS_IS) -> Iterator[Document]:
 def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
     """Yield the summaries ``<SUM ...>`` of a file that are abstracts; extracts (of type ``...-E``) are passed over.
 
-    Examples
-    --------
     >>> text = '<SUM DOCSET="d061" TYPE="PERDOC" SIZE="100" DOCREF="AP1" SUMMARIZER="B">It sat. It ran.</SUM>'
     >>> list(parse_summaries(text))
     [Summary(docset='d061', documents=('AP1',), multi=False, size='100', author='B', sentences=('It sat.', 'It ran.'))]
@@ -264,13 +249,10 @@ def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
 
 
 def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary | None:
-    """Return the summary in a file whose name has the document or set; None for other names.
+    """Return the summary in a page of SEE, or of plain text, whose name has the document or set; None for other names.
 
-    `name`: SET.TYPE.SIZE.SELECTOR.AUTHOR and perhaps .DOCUMENT, as the evaluations of DUC name them. `text`: a page of
-    SEE, or plain text.
+    `name`: SET.TYPE.SIZE.SELECTOR.AUTHOR and perhaps .DOCUMENT, as the evaluations of DUC name them.
 
-    Examples
-    --------
     >>> page = '<html><body><a name="1">[1]</a> <a href="#1" id=1>It sat.</a></body></html>'
     >>> summary_of_name("D061.P.100.J.B.AP880911-0016.html", page).documents
     ('AP880911-0016',)

@@ -49,7 +49,7 @@ def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
             yield bad_topic(file, _name(file), "there is no reference; write one below a line @highlight")
             continue
         reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
-        yield _line(file, reading.documents(document, "the story"), [tuple(reference)])
+        yield _line(file, reading.documents(document, "the story"), [tuple(reference)], _name(file))
 
 
 def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
@@ -160,18 +160,12 @@ def _text(file: Path) -> str:
 _HTML: Final = re.compile(r"\s*(?:<!doctype html|<html)\b", re.IGNORECASE)
 
 
-def _line(file: Path, documents: Sequence[Text], references: Sequence[Text], name: str | None = None) -> Line:
+def _line(file: Path, documents: Sequence[Text], references: Sequence[Text], name: str) -> Line:
     for what, texts in (("document", documents), ("reference", references)):
         if not any(texts):
-            return bad_topic(
-                file,
-                name or _name(file),
-                f"the {what} is empty; give it a text, or leave the topic out",
-            )
-    return Line(
-        well_formed(str(file)),
-        {"id": name or _name(file), "documents": list(map(list, documents)), "references": list(map(list, references))},
-    )
+            return bad_topic(file, name, f"the {what} is empty; give it a text, or leave the topic out")
+    topic = {"id": name, "documents": list(map(list, documents)), "references": list(map(list, references))}
+    return Line(well_formed(str(file)), topic)
 
 
 _COUNTERPARTS: Final = {
@@ -185,7 +179,6 @@ _COUNTERPARTS: Final = {
 }
 """Words in the names of two files that belong together."""
 
-
 _NO_TEXT: Final = re.compile(rb"\{\s*[\"}]|\[\s*[\"{\[]|PAR1|<(?:DOC|SUM)[\s>]")
 
 
@@ -193,7 +186,7 @@ def line_pair(path: PathLike) -> tuple[Path, Path] | None:
     """Return the two files that a path means: ``SOURCES,SUMMARIES``, or a file with a counterpart beside it.
 
     A counterpart has the same name but for one word: ``train.source`` and ``train.target``, ``val.src.txt`` and
-    ``val.tgt.txt``, ``articles.txt.gz`` and ``highlights.txt.gz``. Files that hold JSON are no such pair.
+    ``val.tgt.txt``. Files that hold JSON are no such pair.
     """
     name = str(path)
     if not Path(name).exists() and name.count(",") == 1:
@@ -216,10 +209,7 @@ def _is_text(path: Path) -> bool:
 
 
 def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Return a topic for each two lines, called by its number from 0.
-
-    A line is raw text, or has marks between its sentences or documents (`optsum.corpus.sentences`).
-    """
+    """Return a topic for each two lines, called by its number from 0; a line may have marks, as raw text has."""
     stack = ExitStack()
     streams = []
     for path in pair:
@@ -228,19 +218,17 @@ def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[L
         except READ_ERRORS as error:
             stack.close()
             raise InputError(f"the file {path} cannot be opened: {describe_os_error(error)}") from error
-    return _pairs(pair, streams[0], streams[1], stack, reading)
 
+    def topics() -> Iterator[Line]:
+        number = 0
+        with stack:
+            try:
+                for number, lines in enumerate(zip_longest(*streams)):
+                    yield _of_two_lines(pair, number, *lines, reading)
+            except READ_ERRORS as error:
+                yield broken_off(error, str(pair[0]), number + 1)
 
-def _pairs(
-    pair: tuple[Path, Path], sources: Iterator[bytes], targets: Iterator[bytes], stack: ExitStack, reading: Reading
-) -> Iterator[Line]:
-    number = 0
-    with stack:
-        try:
-            for number, (source, target) in enumerate(zip_longest(sources, targets)):
-                yield _of_two_lines(pair, number, source, target, reading)
-        except READ_ERRORS as error:
-            yield broken_off(error, str(pair[0]), number + 1)
+    return topics()
 
 
 def _of_two_lines(

@@ -6,11 +6,9 @@ A line is the id of an abstract sentence and its alternatives, separated by blan
     1                         {s1} ∪ {s10, s11}
     2                         {s3, s5, s6}
 
-An alternative stands in braces, or, as the paper describes the files of the challenge ("an ASCII space is the delimiter
-for the sets"), without them, as in ``1 s1 s10,s11``. A sign of union or disjunction between alternatives (⊔ ∪ ∨ | or)
-is passed over, and so are blank lines, lines that begin with "#" and the heading above. A line without alternatives is
-an abstract sentence that nothing covers. The LaTeX of the paper's table is read too. `optsum.read_topics`, and so every
-command, recognises a file of this kind by its first lines.
+An alternative stands in braces, or, as the paper describes the files of the challenge, without them: ``1 s1 s10,s11``.
+Signs of union or disjunction (⊔ ∪ ∨ | or), blank lines, lines that begin with "#" and the heading are passed over. A
+line without alternatives is an abstract sentence that nothing covers. The LaTeX of the paper's table is read too.
 """
 
 from __future__ import annotations
@@ -32,8 +30,8 @@ _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w
 def is_cover_table(sample: bytes) -> bool:
     """Return whether text that begins like this is a table.
 
-    It has the heading, or lines that go on after their first word with a set in braces, or with names that hold a
-    digit each, as no line of prose does.
+    It has the heading, or lines that go on after their first word with a set in braces, or with names that hold a digit
+    each, as no line of prose does.
     """
     text = sample.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]

@@ -39,10 +39,9 @@ def folder_records(folder: Path) -> Iterator[Line]:
 
 
 def hub_records(name: str) -> Iterator[Line]:
-    """Return the records of ``hf:NAME[:CONFIG[:SPLIT]]``, read as they come, without a copy on disk.
+    """Return the records of ``hf:NAME[:CONFIG[:SPLIT]]``, read as they come; NAME may be a folder of data files too.
 
-    NAME is one of the hub, or a folder of data files. Without a configuration its default is taken, without a split
-    the only one.
+    Without a configuration its default is taken, without a split the only one.
     """
     datasets = _package(name)
     dataset, config, split = _parts(name)

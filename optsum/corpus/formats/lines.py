@@ -242,8 +242,6 @@ def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
     """Yield the items of an array, each with ``file:number`` as its source, counted from 1.
 
     What is no JSON ends the reading with a line that says so: nobody knows where the next item begins.
-
-    `lines`: UTF-8; the first begins with the bracket. `name`: of the file, for messages.
     """
     pieces = _Pieces(lines.blocks())
     number = 0

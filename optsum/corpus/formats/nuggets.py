@@ -38,8 +38,8 @@ def nugget_reader(
 ) -> Callable[[NumberedLines, str], Iterator[Line]] | None:
     """Return the reader for a file of nuggets, told by its first lines; None for other files.
 
-    Judgments are told from a table of alternatives, which may be of numbers alone, because questions have several.
-    A file of nuggets, or of judgments, that says nothing of which passages support what is refused.
+    Judgments are told from a table of alternatives, which may be of numbers alone, because questions have several. A
+    file of nuggets, or of judgments, that says nothing of which passages support what is refused.
     """
     if first.startswith(b"{"):
         if b'"nuggets"' not in first or b'"candidate_text"' not in first:

@@ -51,16 +51,11 @@ def heading_of(
 
 
 def csv_records(
-    lines: NumberedLines,
-    name: str,
-    heading: tuple[str, list[str]],
-    *,
-    closed: bool = False,
+    lines: NumberedLines, name: str, heading: tuple[str, list[str]], *, closed: bool = False
 ) -> Iterator[Line]:
     """Yield a record for each row below the heading, and an error for each row that cannot be used.
 
-    `closed`: whether each row has a line break at its end, as optsum writes them: then a last one without is half a
-    row.
+    `closed`: whether each row has a line break at its end: then a last one without is half a row.
     """
     delimiter, names = heading
     if any(map(_is_torn, names)):
@@ -167,12 +162,9 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
             if error.startswith("new-line"):
                 error = "a carriage return within it ends no line; save the file with line feeds"
             else:
-                escaped = any(b'\\"' in raw for _, raw in taken)
-                advice = (
-                    'a mark after a backslash ends the cell too: write "" for it'
-                    if escaped
-                    else 'write "" for a mark within a cell, and quote the whole cell; or use JSON Lines'
-                )
+                advice = 'write "" for a mark within a cell, and quote the whole cell; or use JSON Lines'
+                if any(b'\\"' in raw for _, raw in taken):
+                    advice = 'a mark after a backslash ends the cell too: write "" for it'
                 error = f"the quotation mark that opens a cell here is not closed at a cell's end ({error}); {advice}"
             waiting.extendleft(reversed(list(taken)[1:]))
             rows = csv.reader(texts(), delimiter=delimiter, strict=True)
@@ -243,7 +235,8 @@ def row_of(cells: Cells) -> dict[str, Any]:
     if not cells.typed:
         if cells.pop(CSV_SAFE, None) == "true":
             found = {_unquoted(name): _unquoted(value) for name, value in cells.items()}
-        found = {name: value if name in _WORDS else _any_json(value) for name, value in found.items()}
+        read = {name: decode(text.encode("utf-8", "replace"), "") for name, text in found.items() if name not in _WORDS}
+        found |= {name: line.value for name, line in read.items() if line.error is None}
     return {name: value for name, value in found.items() if value is not None and (cells.typed or value != "")}
 
 
@@ -266,6 +259,3 @@ def _unquoted(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and is_run(cell.lstrip("'")) else cell
 
 
-def _any_json(text: str) -> Any:
-    found = decode(text.encode("utf-8", "replace"), "")
-    return text or None if found.error is not None else found.value

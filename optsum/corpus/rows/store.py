@@ -29,12 +29,10 @@ PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;  -- committed is on the disk
 CREATE TABLE IF NOT EXISTS rows (
     topic INTEGER NOT NULL, cell INTEGER NOT NULL, part INTEGER NOT NULL,
-    status TEXT NOT NULL, at REAL NOT NULL, row TEXT NOT NULL, UNIQUE (topic, cell, part));
+    status TEXT NOT NULL, at REAL NOT NULL, row TEXT NOT NULL, sum TEXT, UNIQUE (topic, cell, part));
 CREATE INDEX IF NOT EXISTS by_status ON rows (part, status, at);
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, sum TEXT);
 """
-_SUMS: Final = ("rows", "facts")
-"""Tables that have a column of checksums; those of older versions get it when they are written, without any."""
 _ADDED: Final = "INSERT INTO rows (topic, cell, part, status, at, row, sum) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
 
@@ -80,29 +78,27 @@ class RowStore(AbstractContextManager["RowStore"]):
         if self._path.exists() and not self._path.stat().st_size:
             raise _DamagedError("it is empty")
         self._database = _connected(self._path, _WRITING, isolation_level=None)
-        for table in _SUMS:
-            if "sum" not in _columns(self._database, table):
+        for table in ("rows", "facts"):
+            if "sum" not in _columns(self._database, table):  # checksums, which older versions did not write
                 self._database.execute(f"ALTER TABLE {table} ADD COLUMN sum TEXT")
 
     def _rescue(self, reason: str, write: bool) -> None:
         """Go on with the rows that can be read: in a new file, beside which the damaged one stays, or in none."""
-        found = rescued(self._path)
-        if not write and not found.rows and not found.facts:
+        rows, facts = rescued(self._path)
+        if not write and not rows and not facts:
             raise InputError(
                 f"{self._path} is no store of rows, or nothing of it can be read ({reason}): name the folder of a run; "
                 "optsum run --resume begins it anew"
             )
-        self.damage = f"{self._path} is damaged ({reason}); {len(found.rows)} of its rows could be read"
+        self.damage = f"{self._path} is damaged ({reason}); {len(rows)} of its rows could be read"
         target: Path | str = ""
         if write:
             target = self._path.with_name(f".{token_hex(8)}.sqlite")
         with self._told():
             self._database = _connected(target, _WRITING, isolation_level=None)
-            for table in _SUMS:
-                self._database.execute(f"ALTER TABLE {table} ADD COLUMN sum TEXT")
             self._database.execute("BEGIN")
-            self._database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", found.rows)
-            self._database.executemany("INSERT INTO facts VALUES (?, ?, ?)", found.facts)
+            self._database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            self._database.executemany("INSERT INTO facts VALUES (?, ?, ?)", facts)
             self._database.execute("COMMIT")
         if not write:
             self.damage += "; optsum run --resume searches the rest"
@@ -309,10 +305,7 @@ def _is_row(*held: Any) -> bool:
         return False
     if found is not None:
         return bool(found == _sum(topic, cell, part, status, row))
-    try:
-        read = json.loads(row)
-    except (ValueError, RecursionError):
-        return False
+    read = _read(row)
     return isinstance(read, dict) and read.get("status") == status
 
 
@@ -320,31 +313,28 @@ def _is_fact(*held: Any) -> bool:
     name, value, found = held
     if not isinstance(name, str) or not isinstance(value, str):
         return False
-    if found is not None:
-        return bool(found == _sum(name, value))
+    return bool(found == _sum(name, value)) if found is not None else _read(value) is not _DAMAGED
+
+
+_DAMAGED: Final = object()
+
+
+def _read(text: str) -> Any:
     try:
-        json.loads(value)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return False
-    return True
+        return _DAMAGED
 
 
 # What a damaged store still holds: SQLite reads none of it, so its pages are read one by one.
 
 
-class Rescued(NamedTuple):
-    """Rows and facts, as the tables have them."""
-
-    rows: list[tuple[Any, ...]]
-    facts: list[tuple[Any, ...]]
-
-
-def rescued(path: Path) -> Rescued:
-    """Return all rows that can be read of a damaged file and its write-ahead log, of each topic and cell the latest."""
+def rescued(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return the rows, of each topic and cell the latest, and facts that can be read of a damaged file and its log."""
     rows: dict[tuple[int, int, float], dict[int, tuple[Any, ...]]] = {}
     facts: dict[str, tuple[Any, ...]] = {}
-    for image in _images(path):
-        for record in image.records():
+    for pages, size in _images(path):
+        for record in _records(pages, size):
             if len(record) in {6, 7} and _is_row(*(held := (*record, None)[:7])):
                 rows.setdefault((held[0], held[1], held[4]), {})[held[2]] = held
             elif len(record) in {2, 3} and _is_fact(*(held := (*record, None)[:3])):
@@ -353,63 +343,58 @@ def rescued(path: Path) -> Rescued:
     for (topic, cell, _), parts in sorted(rows.items()):
         if set(parts) == set(range(len(parts))):  # a topic of which some references are lost is searched again
             latest[topic, cell] = parts
-    return Rescued([each for parts in latest.values() for each in parts.values()], list(facts.values()))
+    return [each for parts in latest.values() for each in parts.values()], list(facts.values())
 
 
-def _images(path: Path) -> Iterator[_Pages]:
-    """Yield the pages of the file, and then the pages with the changes of its log."""
+def _images(path: Path) -> Iterator[tuple[Mapping[int, bytes], int]]:
+    """Yield the pages of the file, and then the pages with the changes of its log, and their size."""
     held = path.read_bytes() if path.is_file() else b""
     size = int.from_bytes(held[16:18], "big") or 4096
     size = 65536 if size == 1 else size
     if size < 512 or size & (size - 1):
         size = 4096
     pages = {number: held[at : at + size] for number, at in enumerate(range(0, len(held), size), start=1)}
-    yield _Pages(pages, size)
+    yield pages, size
     log_file = path.with_name(f"{path.name}-wal")
     log = log_file.read_bytes() if log_file.is_file() else b""
     salt = log[16:24]
     for at in range(32, len(log) - size - 23, size + 24):
         if log[at + 8 : at + 16] == salt:
             pages[int.from_bytes(log[at : at + 4], "big")] = log[at + 24 : at + 24 + size]
-    yield _Pages(pages, size)
+    yield pages, size
 
 
-class _Pages:
-    """Pages of SQLite's file format (sqlite.org/fileformat2.html), of which each may be damaged."""
-
-    def __init__(self, pages: Mapping[int, bytes], size: int) -> None:
-        self._pages, self._size = pages, size
-
-    def records(self) -> Iterator[tuple[Any, ...]]:
-        """Yield what can be read of the leaves of tables, whatever it is."""
-        for number, page in self._pages.items():
-            head = 100 if number == 1 else 0
-            if page[head : head + 1] != b"\x0d":
+def _records(pages: Mapping[int, bytes], size: int) -> Iterator[tuple[Any, ...]]:
+    """Yield what can be read of the leaves of tables in pages (sqlite.org/fileformat2.html), whatever it is."""
+    for number, page in pages.items():
+        head = 100 if number == 1 else 0
+        if page[head : head + 1] != b"\x0d":
+            continue
+        for cell in range(int.from_bytes(page[head + 3 : head + 5], "big")):
+            place = head + 8 + 2 * cell
+            try:
+                yield _record(pages, size, page, int.from_bytes(page[place : place + 2], "big"))
+            except (IndexError, ValueError, KeyError):
                 continue
-            for cell in range(int.from_bytes(page[head + 3 : head + 5], "big")):
-                place = head + 8 + 2 * cell
-                try:
-                    yield self._record(page, int.from_bytes(page[place : place + 2], "big"))
-                except (IndexError, ValueError, KeyError):
-                    continue
 
-    def _record(self, page: bytes, at: int) -> tuple[Any, ...]:
-        length, at = _varint(page, at)
-        _, at = _varint(page, at)
-        most = self._size - 35
-        here = length
-        if length > most:
-            least = (self._size - 12) * 32 // 255 - 23
-            here = least + (length - least) % (self._size - 4)
-            here = here if here <= most else least
-        if not 0 < length <= len(self._pages) * self._size:
-            raise ValueError
-        payload = bytearray(page[at : at + here])
-        following = int.from_bytes(page[at + here : at + here + 4], "big") if here < length else 0
-        while len(payload) < length:
-            payload += self._pages[following][4 : 4 + length - len(payload)]
-            following = int.from_bytes(self._pages[following][:4], "big")
-        return _values(bytes(payload))
+
+def _record(pages: Mapping[int, bytes], size: int, page: bytes, at: int) -> tuple[Any, ...]:
+    length, at = _varint(page, at)
+    _, at = _varint(page, at)
+    most = size - 35
+    here = length
+    if length > most:
+        least = (size - 12) * 32 // 255 - 23
+        here = least + (length - least) % (size - 4)
+        here = here if here <= most else least
+    if not 0 < length <= len(pages) * size:
+        raise ValueError
+    payload = bytearray(page[at : at + here])
+    following = int.from_bytes(page[at + here : at + here + 4], "big") if here < length else 0
+    while len(payload) < length:
+        payload += pages[following][4 : 4 + length - len(payload)]
+        following = int.from_bytes(pages[following][:4], "big")
+    return _values(bytes(payload))
 
 
 def _varint(held: bytes, at: int) -> tuple[int, int]:

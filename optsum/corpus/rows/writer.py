@@ -168,10 +168,7 @@ def format_of(path: str) -> RowFormat:
 
 
 def format_of_labels(path: str, name: str | None) -> RowFormat:
-    """Return the format of training labels: `name`, a folder of `datasets` where the path is one, or as `format_of`.
-
-    `path`: ends with a slash, or is a folder that `datasets` saved before, where one of these is to be written.
-    """
+    """Return the format of training labels: `name`, a folder of `datasets` where the path is one, or `format_of`."""
     if name is not None and name not in _OF_LABELS:
         raise unknown_name("format of labels", name, _OF_LABELS)
     if name is None and path != "-" and (path.endswith(("/", os.sep)) or is_dataset_folder(Path(path))):
@@ -200,9 +197,8 @@ def _with_packages(form: RowFormat, path: str) -> RowFormat:
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     """Open a file of rows and iterate over them.
 
-    `path`: as `RowWriter` leaves it, whatever its format; the folder of a run; ``-`` is
-    standard input. A file without rows is fine. A last row that was not written to its end, because the machine or the
-    process died, is passed over.
+    `path`: as `RowWriter` leaves it, whatever its format; the folder of a run; ``-`` is standard input. A last row that
+    was not written to its end, because the machine or the process died, is passed over.
     """
     if is_run_folder(path):
         return stored_rows(path)
@@ -307,11 +303,9 @@ def _to_csv(rows: Path, stream: IO[bytes], safe: bool) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else _json(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 # Parquet.
@@ -378,7 +372,7 @@ def _arrow(kind: Kind, pa: Any) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else _clean(_json(value))
+    return None if value is None else _clean(json.dumps(value, ensure_ascii=False))
 
 
 def _clean(value: Any) -> Any:
@@ -395,11 +389,8 @@ def bertsum_record(row: Mapping[str, Any]) -> dict[str, Any] | None:
 
     Liu & Lapata 2019 (Text Summarization with Pretrained Encoders): ``format_to_bert`` reads a list of ``{"src":
     [[token, ...], ...], "tgt": [[token, ...], ...]}`` and labels it by greedy search; here stand ``"labels"`` beside
-    them, for which that search need not be run. Tokens are the blank-separated words of the sentences; BERT's tokenizer
-    goes on from there. The summary is the first reference.
+    them. Tokens are blank-separated words; the summary is the first reference.
 
-    Examples
-    --------
     >>> row = {"id": "t", "sentences": ["A cat .", "Rain"], "labels": [1, 0], "references": [["Cats ."]], "status": "x"}
     >>> bertsum_record(row)
     {'id': 't', 'src': [['A', 'cat', '.'], ['Rain']], 'tgt': [['Cats', '.']], 'labels': [1, 0]}
@@ -455,24 +446,19 @@ those that are finished stay and new ones are added.
 class RowWriter(AbstractContextManager["RowWriter"]):
     """Writes rows in the format that the name of the output says, whole or not at all.
 
-    Rows are gathered as JSON Lines in a file beside the output, named with ``.part``; each is on disk when `write`
-    returns. When all are there, that file becomes the output. Until then, what the output held stays as it was: a run
-    that fails or is killed leaves the rows that were done in the ``.part``, from which another goes on
-    (``existing="resume"``). Pipes and devices get JSON Lines at once.
+    Rows are gathered as JSON Lines in a file beside the output, named with ``.part``, locked, and each on disk when
+    `write` returns. When all are there, that file becomes the output. Until then, what the output held stays as it was:
+    a run that fails or is killed leaves the rows that were done in the ``.part``, from which another goes on
+    (``existing="resume"``). Pipes and devices get JSON Lines at once. An output that cannot be written is refused
+    before any work. A run that ends well without any row leaves an empty file; one that fails without any row leaves
+    nothing.
 
-    The file is opened at once, so an output that cannot be written is refused before any work. A run that ends well
-    without any row leaves an empty file; one that fails without any row leaves nothing. While it is written, the file
-    is locked.
-
-    `path`: ``.jsonl``, ``.csv`` (either also ``.gz`` or ``.zst``) or ``.parquet``; ``-`` is the standard output, which
-    has JSON Lines; with None nothing is written. `inputs`: files that the rows are made from, which must not be
-    overwritten. `existing`: what becomes of rows that are there already. `keep`: for "resume": which of them are
+    `path`: ``-`` is the standard output, which has JSON Lines; with None nothing is written. `inputs`: files that must
+    not be overwritten. `existing`: what becomes of rows that are there already. `keep`: for "resume": which of them are
     finished; all of them, if not given, and then a message does not offer to resume. `form`: the format, where the name
     does not say it. `csv_safe`: whether cells of CSV that a spreadsheet would run are made harmless. `derived`: whether
     the rows can be had again at once, so that nothing is left of a run that fails.
 
-    Examples
-    --------
     >>> with RowWriter("-") as rows:
     ...     rows.write({"id": "a", "objective": 0.5})
     {"id": "a", "objective": 0.5}
@@ -546,7 +532,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             raise OptionError(f"the output {self._name} is being written by another run; name another output")
 
     def _begin(self, journal: Path, existing: Existing, keep: Keeper | None) -> None:
-        held = [path for path in (journal, Path(self._name)) if _holds_something(path)]
+        held = [path for path in (journal, Path(self._name)) if path.exists() and path.stat().st_size]
         if not held:
             return
         complete = self._form.kind == "bertsum" and held[0] != journal  # which says nothing of options
@@ -565,7 +551,10 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     def _resume(self, journal: Path, source: Path, keep: Keeper | None) -> None:
         """Leave in the journal the rows that stay, each whole."""
         stays = keep(read_rows(source)) if keep is not None else lambda _: True
-        if source == journal and _ends_line(source) and all(stays(row) for row in read_rows(source)):
+        with source.open("rb") as held:
+            held.seek(-1, os.SEEK_END)
+            ended = held.read() == b"\n"
+        if source == journal and ended and all(stays(row) for row in read_rows(source)):
             return
         made = source != journal
         try:
@@ -583,11 +572,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         return read_rows(self._journal) if self._resumed and self._journal is not None else iter(())
 
     def write(self, row: Mapping[str, Any] | bytes) -> None:
-        """Write one row.
-
-        `row`: of what JSON has, numpy's numbers and arrays, and mappings; or what `to_bytes` made of one. Numbers that
-        are not finite become null.
-        """
+        """Write one row: of what JSON has, numpy's numbers and arrays, and mappings; or what `to_bytes` made of one."""
         try:
             if self._file is None and not self._prints:
                 return
@@ -653,22 +638,17 @@ class RowWriter(AbstractContextManager["RowWriter"]):
                     getLogger("optsum").warning("%s: %s", output, risky)
         except OSError as error:
             raise OptionError(f"{self._unwritable(error)}; its rows are in {journal}") from error
-        self._remove_journal()
+        self._remove(journal)
 
-    def _remove_journal(self) -> None:
-        if self._journal is None:
-            return
-        try:
-            self._journal.unlink(missing_ok=True)
-        except PermissionError:  # Windows removes no open file
-            if self._file is not None:
-                self._file.close()
-            self._journal.unlink(missing_ok=True)
+    def _remove(self, journal: Path) -> None:
+        if sys.platform == "win32" and self._file is not None:  # which removes no open file
+            self._file.close()
+        journal.unlink(missing_ok=True)
 
     def _give_up(self) -> None:
         if self._file is not None and not self._file.closed:
-            if self._made:
-                self._remove_journal()
+            if self._journal is not None and self._made:
+                self._remove(self._journal)
             self._file.close()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -676,10 +656,8 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self.close()
         elif issubclass(kind, KeyboardInterrupt) and not self._derived:
             self.stop()
-        elif self._file is not None and self._journal is not None:
+        else:
             self._give_up()
-        elif self._file is not None:
-            self._file.close()
 
     def stop(self) -> None:
         """Keep the rows that were done, though not all are there.
@@ -689,7 +667,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         jsonl = self._journal is not None and self._form == RowFormat("jsonl")
         if jsonl and not self._empty and (self._resumed or not Path(self._name).exists()):
             self.close()
-        elif self._file is not None and self._journal is not None:
+        elif self._journal is not None:
             self._give_up()
 
     def _unwritable(self, error: Exception) -> OptionError:
@@ -724,17 +702,8 @@ def _check_kind(output: Path, form: RowFormat) -> None:
         raise IsADirectoryError
 
 
-def _holds_something(path: Path) -> bool:
-    try:
-        return path.stat().st_size > 0
-    except FileNotFoundError:
-        return False
 
 
-def _ends_line(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() == b"\n"
 
 
 def _same(path: PathLike, other: PathLike) -> bool:

@@ -35,15 +35,10 @@ from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
 from optsum.running.plan import NO_EXACT, check_exact, each_seed, seeds_of
 from optsum.studies.base import (
-    TIME_LIMIT,
-    ExactSeconds,
     Row,
-    Seconds,
-    Seed,
-    Seeds,
+    SeededStudy,
     Study,
     Submitted,
-    Workers,
     grouped,
     score_of,
     searched,
@@ -225,7 +220,7 @@ _PAPER: Final[Mapping[str, float]] = {"min_abstract": 10, "max_abstract": 20, "m
 
 
 @dataclass(kw_only=True)
-class AkhmetovStudy(Study):
+class AkhmetovStudy(SeededStudy):
     """Compare the paper's five heuristics, and the exact optimum, under F1 of ROUGE-1 and of ROUGE-2, of free length.
 
     ROUGE-2 is that of the summary that was searched for ROUGE-1, and beside it that of one searched for ROUGE-2, as it
@@ -263,11 +258,6 @@ class AkhmetovStudy(Study):
         Field(description="mmr,sumbasic,lexrank,lsa, or some of them: of as many sentences as the abstract"),
     ] = ""
     exact: Annotated[str, Field(description="strategy that computes the optimum; none for none")] = "branch-and-bound"
-    exact_time_limit: ExactSeconds = None
-    time_limit: Seconds = TIME_LIMIT
-    seed: Seed = 0
-    seeds: Seeds = None
-    workers: Workers = 1
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:

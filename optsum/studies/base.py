@@ -37,14 +37,6 @@ from optsum.text.tokenizers import Sentence, raw_text
 if TYPE_CHECKING:
     from optsum.report.figures.figure import Figure
 
-MaxWords: TypeAlias = Annotated[
-    int | None,
-    Field(ge=0, description="words of a system's summary that count, as ROUGE's -l; 0 for all [as many as oracles]"),
-]
-MaxBytes: TypeAlias = Annotated[
-    int | None, Field(ge=1, description="bytes of a system's summary that count, as ROUGE's -b, instead of words")
-]
-
 Summary = TypeVar("Summary")
 
 
@@ -106,10 +98,6 @@ class Cut:
     words: int  # 0 for all.
     bytes: int | None = None  # In UTF-8, of the sentences with a blank between them; words do not count then.
 
-    @classmethod
-    def of(cls, max_words: int | None, max_bytes: int | None, longest: int) -> Self:
-        """Return the cut that a study's options ask for; unless they say otherwise, after `longest` words."""
-        return cls(longest if max_words is None else max_words, max_bytes)
 
     def __str__(self) -> str:
         if self.bytes is not None:
@@ -199,24 +187,12 @@ def score_of(summary: Sequence[Sentence], references: Sequence[Text], setup: Set
     return scores[metric]
 
 
-Seed: TypeAlias = Annotated[int, Field(ge=0, description="the same seed gives the same tables")]
-Seeds: TypeAlias = Annotated[
-    str | None,
-    BeforeValidator(lambda given: ",".join(map(str, seeds_of(given))) or None),  # as text that names each
-    Field(description="run what proves nothing with each; 0:10 are ten [that of --seed]"),
-]
-ExactSeconds: TypeAlias = Annotated[
-    float | None, Field(ge=0, description="seconds of search per problem for what proves, instead of --time-limit")
-]
-
 Row: TypeAlias = dict[str, Any]
 """A row of JSON."""
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-Workers: TypeAlias = Annotated[int, Field(ge=1, description="processes")]
-Seconds: TypeAlias = Annotated[float | None, Field(ge=0, description="seconds of search per problem")]
 TIME_LIMIT: Final = 5.0
 """Seconds of a search, unless said otherwise: most take milliseconds, and a study of all topics must end."""
 
@@ -438,6 +414,48 @@ class Study(Tabular):
         """Return the tables as lines of aligned text, and whether there should be more in them."""
         said = ["Interrupted: these are the topics that were done by then."] if self.interrupted else []
         return "\n\n".join([super().text(), *said])
+
+
+@dataclass(kw_only=True)
+class TimedStudy(Study):
+    """A study whose searches have a time limit, and may be done by several processes."""
+
+    time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per problem")] = TIME_LIMIT
+    workers: Annotated[int, Field(ge=1, description="processes")] = 1
+
+
+@dataclass(kw_only=True)
+class SeededStudy(TimedStudy):
+    """A study of strategies that prove nothing, which may be run with several seeds."""
+
+    exact_time_limit: Annotated[
+        float | None, Field(ge=0, description="seconds of search per problem for what proves, instead of --time-limit")
+    ] = None
+    seed: Annotated[int, Field(ge=0, description="the same seed gives the same tables")] = 0
+    seeds: Annotated[
+        str | None,
+        BeforeValidator(lambda given: ",".join(map(str, seeds_of(given))) or None),  # as text that names each
+        Field(description="run what proves nothing with each; 0:10 are ten [that of --seed]"),
+    ] = None
+
+
+@dataclass(kw_only=True)
+class CutStudy(TimedStudy):
+    """A study that cuts the summaries of systems."""
+
+    max_words: Annotated[
+        int | None,
+        Field(
+            ge=0, description="words of a system's summary that count, as ROUGE's -l; 0 for all [as many as oracles]"
+        ),
+    ] = None
+    max_bytes: Annotated[
+        int | None, Field(ge=1, description="bytes of a system's summary that count, as ROUGE's -b, instead of words")
+    ] = None
+
+    def cut_after(self, longest: int) -> Cut:
+        """Return the part of summaries that counts: `longest` words, unless the options say otherwise."""
+        return Cut(longest if self.max_words is None else self.max_words, self.max_bytes)
 
 
 @cache

@@ -20,15 +20,10 @@ from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup, build, run_task, unsolved
 from optsum.studies.base import (
     CHANCE,
-    TIME_LIMIT,
     Cut,
-    MaxBytes,
-    MaxWords,
+    CutStudy,
     Row,
-    Seconds,
-    Study,
     Submitted,
-    Workers,
     chance,
     score_of,
     summaries_of,
@@ -51,7 +46,7 @@ FORMULATIONS: Final = ("extractive", "compressive")
 
 
 @dataclass(kw_only=True)
-class CompressiveStudy(Study):
+class CompressiveStudy(CutStudy):
     """Compare compressive with extractive oracles, best in each of three variants of ROUGE and scored in all of them.
 
     Topics need a parse of each sentence. Human scores of the oracles, such as their readability, are read from the file
@@ -71,11 +66,7 @@ class CompressiveStudy(Study):
     )
     stem: Annotated[bool, Field(description="Porter stemming, as the paper")] = True
     strategy: Annotated[str, Field(description="how oracles are searched")] = "branch-and-bound"
-    max_words: MaxWords = None
-    max_bytes: MaxBytes = None
-    time_limit: Seconds = TIME_LIMIT
     show: Annotated[int, Field(ge=0, description="of how many topics summaries are shown side by side")] = 1
-    workers: Workers = 1
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
@@ -91,11 +82,8 @@ class CompressiveStudy(Study):
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return the function that makes the rows of a topic: its references, its oracles, its systems."""
-        return partial(_rows, setups={name: setup for name, (setup,) in self._setups().items()}, cut=self._cut)
-
-    @property
-    def _cut(self) -> Cut:
-        return Cut.of(self.max_words, self.max_bytes, self.max_length)
+        setups = {name: setup for name, (setup,) in self._setups().items()}
+        return partial(_rows, setups=setups, cut=self.cut_after(self.max_length))
 
     @classmethod
     def serves(cls, topic: Topic) -> bool:
@@ -161,7 +149,8 @@ class CompressiveStudy(Study):
                 table.add(system, "-", *cells, number(fmean(row["length"] for row in found), 1), "-")
         table.caption.append("sentences: of the summary; compressed: of them, those that are not whole.")
         if self.of("system"):
-            table.caption.append(f"{str(self._cut).capitalize()}; their words and sentences are those that count.")
+            cut = str(self.cut_after(self.max_length)).capitalize()
+            table.caption.append(f"{cut}; their words and sentences are those that count.")
         return table
 
     def gains(self) -> Table:

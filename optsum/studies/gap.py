@@ -26,16 +26,10 @@ from optsum.report.tables.table import share as share_of
 from optsum.running.one_problem import Setup
 from optsum.running.plan import each_seed, seeds_of
 from optsum.studies.base import (
-    TIME_LIMIT,
     Cut,
-    ExactSeconds,
     Row,
-    Seconds,
-    Seed,
-    Seeds,
-    Study,
+    SeededStudy,
     Submitted,
-    Workers,
     grouped,
     score_of,
     searched,
@@ -54,7 +48,7 @@ _LIMITS: Final = (ANY_TEXT, COMPRESSIVE, EXTRACTIVE)
 
 
 @dataclass(kw_only=True)
-class GapStudy(Study):
+class GapStudy(SeededStudy):
     """Compare extracts, compressions, heuristics and systems with the best that any text could do.
 
     Topics with a parse of each sentence have compressive oracles. Summaries of systems that are longer are cut.
@@ -74,11 +68,6 @@ class GapStudy(Study):
         Literal["strict", "paper"], Field(description="what compressions can leave out, of topics with parses")
     ] = "strict"
     strategy: Annotated[str, Field(description="how oracles are searched")] = "branch-and-bound"
-    exact_time_limit: ExactSeconds = None
-    time_limit: Seconds = TIME_LIMIT
-    seed: Seed = 0
-    seeds: Seeds = None
-    workers: Workers = 1
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:

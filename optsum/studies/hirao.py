@@ -33,17 +33,11 @@ from optsum.running.oracles import Oracles, oracles_of
 from optsum.running.plan import each_seed, seeds_of
 from optsum.studies.base import (
     CHANCE,
-    TIME_LIMIT,
     Cut,
-    ExactSeconds,
-    MaxBytes,
-    MaxWords,
+    CutStudy,
     Row,
-    Seconds,
-    Seeds,
-    Study,
+    SeededStudy,
     Submitted,
-    Workers,
     chance,
     grouped,
     score_of,
@@ -58,7 +52,7 @@ from optsum.text.tokenizers import Sentence
 
 
 @dataclass(kw_only=True)
-class HiraoStudy(Study):
+class HiraoStudy(SeededStudy, CutStudy):
     """Compare all oracles of ROUGE-1 and ROUGE-2 recall with greedy extracts, systems and human scores.
 
     Each topic is searched with all its references together ("multi") and with each of them ("single"), with Porter
@@ -86,8 +80,6 @@ class HiraoStudy(Study):
         Literal["lagrangian", "knapsack"],
         Field(description="knapsack: Table 7 also with the paper's own bound, which takes longer"),
     ] = "lagrangian"
-    max_words: MaxWords = None
-    max_bytes: MaxBytes = None
     extracts: Annotated[
         int,
         Field(ge=0, description="extracts of which the scores' distribution is shown, drawn if there are more"),
@@ -96,11 +88,7 @@ class HiraoStudy(Study):
         float, Field(ge=0, le=1, description="Table 6: systems with this share of their sentences in the sources")
     ] = 0.5
     resamples: Annotated[int, Field(ge=0, description="bootstrap samples for the intervals of Table 6")] = 1000
-    exact_time_limit: ExactSeconds = None
-    time_limit: Seconds = TIME_LIMIT  # the oracles of short references may have no end
     seed: Annotated[int, Field(ge=0, description="of strategies, estimates, drawn oracles and resampling")] = 0
-    seeds: Seeds = None
-    workers: Workers = 1
 
     def about(self) -> str:
         """Describe the settings in a few words."""
@@ -172,7 +160,7 @@ class HiraoStudy(Study):
     @property
     def cut(self) -> Cut:
         """The part of systems' summaries that counts."""
-        return Cut.of(self.max_words, self.max_bytes, self.max_length)
+        return self.cut_after(self.max_length)
 
     def tables(self) -> list[Table]:
         """Return Tables 1 to 7, 3 and 6 if there are systems, with human scores; and percentiles among all extracts."""

@@ -19,15 +19,10 @@ from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
 from optsum.studies.base import (
     CHANCE,
-    TIME_LIMIT,
     Cut,
-    MaxBytes,
-    MaxWords,
+    CutStudy,
     Row,
-    Seconds,
-    Study,
     Submitted,
-    Workers,
     chance,
     score_of,
     searched,
@@ -116,7 +111,7 @@ DIFFERENCES: Final = (("MaxH", "AvgH"), ("MaxH", "MinH"), ("FT", "E150"), ("E150
 
 
 @dataclass(kw_only=True)
-class LinHovyStudy(Study):
+class LinHovyStudy(CutStudy):
     """Compare oracle extracts of 100 and 150 words with the full text, people, the lead and systems.
 
     The reference of a document is the human summary with which another one agrees best (`reference`); a single
@@ -138,10 +133,6 @@ class LinHovyStudy(Study):
         Field(description="of the two that agree best: the one that was the model, or the one that was scored"),
     ] = "model"
     strategy: Annotated[str, Field(description="exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
-    max_words: MaxWords = None
-    max_bytes: MaxBytes = None
-    time_limit: Seconds = TIME_LIMIT
-    workers: Workers = 1
 
     @cached_property
     def _searches(self) -> dict[str, list[Options]]:
@@ -159,11 +150,8 @@ class LinHovyStudy(Study):
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return the function that makes the rows of a document: one with all scores, and one for each system."""
         setups = {name: setup for name, (setup,) in self._setups().items()}
-        return partial(_rows, setups=setups, most=self.max_sentences, cut=self._cut, reference=self.reference)
-
-    @property
-    def _cut(self) -> Cut:
-        return Cut.of(self.max_words, self.max_bytes, LONGEST)
+        cut = self.cut_after(LONGEST)
+        return partial(_rows, setups=setups, most=self.max_sentences, cut=cut, reference=self.reference)
 
     def tables(self) -> list[Table]:
         """Return the means of Figures 5 to 8 in numbers, their differences, and the sizes of the search."""
@@ -249,7 +237,7 @@ class LinHovyStudy(Study):
         longer = sum(words > LONGEST for words in lengths)
         table.caption.append(f"Human summaries are not cut: {longer} of {len(lengths)} are longer than E100 may be.")
         if self.systems:
-            table.caption.append(f"T: {self._cut}.")
+            table.caption.append(f"T: {self.cut_after(LONGEST)}.")
         table.caption.append("(n): the mean is of so many documents of the set.")
         return table
 

@@ -24,7 +24,7 @@ from optsum.report.figures.figure import Figure
 from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
-from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Submitted, Workers, check_name, refused, searched
+from optsum.studies.base import Row, Study, Submitted, TimedStudy, check_name, refused, searched
 from optsum.system.compiled import njit
 from optsum.text.tokenizers import Sentence, raw_text
 from optsum.whole import whole
@@ -328,7 +328,7 @@ def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
 
 
 @dataclass(kw_only=True)
-class Tsc3Study(Study):
+class Tsc3Study(TimedStudy):
     """Score systems as TSC3 did: Precision and Coverage of extracts, question answering on summaries.
 
     Topics have covers. The challenge has two abstracts for each document set: give each as a topic, with
@@ -356,8 +356,6 @@ class Tsc3Study(Study):
     strategy: Annotated[str, Field(description="how the minimum covers are found; they must be proven")] = (
         "branch-and-bound"
     )
-    time_limit: Seconds = TIME_LIMIT
-    workers: Workers = 1
 
     @cached_property
     def _searches(self) -> dict[str, list[Options]]:

@@ -26,7 +26,7 @@ from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Column, Table
 from optsum.studies import STUDIES, Entry, Study, load_study
-from optsum.studies.base import Row, Submitted, Workers
+from optsum.studies.base import Row, Submitted
 from optsum.studies.tsc3 import BEST, LEAD, Tsc3Study
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -50,7 +50,7 @@ class Counting(Study):
 
     most: Annotated[int, Field(ge=1, description="topics to count")] = 3
     loud: Annotated[bool, Field(description="shout")] = False
-    workers: Workers = 1
+    workers: int = 1
 
     @property
     def _searches(self) -> dict[str, list[Options]]:

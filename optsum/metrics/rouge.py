@@ -184,22 +184,17 @@ def rouge_all(
     references: Sequence[Text],
     metrics: Iterable[str | Metric] = ("rouge-1", "rouge-2", "rouge-l"),
     *,
-    analyzer: Analyzer = Analyzer(),  # noqa: B008  # frozen
-    max_words: int | None = None,
-    counts: Counting = "clipped",
     references_mode: ReferencesMode = "pooled",
     best_by: Measure = "recall",
-    boundaries: Boundaries = "joined",
-    last_unigram: bool = False,
-    model_units: ModelUnits = "whole",
+    **analysis: Any,
 ) -> dict[str, Score]:
-    """Score a summary by several metrics, each text being tokenized once.
+    """Score a summary by several metrics, each text being tokenized once; a sum, or a mean, stands for its parts.
 
-    `metrics`: a sum, or a mean, stands for its parts. The result: by name of metric, in the order given.
+    `**analysis`: an `analyzer`, and the options of `rouge` of these names, to read and count texts by.
     """
     _check("references_mode", references_mode, get_args(ReferencesMode))
     _check("best_by", best_by, get_args(Measure))
-    read, tally = _reading(analyzer, max_words, counts, boundaries, last_unigram, model_units)
+    read, tally = _reading(**analysis)
     if isinstance(references, str):
         raise InputError("references must be a sequence of texts, not one string; put the string into a list")
     pieces = read(summary, "the summary")

@@ -53,44 +53,6 @@ class Submitted(Topic):
         return cls(**given, systems=tuple(systems))
 
 
-@dataclass(frozen=True)
-class Submissions:
-    """All that systems made: for each topic its systems by name."""
-
-    topics: Mapping[str, Mapping[str, System]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, systems: Any, failures: list[str], reading: Reading = AS_IS) -> Self:
-        """Return the summaries that can be used; the others are a sentence each in `failures`."""
-        topics: defaultdict[str, dict[str, System]] = defaultdict(dict)
-        for system in checked_systems(systems, reading):
-            if not isinstance(system, System):
-                failures.append(f"{system.source}: {system.error}")
-            elif system.system in topics[system.topic_id]:
-                again = f"has two summaries of topic {system.topic_id!r}: the second is left out."
-                failures.append(f"The system {system.system!r} {again}")
-            else:
-                topics[system.topic_id][system.system] = system
-        return cls(dict(topics))
-
-    @property
-    def digest(self) -> str:
-        """A number that differs when a summary does."""
-        digest = hashlib.sha256()
-        for system in chain.from_iterable(topic.values() for topic in self.topics.values()):
-            given = asdict(system)
-            del given["source"]
-            digest.update(json.dumps(given, sort_keys=True).encode())
-        return digest.hexdigest()
-
-    def name_of(self, topic: Topic) -> str:
-        """Return the name of a topic in systems' files: ``t`` for each of ``t#0``, ``t#1``, ... that `align` makes."""
-        if topic.id not in self.topics and "align" in topic.meta:
-            return topic.id.rpartition("#")[0] or topic.id
-        return topic.id
-
-
-
 @dataclass(frozen=True, slots=True)
 class Cut:
     """The part of a system's summary that counts: its first words, its first bytes, or all of it."""
@@ -233,7 +195,7 @@ class Study(Tabular):
     left_out: int = field(default=0, init=False)
     interrupted: bool = field(default=False, init=False)
     _kept: dict[str, list[Row]] = field(default_factory=dict, init=False)
-    _submissions: Submissions = field(default_factory=Submissions, init=False)
+    _systems: dict[str, dict[str, System]] = field(default_factory=dict, init=False)  # By topic and name.
 
     @property
     @abstractmethod
@@ -284,7 +246,15 @@ class Study(Tabular):
 
     def reads(self, systems: Any, reading: Reading = AS_IS) -> Self:
         """Take in systems' summaries, before `run`, and return the study."""
-        self._submissions = Submissions.of(systems, self.failures, reading)
+        self._systems = {}
+        for system in checked_systems(systems, reading):
+            if not isinstance(system, System):
+                self.failures.append(f"{system.source}: {system.error}")
+            elif system.system in (known := self._systems.setdefault(system.topic_id, {})):
+                again = f"has two summaries of topic {system.topic_id!r}: the second is left out."
+                self.failures.append(f"The system {system.system!r} {again}")
+            else:
+                known[system.system] = system
         vars(self).pop("config_hash", None)
         return self
 
@@ -320,7 +290,7 @@ class Study(Tabular):
         except KeyboardInterrupt:
             self.interrupted = True
         else:
-            self.missing = [name for name in self._submissions.topics if name not in used]
+            self.missing = [name for name in self._systems if name not in used]
         return self
 
     def _pending(self, topics: AnyTopics, used: set[str]) -> Iterator[Topic | BadTopic]:
@@ -330,21 +300,28 @@ class Study(Tabular):
                 used.add(topic.id or "")
                 yield topic
                 continue
-            name = self._submissions.name_of(topic)
+            name = topic.id
+            if name not in self._systems and "align" in topic.meta:  # which makes t#0, t#1, ... of t
+                name = name.rpartition("#")[0] or name
             used.add(name)
             if not self.wants(topic):
                 self.left_out += 1
             elif topic.id in self._kept:
                 self.rows += self._kept.pop(topic.id)
             else:
-                yield Submitted.of(topic, list(self._submissions.topics.get(name, {}).values()))
+                yield Submitted.of(topic, list(self._systems.get(name, {}).values()))
 
     @cached_property
     def config_hash(self) -> str:
         """Twelve hexadecimal digits that differ when an option or a system's summary does that can change a row."""
         without = _NOT_IN_HASH | self.shown_only
         options = {one.name: getattr(self, one.name) for one in fields(self) if one.init and one.name not in without}
-        data = json.dumps([self.name, options, self._submissions.digest], sort_keys=True)
+        digest = hashlib.sha256()
+        for system in chain.from_iterable(known.values() for known in self._systems.values()):
+            given = asdict(system)
+            del given["source"]
+            digest.update(json.dumps(given, sort_keys=True).encode())
+        data = json.dumps([self.name, options, digest.hexdigest()], sort_keys=True)
         return hashlib.sha256(data.encode()).hexdigest()[:12]
 
     @property

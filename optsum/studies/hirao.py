@@ -615,7 +615,15 @@ def _table(study: HiraoStudy, title: str, headings: Sequence[str]) -> Table:
 
 def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row]:
     with_references(topic)
-    rows: list[Row] = [_size(topic)]
+    size = {
+        "kind": "topic",
+        "documents": len(topic.documents),
+        "sentences": len(topic.sentences),
+        "words": sum(map(word_count, topic.sentences)),
+        "references": len(topic.references),
+        "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
+    }
+    rows: list[Row] = [size]
     found: list[tuple[Row, Oracles | None]] = []
     for metric in METRICS:
         for setting, reference, part in _parts(topic):
@@ -636,15 +644,6 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
     return rows
 
 
-def _size(topic: Topic) -> Row:
-    return {
-        "kind": "topic",
-        "documents": len(topic.documents),
-        "sentences": len(topic.sentences),
-        "words": sum(map(word_count, topic.sentences)),
-        "references": len(topic.references),
-        "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
-    }
 
 
 def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:

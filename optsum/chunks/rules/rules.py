@@ -201,8 +201,9 @@ def attribution(
         inside = tree.below(word)
         movable = _with(tree, verb, along)
         outside = tree.below(verb) - inside - {each for one in movable for each in tree.below(one)}
-        opened = _with(tree, word, subordinator)
-        if min(outside) < max(inside) or opened or not _breaks(tree, max(inside)):
+        behind, tokens = max(inside) + 1, tree.parse.tokens
+        breaks = behind < len(tokens) and behind not in tree.words and tokens[behind].form not in {"-", "(", "["}
+        if min(outside) < behind or _with(tree, word, subordinator) or not breaks:
             continue
         above, relation = tree.head[verb], tree.relation[verb]
         tree.attach(word, above, relation)
@@ -212,9 +213,6 @@ def attribution(
                 tree.attach(each, word)
 
 
-def _breaks(tree: WorkingTree, word: int) -> bool:
-    tokens = tree.parse.tokens
-    return word + 1 < len(tokens) and word + 1 not in tree.words and tokens[word + 1].form not in {"-", "(", "["}
 
 
 def degree(

@@ -37,12 +37,10 @@ LONGEST: Final = 1 << 28
 """Bytes of the longest line, or item of an array: some forty million words. More is no topic, and may never end."""
 
 
-class LongLineError(ValueError):
-    """A line that is not read to its end, because it would fill the memory."""
 
 
 class NumberedLines(Iterator[tuple[int, bytes]]):
-    """Iterates over the lines of a stream with their numbers, from 1; raises `LongLineError` instead of a long one."""
+    """Iterates over the lines of a stream with their numbers, from 1; a very long one raises an `InputError`."""
 
     def __init__(self, stream: BufferedReader) -> None:
         self._stream, self._number, self._held = stream, 0, b""
@@ -60,7 +58,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
         if len(raw) >= LONGEST and not raw.endswith(b"\n"):
             while raw and not raw.endswith(b"\n"):
                 raw = self._stream.readline(LONGEST)
-            raise LongLineError(f"the line is longer than {LONGEST >> 20} MiB")
+            raise InputError(f"the line is longer than {LONGEST >> 20} MiB")
         return self._number, raw
 
     def begin(self) -> bytes:
@@ -133,7 +131,7 @@ def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:
                 continue
         except StopIteration:
             return
-        except LongLineError as error:
+        except InputError as error:
             number += 1
             yield Line(f"{name}:{number}", None, str(error))
             continue
@@ -164,8 +162,6 @@ def ends_by_returns(first: bytes) -> bool:
 # One line.
 
 
-class NotJSONError(ValueError):
-    """Raised for text that is no JSON, though Python's decoder lets it pass."""
 
 
 def is_blank(raw: bytes) -> bool:
@@ -176,13 +172,13 @@ def is_blank(raw: bytes) -> bool:
 
 
 def _constant(name: str) -> float:
-    raise NotJSONError(f"{name} is no JSON number; write null")
+    raise InputError(f"{name} is no JSON number; write null")
 
 
 def _finite(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
-        raise NotJSONError(f"the number {digits:.40} is too large")
+        raise InputError(f"the number {digits:.40} is too large")
     return value
 
 
@@ -191,7 +187,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise NotJSONError(f"an object has the key {json.dumps(twice):.80} twice; write each key once")
+        raise InputError(f"an object has the key {json.dumps(twice):.80} twice; write each key once")
     return found
 
 
@@ -214,7 +210,7 @@ def decode(raw: bytes, source: str) -> Line:
         value = DECODER.decode(text_of(raw.rstrip(b"\r\n")))
     except json.JSONDecodeError as error:
         reason = f"{_not_json(error)} at character {error.pos + 1}"
-    except (InputError, RecursionError, NotJSONError) as error:
+    except (InputError, RecursionError) as error:
         reason = _not_json(error)
     except ValueError:
         reason = f"a whole number has more than {sys.get_int_max_str_digits()} digits"
@@ -260,7 +256,7 @@ def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
         reason = f"{_not_json(error)}; the array ends here"
     except UnicodeDecodeError:
         reason = "this is not UTF-8; save the file as UTF-8"
-    except (RecursionError, NotJSONError) as error:
+    except (RecursionError, InputError) as error:
         reason = _not_json(error)
     except READ_ERRORS as error:
         yield broken_off(error, name, number + 1)
@@ -287,7 +283,7 @@ class _Pieces:
     def _more(self, least: int = 1) -> bool:
         """Read on by about as many characters, and return whether there was anything."""
         if len(self._text) - self._at > LONGEST:
-            raise NotJSONError(f"the item is longer than {LONGEST >> 20} MiB, or no JSON")
+            raise InputError(f"the item is longer than {LONGEST >> 20} MiB, or no JSON")
         found: list[str] = []
         size = 0
         for block in self._blocks:
@@ -318,7 +314,7 @@ class _Pieces:
         while True:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
-            except (json.JSONDecodeError, NotJSONError):
+            except (json.JSONDecodeError, InputError):
                 # It may be that it only ends on a later line; twice as much each time, so that the work is linear.
                 if not self._more(len(self._text) - self._at):
                     raise

@@ -230,11 +230,10 @@ def as_topic(
     Parameters
     ----------
     obj : mapping or Topic
-        With ``id`` (text or a whole number), ``documents`` and ``references`` (lists of sentence lists or of
-        raw texts, or one raw text), and perhaps ``meta``, ``cover`` or ``supports``, ``weights``, ``parses``,
-        ``lengths`` and ``vectors`` (docs/topics.md). With a cover, documents and references may be absent. Other keys
-        are passed over. Or a record with the columns of a well-known data set, or with `columns`. A `Topic` is returned
-        as it is.
+        With ``id``, ``documents`` and ``references`` (lists of sentence lists or of raw texts, or one raw text), and
+        perhaps ``meta``, ``cover`` or ``supports``, ``weights``, ``parses``, ``lengths`` and ``vectors``
+        (docs/topics.md). With a cover, documents and references may be absent. Other keys are passed over. Or a record
+        with the columns of a well-known data set, or with `columns`. A `Topic` is returned as it is.
     language : str
         By whose rules raw texts are split.
     splitter : str or callable
@@ -242,9 +241,8 @@ def as_topic(
     source : str
         Where it comes from, ``file:line``.
     flat : {"sentences", "texts", "tokens"}, optional
-        Meaning of a flat list of strings as documents or references: one text, sentence by sentence,
-        several raw texts, or the tokens of one sentence. If it is not said, raw texts whose strings all are several
-        sentences; what could be either is refused.
+        Meaning of a flat list of strings: one text, sentence by sentence, several raw texts, or the tokens of one
+        sentence. If it is not said, raw texts whose strings all are several sentences; what could be either is refused.
     lines : bool, optional
         Whether each line of a raw text is a sentence; if it is not said, those of dialogues and highlights are.
     source_words : int, optional
@@ -259,9 +257,9 @@ def as_topic(
     Raises
     ------
     InputError
-        If a key is missing or a value has the wrong type; if there is no document or no reference at all (an
-        *empty* list of sentences is none of the reader's business); if a flat list could be one text or
-        several; if there are not as many parses as sentences; if `columns` make several topics of a record.
+        If a key is missing or a value has the wrong type; if there is no document or no reference at all; if a flat
+        list could be one text or several; if there are not as many parses as sentences; if `columns` make several
+        topics of a record.
     OptionError
         If `language` is no language code, there is no such splitter, or `columns` name none.
 
@@ -368,16 +366,13 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
             names, claims = _claims(supports, references, meta, weights)
             cover = _supported(supports, passages, names, claims)
             meta = meta if names is None else {**meta, "abstract_ids": list(names)}
-        if weights is not None and len(weights) != len(cover or ()):
-            raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
+        _check_weights(weights, cover)
         parses = _parses(obj.get("parses"), units)
         # Passages without texts are numbered: as many as `supports` has lists, or as a cover has lengths of.
         bare = len(supports) if supports is not None else None
         lengths = _lengths(obj.get("lengths"), units if documents or not covered else bare)
         if reading.source_words is not None:
-            if covered or "vectors" in obj:
-                raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them off")
-            documents = _first_words(documents, reading.source_words)
+            documents = _first_words(documents, reading.source_words, whole=covered or "vectors" in obj)
             units = sum(map(len, documents))
             parses = None if parses is None else parses[:units]
             lengths = None if lengths is None else lengths[:units]
@@ -396,8 +391,10 @@ def _instance(obj: Mapping[str, Any], source: str) -> Topic:
     return Topic(name, (labels,), source=source, problem=obj)
 
 
-def _first_words(documents: tuple[Text, ...], words: int) -> tuple[Text, ...]:
-    """Return the documents up to the last sentence within a number of words."""
+def _first_words(documents: tuple[Text, ...], words: int, *, whole: bool) -> tuple[Text, ...]:
+    """Return the documents up to the last sentence within a number of words, if they may be cut."""
+    if whole:
+        raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them off")
     kept: list[Text] = []
     for document in documents:
         sentences: list[Sentence] = []
@@ -432,8 +429,6 @@ def as_id(value: object, what: str) -> str:
     if hasattr(value, "dtype") and hasattr(value, "item"):  # a number of numpy
         return as_id(value.item(), what)
     raise InputError(f"{what} is {json_type(value)}; give a string or a whole number")
-
-
 
 
 def without_arrays(value: Any, depth: int = 6) -> Any:
@@ -1040,6 +1035,9 @@ def _worth(value: object) -> tuple[Fraction, ...] | None:
 _HEAVIEST: Final = 10**9
 
 
+def _check_weights(weights: Sequence[Fraction] | None, cover: Cover | None) -> None:
+    if weights is not None and len(weights) != len(cover or ()):
+        raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
 
 
 def _list(

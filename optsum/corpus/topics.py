@@ -549,7 +549,6 @@ _SEPARATOR: Final = re.compile(rb"sep=.")  # A line that spreadsheets have above
 _TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
 
 
-
 def raw_records(
     path: PathLike, *, what: str, empty: bool = False, columns: Collection[str] = ()
 ) -> Iterator[Line | RawLine]:
@@ -752,8 +751,6 @@ def _files_in(folder: Path) -> tuple[list[Path], list[Path]]:
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
     files = [each for each in entries if _DATA.fullmatch(each.name) and each.is_file()]
     return files, [each for each in entries if each.is_dir()]
-
-
 
 
 def _named_object(file: Path) -> Line:

@@ -41,7 +41,6 @@ class LabelFields:
     nearness: Nearness | None = None  # Shares and lists are of all selections that are as near to the best.
     weighted: bool = False  # Each of them counts by its objective in the shares.
 
-
     @property
     def enumerates(self) -> bool:
         """Whether one optimum is not enough."""
@@ -158,10 +157,9 @@ def labels(
 
     Yields
     ------
-    dict
-        ``id``, ``sentences``, ``labels``, ``objective``, ``bound``, ``status``, ``strategy``, ``config_hash``,
-        ``signature``, ``error``. The sentences are those that were searched: raw text is split once. A topic that
-        could not be searched has None for both, and the reason in ``error``.
+    LabelRow
+        The sentences are those that were searched: raw text is split once. A topic that could not be searched has None
+        for them and for the labels, and the reason in ``error``.
 
     Raises
     ------
@@ -212,8 +210,6 @@ def label_result(row: Mapping[str, Any]) -> Result:
     if known["status"] in {Status.OPTIMAL, Status.INFEASIBLE}:  # with all optima a limit may have come after the proof
         known["termination"] = Termination.COMPLETED
     return Result.from_row({**known, "id": row.get("id"), "selection": chosen})
-
-
 
 
 def _label_part(part: Topic, setup: Setup, fields: LabelFields) -> list[Result]:

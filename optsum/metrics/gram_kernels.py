@@ -15,7 +15,7 @@ from optsum.system.compiled import njit
 
 @njit(cache=True)
 def number_pairs(left: Any, right: Any) -> Any:
-    """Number pairs of numbers below 2^31 in the order in which they first occur; -1 where `left` is negative."""
+    """Give pairs of numbers below 2^31 numbers, in the order of their first occurrence; -1 where `left` is negative."""
     room = 64
     while room < 2 * len(left):
         room *= 2
@@ -57,7 +57,7 @@ def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
 
 @njit(cache=True)
 def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -> Any:
-    """Number the tokens of each row, the last `spared` left out, and its pairs with at most `skip` between.
+    """Return numbers of the tokens of each row, the last `spared` left out, and of its pairs with `skip` between at most.
 
     The result is as of `ngram_numbers`, in the order of `optsum.metrics.ngrams.SkipBigrams.keys`.
     """

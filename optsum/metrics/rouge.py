@@ -67,7 +67,6 @@ class Score:
             summary_total=summary_total,
         )
 
-
     @classmethod
     def mean(cls, scores: Sequence[Score]) -> Score:
         """Average recall, precision and F1, each by itself; the integers are sums."""

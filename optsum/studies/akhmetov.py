@@ -107,8 +107,6 @@ def upper_bounds(study: Study) -> Table:
     return table
 
 
-
-
 def over_seeds(study: Study, method: str, score: str) -> float | None:
     """Return the standard deviation, over seeds, of the mean F1 of a method."""
     metric, name = _SCORES[score]
@@ -342,8 +340,6 @@ class AkhmetovStudy(SeededStudy):
         if ended := sum(row["ended"] == Termination.TIME_LIMIT for row in self.of("found") if row["method"] != OPTIMUM):
             left.append(f"what {ended} of the heuristic searches would have found later")
         return left
-
-
 
 
 def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], baselines: Sequence[str]) -> list[Row]:

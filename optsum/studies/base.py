@@ -60,7 +60,6 @@ class Cut:
     words: int  # 0 for all.
     bytes: int | None = None  # In UTF-8, of the sentences with a blank between them; words do not count then.
 
-
     def __str__(self) -> str:
         if self.bytes is not None:
             return f"systems cut after {self.bytes} bytes"

@@ -364,8 +364,6 @@ _NAMED: Final = {"multi": "", "single": " (single)"}  # What rows of Table 2 are
 Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # How topics are searched, by metric and role.
 
 
-
-
 def statistics_of_data(study: HiraoStudy) -> Table:
     """Return the sizes of the data (Table 1), with the compression rate of section 6.2.1."""
     headings = ["topics", "docs", "sents", "words", "refs", "ref words", "length", "compression"]
@@ -642,8 +640,6 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
         if text is not None:
             rows += _system(topic, system, text, setups, found, cut)
     return rows
-
-
 
 
 def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:

@@ -260,8 +260,6 @@ def readability(study: Study, condition: str) -> Table:
     return table
 
 
-
-
 def question_answering(study: Study) -> Table:
     """Return exact match and edit distance by system and condition (Table 7)."""
     columns = {"exact": _get("exact"), "edit": _get("edit")}

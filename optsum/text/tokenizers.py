@@ -52,8 +52,6 @@ def _locate(pattern: re.Pattern[str], sentence: Sentence) -> list[tuple[str, int
     return [(match[0].lower(), match.start()) for match in pattern.finditer(raw_text(sentence))]
 
 
-
-
 def _locate_rouge_score(sentence: Sentence) -> list[tuple[str, int]]:
     raw = raw_text(sentence)
     origin = [place for place, char in enumerate(raw) for _ in char.lower()]
@@ -100,8 +98,6 @@ def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentenc
     return [(token, origin[start]) for token, start in found]
 
 
-
-
 def _origins(raw: str) -> list[int]:
     """Return where each character of the text in lower case and NFC comes from: of several from the first of them."""
     origins: list[int] = []
@@ -118,8 +114,6 @@ def _origins(raw: str) -> list[int]:
         origins += [start] * len(whole.lower())
         start, whole = end, apart
     return origins
-
-
 
 
 def _locate_tokens(sentence: Sentence) -> list[tuple[str, int]]:

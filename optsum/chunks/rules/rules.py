@@ -213,11 +213,7 @@ def attribution(
                 tree.attach(each, word)
 
 
-
-
-def degree(
-    tree: WorkingTree, clause: NamePattern, adverb: NamePattern, markers: Mapping[str, tuple[str, ...]]
-) -> None:
+def degree(tree: WorkingTree, clause: NamePattern, adverb: NamePattern, markers: Mapping[str, tuple[str, ...]]) -> None:
     """Move the clause of "hated him enough to leave", "ran so fast that he fell" from the verb to the adverb.
 
     `markers`: lemma of the adverb -> lemmas of words that open the clause. The adverb depends on what the clause does,

@@ -107,8 +107,6 @@ def _of_documents(
             yield bad_topic(origin[name], name, missing)
 
 
-
-
 def _of_sets(
     documents: dict[str, Document], sets: dict[str, list[str]], summaries: Sequence[Summary], reading: Reading
 ) -> Iterator[Line]:

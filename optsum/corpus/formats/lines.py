@@ -37,8 +37,6 @@ LONGEST: Final = 1 << 28
 """Bytes of the longest line, or item of an array: some forty million words. More is no topic, and may never end."""
 
 
-
-
 class NumberedLines(Iterator[tuple[int, bytes]]):
     """Iterates over the lines of a stream with their numbers, from 1; a very long one raises an `InputError`."""
 
@@ -160,8 +158,6 @@ def ends_by_returns(first: bytes) -> bool:
 
 
 # One line.
-
-
 
 
 def is_blank(raw: bytes) -> bool:

@@ -257,5 +257,3 @@ def quoted(cell: str) -> str:
 
 def _unquoted(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and is_run(cell.lstrip("'")) else cell
-
-

@@ -306,8 +306,6 @@ def _cell(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-
-
 # Parquet.
 
 
@@ -700,10 +698,6 @@ def _check_kind(output: Path, form: RowFormat) -> None:
             raise OptionError(f"the output {output} is no folder that datasets saved; name another output")
     elif output.is_dir():
         raise IsADirectoryError
-
-
-
-
 
 
 def _same(path: PathLike, other: PathLike) -> bool:

@@ -41,6 +41,10 @@ class LabelFields:
     nearness: Nearness | None = None  # Shares and lists are of all selections that are as near to the best.
     weighted: bool = False  # Each of them counts by its objective in the shares.
 
+    def card(self, options: Options, topics: str) -> LabelCard:
+        """Return the data card of such labels, to which their rows are added."""
+        return LabelCard(options, topics)
+
     @property
     def enumerates(self) -> bool:
         """Whether one optimum is not enough."""

@@ -57,7 +57,7 @@ def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
 
 @njit(cache=True)
 def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -> Any:
-    """Return numbers of the tokens of each row, the last `spared` left out, and of its pairs with `skip` between at most.
+    """Return numbers of the tokens of each row but the last `spared`, and of its pairs with `skip` between at most.
 
     The result is as of `ngram_numbers`, in the order of `optsum.metrics.ngrams.SkipBigrams.keys`.
     """

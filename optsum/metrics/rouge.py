@@ -71,8 +71,9 @@ class Score:
     def mean(cls, scores: Sequence[Score]) -> Score:
         """Average recall, precision and F1, each by itself; the integers are sums."""
         number = len(scores) or 1
-        means: list[Any] = [sum(getattr(score, each) for score in scores) / number for each in get_args(Measure)]
-        return cls(*means, *_sums(scores), averaged=tuple(scores))
+        means = [sum(getattr(score, each) for score in scores) / number for each in get_args(Measure)]
+        values: list[Any] = [*means, *_sums(scores), tuple(scores)]
+        return cls(*values)
 
     def exact(self, measure: Measure) -> Fraction:
         """Return recall, precision or F1 as the exact ratio of integers."""

@@ -266,7 +266,7 @@ def run_labels(
     """
     from optsum.cli.each_topic import EachTopic
     from optsum.corpus.rows.writer import format_of_labels
-    from optsum.exchange.labels import LabelCard, LabelFields, label_result, label_row, label_topics, resolve_labels
+    from optsum.exchange.labels import LabelFields, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
     from optsum.running.posed import posed
 
@@ -286,7 +286,7 @@ def run_labels(
         form=form if form.kind in {"bertsum", "datasets"} else None,
         sent=True,
     )
-    told = LabelCard(resolved, files.topics)
+    told = fields.card(resolved, files.topics)
     place = None if card is None else checked_output(card, overwrite=files.overwrite, inputs=[files.topics])
     for results in work.run(lambda source: label_topics(source, resolved, fields, written=True)):
         for each in results:

@@ -223,8 +223,8 @@ def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[L
         number = 0
         with stack:
             try:
-                for number, lines in enumerate(zip_longest(*streams)):
-                    yield _of_two_lines(pair, number, *lines, reading)
+                for number, (source, target) in enumerate(zip_longest(*streams)):
+                    yield _of_two_lines(pair, number, source, target, reading)
             except READ_ERRORS as error:
                 yield broken_off(error, str(pair[0]), number + 1)
 

@@ -59,7 +59,8 @@ def test_a_file_can_extend_a_table(tmp_path: Path) -> None:
     rules = load_rules(file)
     assert rules.name == str(file)
     assert len(rules.rules) == len(load_rules("ud").rules) + 2
-    assert rules.steps == load_rules("ud").steps
+    steps, same = ([(step.func, step.keywords) for step in each.steps] for each in (rules, load_rules("ud")))
+    assert steps == same
     parse = sentence(ONLY)
     assert bracketed(parse, chunk_tree(parse, rules=rules)) == "[He]1! [only reads]2 [old]3! [books]4!"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -131,13 +131,9 @@ def _human(value: object) -> dict[str, float]:
             raise InputError(
                 f"the human score {name!r} is {json_type(number)}; give a number, or null if there is none"
             )
-        try:
-            score = float(number)
-        except OverflowError:
-            score = math.inf
-        if not math.isfinite(score):
+        if not abs(number) <= sys.float_info.max:
             raise InputError(f"the human score {name!r} is not finite; give null if there is none")
-        scores[str(name)] = score
+        scores[str(name)] = float(number)
     return scores
 
 

@@ -193,17 +193,6 @@ def _features(row: Row) -> dict[str, float]:
     }
 
 
-def figure_3(study: Study, interval: Interval, z: float) -> Figure:
-    """Return the mean F1 of each method with its confidence interval (Figure 3)."""
-    names = methods(study)
-    series = []
-    for score in _SCORES:
-        spreads = [spread_of(values(study, name, score), interval, z) for name in names]
-        means, reach = ([getattr(found, what, None) for found in spreads] for what in ("mean", "half_width"))
-        series.append(Series(score, names, means, reach, "bar"))
-    return Figure("figure-3", "Upper bound ROUGE scores by method", "", "F1", series, [*study.caption(), _TWICE])
-
-
 METHODS: Final = {
     "vns-paper": "VNS",
     "greedy-rows": "Greedy",
@@ -319,8 +308,15 @@ class AkhmetovStudy(SeededStudy):
         return [lengths(self), search_space(self), upper_bounds(self), *beside, *errors, features(self)]
 
     def figures(self) -> list[Figure]:
-        """Return Figure 3."""
-        return [figure_3(self, self.interval, self.z)]
+        """Return the mean F1 of each method with its confidence interval (Figure 3)."""
+        names = methods(self)
+        series = []
+        for score in _SCORES:
+            spreads = [spread_of(values(self, name, score), self.interval, self.z) for name in names]
+            means, reach = ([getattr(found, what, None) for found in spreads] for what in ("mean", "half_width"))
+            series.append(Series(score, names, means, reach, "bar"))
+        caption = [*self.caption(), _TWICE]
+        return [Figure("figure-3", "Upper bound ROUGE scores by method", "", "F1", series, caption)]
 
     def about(self) -> str:
         """Describe the settings in a few words."""

@@ -37,28 +37,6 @@ _SCORE: Final = "unigram co-occurrence"
 _HUMANS: Final = ("MaxH", "AvgH", "MedH", "MinH")
 
 
-def all_figures(rows: Sequence[Row], systems: Sequence[str], max_sentences: int, caption: list[str]) -> list[Figure]:
-    """Return the figures for which there are documents with two human summaries at least.
-
-    `rows`: one a document, with the scores of the systems under the names `systems`. `max_sentences`: of documents
-    that have oracle extracts.
-    """
-    documents = sorted((one for one in rows if one.get("MaxH") is not None), key=lambda one: -one["MaxH"])
-    short = [one for one in documents if not one["too_long"]]
-    title = f"People, systems and extracts (at most {max_sentences} sentences)"
-    extracts = list(_curves(short, ["FT", "E150", "E100", "MaxH", *systems, "B1"]))
-    made = [
-        Figure("figure-4", "Agreement of people", _RANK, _SCORE, list(_curves(documents, _HUMANS)), caption),
-        Figure("figure-5", title, _RANK, _SCORE, extracts, caption),
-    ]
-    for figure, (name, (least, most)) in enumerate(list(SETS.items())[1:4], start=6):
-        within = [one for one in documents if least <= one["MaxH"] < most]
-        curves = list(_curves(within, ["FT", *_HUMANS, *systems, "B1"]))
-        made.append(Figure(f"figure-{figure}", f"Set {name[0]}", _RANK, _SCORE, curves, caption))
-    made.append(_by_compression(documents, systems, caption))
-    return [figure for figure in made if figure.series]
-
-
 def linear_trend(values: Sequence[float | None]) -> list[float]:
     """Return the least-squares line through values at 0, 1, 2, ...; missing ones are left out."""
     places = [place for place, value in enumerate(values) if value is not None]
@@ -159,11 +137,26 @@ class LinHovyStudy(CutStudy):
 
     def figures(self) -> list[Figure]:
         """Return the means as bars, and Figures 4 to 9 if there are documents with several human summaries."""
-        systems = [f"T: {name}" for name in self.systems]
-        return [
-            Figure.of_table("means", self.scores(), (), "unigram co-occurrence"),
-            *all_figures(self.documents(), systems, self.max_sentences, self.caption()),
+        systems, caption = [f"T: {name}" for name in self.systems], self.caption()
+        documents = [one for one in self.documents() if one.get("MaxH") is not None]
+        documents.sort(key=lambda one: -one["MaxH"])
+        short = [one for one in documents if not one["too_long"]]
+        shown = [
+            ("Agreement of people", documents, _HUMANS),
+            (
+                f"People, systems and extracts (at most {self.max_sentences} sentences)",
+                short,
+                ["FT", "E150", "E100", "MaxH", *systems, LEAD],
+            ),
         ]
+        for name, (least, most) in list(SETS.items())[1:4]:
+            within = [one for one in documents if least <= one["MaxH"] < most]
+            shown.append((f"Set {name[0]}", within, ["FT", *_HUMANS, *systems, LEAD]))
+        made = [Figure.of_table("means", self.scores(), (), "unigram co-occurrence")]
+        for place, (title, rows, names) in enumerate(shown, start=4):
+            made.append(Figure(f"figure-{place}", title, _RANK, _SCORE, list(_curves(rows, names)), caption))
+        made.append(_by_compression(documents, systems, caption))
+        return made[:1] + [figure for figure in made[1:] if figure.series]
 
     def about(self) -> str:
         """Describe the settings in a few words."""

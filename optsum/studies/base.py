@@ -400,6 +400,10 @@ class TimedStudy(Study):
     workers: Annotated[int, Field(ge=1, description="processes")] = 1
 
 
+def _each_seed(given: Any) -> str | None:
+    return ",".join(map(str, seeds_of(given))) or None
+
+
 @dataclass(kw_only=True)
 class SeededStudy(TimedStudy):
     """A study of strategies that prove nothing, which may be run with several seeds."""
@@ -410,7 +414,7 @@ class SeededStudy(TimedStudy):
     seed: Annotated[int, Field(ge=0, description="the same seed gives the same tables")] = 0
     seeds: Annotated[
         str | None,
-        BeforeValidator(lambda given: ",".join(map(str, seeds_of(given))) or None),  # as text that names each
+        BeforeValidator(_each_seed),
         Field(description="run what proves nothing with each; 0:10 are ten [that of --seed]"),
     ] = None
 

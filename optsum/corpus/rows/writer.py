@@ -549,11 +549,12 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     def _resume(self, journal: Path, source: Path, keep: Keeper | None) -> None:
         """Leave in the journal the rows that stay, each whole."""
         stays = keep(read_rows(source)) if keep is not None else lambda _: True
-        with source.open("rb") as held:
-            held.seek(-1, os.SEEK_END)
-            ended = held.read() == b"\n"
-        if source == journal and ended and all(stays(row) for row in read_rows(source)):
-            return
+        if source == journal:
+            with source.open("rb") as held:
+                held.seek(-1, os.SEEK_END)
+                ended = held.read() == b"\n"
+            if ended and all(stays(row) for row in read_rows(source)):
+                return
         made = source != journal
         try:
             with replacing(journal) as new, new.open("wb") as stream:

@@ -28,7 +28,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-oldest coverage dist dev lint docs bench data wheel clean
+.PHONY: help demo test compiled checked test-oldest coverage dist dev lint docs bench data wheel clean
 
 help:
 	@echo "make demo    install here, and compare strategies on a small corpus"
@@ -88,7 +88,7 @@ wheel: $(TEST)/.created
 
 # Most modules of those packages are never imported here: byte code of all of them would take half a minute.
 $(TEST)/.installed: $(TEST)/.created | wheel
-	$(TEST)/bin/pip install --quiet --no-compile "$$(echo dist/optsum-*.whl)[cluster,dev,docs,hf,plots,report,solvers]"
+	$(TEST)/bin/pip install --quiet --no-compile "$$(echo dist/optsum-*.whl)[dev]"
 	@touch $@
 
 # The packages around optsum are installed afresh when pyproject.toml changes, optsum itself every time.
@@ -98,9 +98,16 @@ test: export OPTSUM_WHEEL := 1
 test: export PYTHONSAFEPATH := 1
 test: $(TEST)/.installed
 	$(TEST)/bin/pip install --quiet --no-deps --force-reinstall dist/optsum-*.whl
-	$(call lint,$(TEST))
-	$(TEST)/bin/optsum warm-up --all
+	@$(MAKE) --no-print-directory --jobs 2 compiled checked
 	$(TEST)/bin/pytest -n auto --dist worksteal
+
+# Side by side: the other packages and the checks take one processor, and compiling not always two.
+compiled:
+	$(TEST)/bin/optsum warm-up --all
+
+checked:
+	$(TEST)/bin/pip install --quiet --no-compile "$$(echo dist/optsum-*.whl)[cluster,docs,hf,plots,report,solvers]"
+	$(call lint,$(TEST))
 
 # What a test needs beside optsum is listed here, not in an extra: the tools of `dev` ask for newer packages than optsum does.
 # Of `solvers` all but Gurobi, whose oldest package brings a licence that has expired. The oldest matplotlib calls what pyparsing

@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from optsum.system.compiled import patience
+
 ROOT = Path(__file__).resolve().parent.parent
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# What a test measures or counts shall not depend on whether kernels are compiled by then; processes inherit it.
-os.environ.setdefault("OPTSUM_PATIENCE", "0")
+# What a test measures or counts here shall not depend on whether kernels are compiled by then. Processes that it starts
+# begin in plain Python, as those of users do: most are done before numba would be imported.
+if "OPTSUM_PATIENCE" not in os.environ:
+    patience.end()
 
 # Kernels compile on their first call, so no example may be judged by its time.
 settings.register_profile("default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optsum.system.compiled import njit
+from optsum.system.compiled import njit, patience
 from optsum.system.processes.signal_guard import is_postponed
 
 
@@ -37,6 +37,7 @@ def pressed(number: int, frame: FrameType | None) -> None:
 
 
 def main(seconds: float) -> None:
+    patience.end()  # it is compiled code that is pressed
     kernels = pair, arrays
     for kernel in kernels:
         kernel(3)  # is compiled; what it returns is known from now on

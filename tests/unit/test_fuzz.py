@@ -31,8 +31,8 @@ def seeds(block: int, most: int = BLOCK) -> range:
 
 @pytest.fixture(autouse=True)
 def _half_of_the_work_is_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nearly every case has options of its own; only quick ones search the tiny topic that makes options ready."""
-    left_out = request.node.get_closest_marker("slow") is not None
+    """Nearly every case has options of its own; only the first search the tiny topic that makes options ready."""
+    left_out = request.node.callspec.params["block"] > 1 if hasattr(request.node, "callspec") else False
     if left_out:
         monkeypatch.setattr("optsum.running.one_problem._made_ready", lambda *_: 0.0)
     yield

@@ -66,7 +66,6 @@ def test_a_small_topic_loads_neither_other_strategies_nor_what_others_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OPTSUM_PATIENCE", raising=False)  # with which kernels would be loaded at once
     loaded = loaded_after(f"{_SOLVED}assert not _late, _late".replace("print(", "_late = (", 1))
     assert loaded.isdisjoint({"numba", "highspy", "multiprocessing", "loky"})
 

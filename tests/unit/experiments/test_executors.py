@@ -75,8 +75,9 @@ def test_dask_by_its_own_commands(tmp_path: Path, alone: list[str], monkeypatch:
         assert timeless(solved) == alone
 
 
-def test_a_scheduler_that_does_not_answer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scheduler_that_does_not_answer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
+    monkeypatch.setattr("optsum.running.executors._CONNECT_S", 0.5)
     for address in ("tcp://127.0.0.1:1", "nonsense://x"):
         flags = ["--executor", "dask", "--scheduler", address]
         assert main(["solve", str(NEWS), "--max-length", "9", "--strategy", "lead", "-o", "/dev/null", *flags]) == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import textwrap
@@ -13,7 +12,6 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 import pytest
 
-import optsum
 from optsum.options import keywords
 from optsum.options.options import Options, ScoreOptions
 from optsum.options.values import OwnOptions
@@ -104,49 +102,6 @@ def made() -> str:
 def test_the_keywords_are_those_of_the_options() -> None:
     pytest.importorskip("ruff")
     assert HOME.read_text(encoding="utf-8") == made(), "run: python tests/unit/options/test_keywords.py"
-
-
-PROGRAM = """
-import optsum
-
-topic = {"id": "t", "documents": [["a"]], "references": [["a"]]}
-optsum.solve(topic, max_length=3, measure="f1", metric="rouge-2", backend_options={"presolve": "off"})
-optsum.solve("a b", "a", max_length=3)
-optsum.solve(topic, max_lenght=3)
-optsum.solve(topic, max_length="three")
-optsum.compare([topic], ["greedy"], measure="f2", max_length=3)
-optsum.enumerate_optima(topic, max_length=3).summaries()
-optsum.score([topic], [], max_words=3, best_by="recall")
-optsum.score([topic], [], max_word=3)
-for result in optsum.solve_all([topic], max_length=3, workers=2):
-    print(result.objective)
-"""
-WRONG = {7, 8, 9, 12}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("checker", ["pyright", "mypy"])
-def test_a_type_checker_finds_what_is_wrong_and_nothing_else(checker: str, tmp_path: Path) -> None:
-    pytest.importorskip(checker)
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM, encoding="utf-8")
-    home = str(Path(optsum.__file__).parents[1])  # an editable install is an import hook, which checkers do not follow
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [home]}), encoding="utf-8")
-    path = {} if "site-packages" in home else {"MYPYPATH": home}
-    arguments = (
-        ["--outputjson", "--pythonpath", sys.executable] if checker == "pyright" else ["--follow-imports=silent"]
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", checker, *arguments, program.name], capture_output=True, text=True, check=False,
-        cwd=tmp_path, env={**os.environ, **path},
-    )  # fmt: skip
-    if checker == "pyright":
-        if not done.stdout.startswith("{"):
-            pytest.skip("pyright cannot be started here: it fetches itself when it first runs")
-        found = {each["range"]["start"]["line"] + 1 for each in json.loads(done.stdout)["generalDiagnostics"]}
-    else:
-        found = {int(line.split(":")[1]) for line in done.stdout.splitlines() if "error:" in line}
-    assert found == WRONG, done.stdout
 
 
 if __name__ == "__main__":

@@ -36,7 +36,12 @@ TOPIC: dict[str, Any] = {
 }
 
 
-@pytest.fixture(params=["each searched", "bounded first"], autouse=True)
+WAYS = ["each searched", "bounded first"]
+WAYS_OF = [(name, way) for name in STRATEGIES.names() for way in WAYS[: 1 + STRATEGIES.load(name).exact]]
+"""Nothing is bounded first for a strategy that proves nothing."""
+
+
+@pytest.fixture(params=WAYS)
 def bounded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Search small topics as they are, and as large ones: only where a bound leaves hope."""
     large = request.param == "bounded first"
@@ -57,6 +62,7 @@ def apart(topic: dict[str, Any], **options: Any) -> list[optsum.Oracles]:
     return [optsum.enumerate_optima(single, strategy="exhaustive", **options) for single in singles]
 
 
+@pytest.mark.usefixtures("bounded")
 @pytest.mark.parametrize(
     ("options", "ties"),
     [
@@ -97,6 +103,7 @@ def test_the_best_of_all_references_and_the_union_of_its_optima(options: dict[st
     assert several >= ties
 
 
+@pytest.mark.usefixtures("bounded")
 def test_a_row_says_which_reference_it_was() -> None:
     result = optsum.solve(TOPIC, references="best", max_length=6)
     assert (result.objective, result.extra["reference"], result.id) == (0.8, 2, "t")
@@ -111,6 +118,7 @@ def test_one_reference_is_the_best_of_one() -> None:
     assert (result.status, result.extra["reference"]) == (Status.OPTIMAL, 0)
 
 
+@pytest.mark.usefixtures("bounded")
 def test_a_reference_with_nothing_to_count_costs_nothing_and_several_are_refused() -> None:
     blank = TOPIC | {"references": [["?!"], ["a b"]]}
     assert optsum.solve(blank, references="best", max_length=6).extra["reference"] == 1
@@ -120,6 +128,7 @@ def test_a_reference_with_nothing_to_count_costs_nothing_and_several_are_refused
     assert row.status is Status.ERROR
 
 
+@pytest.mark.usefixtures("bounded")
 def test_what_is_not_proven_for_every_reference_is_not_optimal() -> None:
     """Limits stop every reference early; the bound is the largest of theirs."""
     words = " ".join("abcdefghij")
@@ -170,6 +179,7 @@ def test_a_bound_that_is_not_above_the_best_is_proof_enough() -> None:
     assert best_result([(0, nothing), (1, unknown)]).status is Status.NO_SOLUTION
 
 
+@pytest.mark.usefixtures("bounded")
 def test_ctrl_c_ends_all_references(monkeypatch: pytest.MonkeyPatch) -> None:
     from optsum.solvers.exhaustive.strategy import Exhaustive
 
@@ -188,6 +198,7 @@ def test_ctrl_c_ends_all_references(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(calls) == 3
 
 
+@pytest.mark.usefixtures("bounded")
 @pytest.mark.parametrize("place", ["search", "building"])
 @pytest.mark.parametrize("strategy", ["exhaustive", "branch-and-bound", "greedy"])
 def test_nothing_is_claimed_of_references_that_were_not_searched(
@@ -236,6 +247,7 @@ def test_a_topic_of_which_nothing_fits_is_complete_in_every_mode() -> None:
             assert row["status"] == "infeasible"
 
 
+@pytest.mark.usefixtures("bounded")
 def test_comparisons_take_the_best_reference_of_each_strategy() -> None:
     table = optsum.compare([TOPIC], ["greedy", "lead"], "milp", references="best", max_length=6)
     assert [row.optima for row in table.rows] == [1, 1, 1]
@@ -294,7 +306,8 @@ def under(topic: dict[str, Any], reference: Any, selection: tuple[int, ...], **o
     return Fraction(evaluation.key) if evaluation.feasible else None
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES.names())
+@pytest.mark.usefixtures("bounded")
+@pytest.mark.parametrize(("strategy", "bounded"), WAYS_OF, indirect=["bounded"])
 @pytest.mark.parametrize("options", [{"max_length": 8}, {"measure": "f1"}, {"max_length": 9, "metric": "rouge-2"}])
 def test_a_selection_is_worth_what_the_best_reference_gives(strategy: str, options: dict[str, Any]) -> None:
     """Whichever strategy found it, and for whichever reference."""
@@ -359,6 +372,7 @@ def test_what_the_limit_of_its_share_has_ended_is_searched_again_with_what_is_le
         assert shares[0] < 31 < shares[-1]
 
 
+@pytest.mark.usefixtures("bounded")
 def test_references_that_the_time_does_not_suffice_for_are_left_and_nothing_is_claimed_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

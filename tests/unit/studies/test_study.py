@@ -245,7 +245,8 @@ def test_every_study_takes_systems(name: str) -> None:
 
 def test_figures_are_drawn_and_have_their_data(files: Path) -> None:
     pytest.importorskip("matplotlib")
-    assert main(["study", "akhmetov", "topics.jsonl", "--figures", "figures"]) == 0
+    command = ["study", "akhmetov", "topics.jsonl", "-o", "rows.jsonl", "--figures"]
+    assert main([*command, "figures"]) == 0
     names = sorted(path.name for path in (files / "figures").iterdir())
     assert names == ["figure-3.csv", "figure-3.pdf", "figure-3.png", "figure-3.svg"]
     drawing = (files / "figures" / "figure-3.svg").read_text()
@@ -254,7 +255,7 @@ def test_figures_are_drawn_and_have_their_data(files: Path) -> None:
     assert lines[0] == "series,x,y,error"
     assert len(lines) == 1 + 3 * 6  # six methods
     assert {line.split(",")[0] for line in lines[1:]} == {"R-1", "R-2", "R-2 by itself"}
-    assert main(["study", "akhmetov", "topics.jsonl", "--figures", "again"]) == 0
+    assert main([*command, "again", "--resume"]) == 0
     assert (files / "again" / "figure-3.svg").read_text() == drawing
 
 

@@ -25,7 +25,12 @@ THEIRS = "from numba import njit\n@njit(cache=True)\ndef own(x): return x + 1\n"
 
 def test_a_version_has_a_folder_of_its_own_and_other_packages_keep_theirs(tmp_path: Path) -> None:
     (tmp_path / "theirs.py").write_text(THEIRS)
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(tmp_path)}
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
+        "PYTHONPATH": str(tmp_path),
+        "OPTSUM_PATIENCE": "0",
+    }
     done = subprocess.run(
         [sys.executable, "-c", WRITE_ONE], env=environment, capture_output=True, text=True, check=False
     )

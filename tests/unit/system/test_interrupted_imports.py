@@ -33,7 +33,12 @@ print(*(optsum.solve(topic, max_length=3, strategy=name).objective for name in (
 @pytest.mark.parametrize("module", ["numpy.linalg", "numba.core", "numba.core.typing.templates", "pydantic.main"])
 def test_a_process_can_go_on(module: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, module], capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, "-c", PROGRAM, module],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=os.environ | {"OPTSUM_PATIENCE": "0"},
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["heard", "0.6666666666666666 0.6666666666666666"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from math import comb
 from pathlib import Path
 from statistics import fmean, stdev
@@ -32,6 +33,16 @@ from optsum.system.clock import Termination
 NEWS = Path(__file__).resolve().parents[4] / "examples" / "data" / "news.jsonl"
 
 
+BIGRAMS = {
+    "id": "bigrams",
+    "documents": [["d c b a", "x a b", "c d y z w"]],
+    "references": [["a b c d"]],
+}
+"""The best extract of ROUGE-1 has no bigram of the reference; the other two have, one across their ends."""
+FEW = {"id": "few", "documents": [["...", "a cat sat", "a cat sat"]], "references": [["a", "cat", "x"]]}
+BASELINES = ["mmr", *(["sumbasic", "lexrank", "lsa"] if find_spec("sumy") else [])]
+
+
 def topics() -> list[optsum.Topic]:
     if not NEWS.exists():
         pytest.skip("the source tree is not beside the tests")
@@ -46,15 +57,19 @@ def found(study: AkhmetovStudy) -> dict[tuple[str, str, str], dict[str, Any]]:
     return {(row["id"], row["method"], row["metric"]): row for row in study.of("found")}
 
 
-def test_it_agrees_with_single_runs() -> None:
-    given = topics()
-    study = study_akhmetov(given, seed=3)
-    rows = found(study)
+@pytest.fixture(scope="module")
+def everything() -> AkhmetovStudy:
+    """All searches and baselines, on topics of any size."""
+    return study_akhmetov([BIGRAMS, FEW, *topics()], seed=3, baselines=",".join(BASELINES))
+
+
+def test_it_agrees_with_single_runs(everything: AkhmetovStudy) -> None:
+    study, rows = everything, found(everything)
     assert {method for _, method, _ in rows} == {*METHODS.values(), OPTIMUM}
     for strategy, method in (("vns-paper", "VNS"), ("branch-and-bound", OPTIMUM)):
         for metric, boundaries in (("rouge-1", "sentence"), ("rouge-2", "joined")):
             options: dict[str, Any] = {"preset": "akhmetov", "metric": metric, "boundaries": boundaries}
-            for topic in given:
+            for topic in topics():
                 result = optsum.solve(topic, strategy=strategy, seed=3, **options)
                 row = rows[topic.id, method, metric]
                 assert result.rouge is not None
@@ -65,28 +80,21 @@ def test_it_agrees_with_single_runs() -> None:
         assert row["f1"] <= rows[name, OPTIMUM, metric]["f1"] + 1e-12
     text = str(study)
     assert all(f"Table {number})" in text for number in (1, 2, 4, 5))
-    values = [rows[topic.id, "Greedy", "rouge-1"]["f1"] for topic in given]
+    values = [rows[row["id"], "Greedy", "rouge-1"]["f1"] for row in study.of("topic")]
     line = next(row for row in error_analysis(study, "R-1", "student", 1.96).rows if row[0] == "Greedy")
     assert line[1:4] == [f"{fmean(values):.4f}", f"{stdev(values):.4f}", f"{stdev(values) / fmean(values):.4f}"]
     assert upper_bounds(study).rows[1][1] == f"{fmean(values):.4f}"
 
 
 def test_z_is_the_papers_or_another() -> None:
-    study = study_akhmetov(topics()[:3], exact="none", interval="z", z=1.956)
+    half = {"id": "half", "documents": [["a b", "c d", "e f g"]], "references": [["a c e h"]]}
+    study = study_akhmetov([BIGRAMS, FEW, half], exact="none", interval="z", z=1.956)
     values = [row["f1"] for row in study.of("found") if (row["method"], row["metric"]) == ("VNS", "rouge-1")]
     table = error_analysis(study, "R-1", "z", 1.956)
     assert table.rows[0][4] == f"{1.956 * stdev(values) / 3**0.5:.4f}"
     assert "Z = 1.956." in table.text()
     assert str(study).count("Z = 1.956.") == 3
-    assert str(study_akhmetov(topics()[:1], exact="none")).count("Student's t") == 3
-
-
-BIGRAMS = {
-    "id": "bigrams",
-    "documents": [["d c b a", "x a b", "c d y z w"]],
-    "references": [["a b c d"]],
-}
-"""The best extract of ROUGE-1 has no bigram of the reference; the other two have, one across their ends."""
+    assert str(study_akhmetov([BIGRAMS], exact="none")).count("Student's t") == 3
 
 
 @pytest.mark.parametrize(("counts", "best"), [("clipped", 2 * 3 / (3 + 7)), ("set", 2 * 2 / (3 + 6))])
@@ -212,14 +220,11 @@ def score(text: Any, topic: optsum.Topic, metric: str) -> float:
     return optsum.rouge(text, topic.references, metric, tokenizer="pypi-rouge").f1
 
 
-def test_rouge_2_is_that_of_the_same_summary_and_by_itself() -> None:
+def test_rouge_2_is_that_of_the_same_summary_and_by_itself(everything: AkhmetovStudy) -> None:
     """One number of sentences a method: that of the summary that ROUGE-1 was searched for."""
-    given = [BIGRAMS, *topics()]
-    study = study_akhmetov(given)
-    rows = found(study)
-    for topic in given:
-        name = topic["id"] if isinstance(topic, dict) else topic.id
-        read = as_topic(topic)
+    study, rows = everything, found(everything)
+    for read in map(as_topic, [BIGRAMS, FEW, *topics()]):
+        name = read.id
         for method in (*METHODS.values(), OPTIMUM):
             row = rows[name, method, "rouge-1"]
             text = [read.sentences[unit] for unit in row["selection"]]
@@ -242,24 +247,16 @@ def test_the_papers_own_stops() -> None:
     assert "the paper's own stops" in study.caption()[0]
 
 
-@pytest.mark.parametrize("name", ["mmr", "sumbasic", "lexrank", "lsa"])
-def test_baselines_fill_table_3_without_files(name: str) -> None:
-    if name != "mmr":
-        pytest.importorskip("sumy")
-    given = [
-        *topics(),
-        {"id": "few", "documents": [["...", "a cat sat", "a cat sat"]], "references": [["a", "cat", "x"]]},
-    ]
-    study = study_akhmetov(given, baselines=name, exact="none")
-    rows = study.of("system", system=name)
-    assert len(rows) == len(given)
-    for topic, row in zip(map(as_topic, given), rows, strict=True):
+@pytest.mark.parametrize("name", BASELINES)
+def test_baselines_fill_table_3_without_files(name: str, everything: AkhmetovStudy) -> None:
+    rows = everything.of("system", system=name)
+    for topic, row in zip(map(as_topic, [BIGRAMS, FEW, *topics()]), rows, strict=True):
         chosen = baseline(name)(topic, topic.reference_sentences or 1)
         assert list(chosen) == sorted(set(chosen))
         assert len(chosen) <= (topic.reference_sentences or 1)
         text = [topic.sentences[unit] for unit in chosen]
         assert row["f1"]["rouge-1"] == pytest.approx(score(text, topic, "rouge-1"))
-    assert systems(study).rows[-1][0] == name
+    assert name in [row[0] for row in systems(everything).rows]
 
 
 def test_marginal_relevance_leaves_out_what_is_said_already() -> None:

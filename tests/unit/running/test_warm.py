@@ -42,10 +42,8 @@ def told(cells: list[tuple[str, str]], *words: str) -> dict[tuple[str, str], lis
 def test_a_warm_search_loads_no_kernel() -> None:
     cells = [
         ("greedy", "f1"),
-        ("vns", "recall"),
-        ("exhaustive", "recall"),
-        ("branch-and-bound", "recall"),
         ("milp", "f1"),
+        *((each, "recall") for each in ("vns", "exhaustive", "branch-and-bound")),
     ]
     assert told(cells) == {}
 

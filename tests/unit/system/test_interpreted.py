@@ -59,9 +59,8 @@ def test_a_search_goes_on_when_its_kernels_are_compiled_on_the_way() -> None:
 
 @pytest.mark.slow
 def test_every_search_says_the_same_with_plain_kernels() -> None:
-    assert_alike(
-        [(strategy, objective) for objective in OBJECTIVES for strategy in strategies_for(objective)], "0", FOREVER
-    )
+    cells = [(strategy, objective) for objective in OBJECTIVES for strategy in strategies_for(objective)]
+    assert_alike(cells, "0", FOREVER)
 
 
 @njit(cache=False)

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import chain
-from logging import getLogger
 from math import fsum, inf
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
@@ -19,7 +18,7 @@ from optsum.contracts.run import INTERRUPTED_S, Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import NO_LIMIT, Coverage, Key, Sense
-from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, spoken
+from optsum.errors import BackendError, InputError, OptionError, OptsumError, UnsupportedError, describe, spoken
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score
@@ -683,8 +682,7 @@ def _made_ready(setup: Setup, small: Options) -> float:
                     raise
                 result = answer(SAMPLE, setup_of(unlimited), began=began)  # its solver takes no limit
             interrupted = result.termination is Termination.INTERRUPTED
-            if result.solver_failed:
-                getLogger("optsum").warning("%s on a tiny problem; rows have what greedy search finds", result.detail)
+            _check_solver(result)
     except InputError:  # this formulation wants topics of another kind
         setup.strategy.prepare()
     except OptsumError:
@@ -707,7 +705,13 @@ def _try_parts(setup: Setup) -> None:
             setup.strategy.accept(tiny)
             get_ready(tiny, setup.strategy, setup.options.bound)
             if setup.strategy.backend_name is not None:
-                searched(tiny, setup.strategy, setup.limits, 0)
+                _check_solver(searched(tiny, setup.strategy, setup.limits, 0))
+
+
+def _check_solver(result: Result) -> None:
+    """Refuse a solver that fails on a tiny problem: all rows would hold what greedy search finds."""
+    if result.solver_failed:
+        raise BackendError(f"{result.detail}, on a tiny problem.")
 
 
 def _tiny(sense: Sense) -> CoverageProblem:

@@ -132,6 +132,17 @@ def test_a_program_that_hangs_in_warming_up_does_not_hang_long(tmp_path: Path, m
     assert row.detail == "cbc went on 0.8 s after its time limit and was killed"
 
 
+@pytest.mark.parametrize("given", [{"id": "t", "documents": [["a b"]], "references": [["a"]]}, PROBLEM])
+def test_a_program_that_breaks_in_warming_up_ends_the_run(
+    given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows would hold what greedy search finds."""
+    install(monkeypatch, tmp_path, CRASHES)
+    length = {} if given is PROBLEM else {"max_length": 4}
+    with pytest.raises(BackendError, match=r"^cbc crashed \(SIGSEGV\), on a tiny problem\.$"):
+        list(optsum.solve_all([given], **length, backend="cbc", strategy="milp", time_limit=9))
+
+
 TOPIC = {"id": "t", "documents": [["a b", "b c", "c d", "d e"]], "references": [["a b c d e"]]}
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
 

@@ -196,7 +196,7 @@ class Topic:
 
     def with_references(self, numbers: Sequence[int]) -> Self:
         """Return the topic with only some of its references, and their vectors."""
-        if tuple(numbers) == tuple(range(len(self.references))):
+        if len(numbers) == len(self.references) and tuple(numbers) == tuple(range(len(numbers))):
             return self
         return replace(
             self,

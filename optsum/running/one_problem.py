@@ -224,9 +224,8 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
         result_of=lambda result: result,
         over=over,
     )
-    parts = dict(each_reference(topic))
     if bounded:
-        _search_hopeful(results, parts, setup, single, began, over)
+        _search_hopeful(results, topic, setup, single, began, over)
     best = best_result(results).changed(strategy=setup.strategy.name)
     if best.status in _PROVEN:
         return best
@@ -237,7 +236,7 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
         for place, (number, old) in enumerate(results):
             if deadline.passed:
                 break
-            results[place] = number, _with_best(parts[number], setup, old, found, deadline)
+            results[place] = number, _with_best(part_of(topic, number), setup, old, found, deadline)
     except KeyboardInterrupt:
         return best.changed(termination=Termination.INTERRUPTED)
     return best_result(results).changed(strategy=setup.strategy.name)
@@ -245,7 +244,7 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
 
 def _search_hopeful(
     results: list[tuple[int, Result]],
-    parts: Mapping[int, Topic],
+    topic: Topic,
     setup: Setup,
     single: Single,
     began: float,
@@ -282,7 +281,7 @@ def _search_hopeful(
         share = replace(limits, time_s=share_s, grace_s=limits.grace_s / len(results))
         given[place] = inf if share_s is None else share_s
         try:
-            result = single(number, parts[number], replace(setup, limits=share), quick.bound_key)
+            result = single(number, part_of(topic, number), replace(setup, limits=share), quick.bound_key)
         except KeyboardInterrupt:
             results[place] = number, quick.changed(termination=Termination.INTERRUPTED)
             return
@@ -305,11 +304,13 @@ def _merged(quick: Result, result: Result) -> Result:
 
 def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
     """Yield the topic once for each reference, with that reference alone."""
-    if len(topic.references) < 2:
-        yield 0, topic
-        return
-    for number in range(len(topic.references)):
-        yield number, topic.with_references([number])
+    for number in range(max(1, len(topic.references))):
+        yield number, part_of(topic, number)
+
+
+def part_of(topic: Topic, number: int) -> Topic:
+    """Return a topic with one reference alone."""
+    return topic.with_references([number]) if len(topic.references) > 1 else topic
 
 
 def for_each_reference(
@@ -327,11 +328,11 @@ def for_each_reference(
     found: list[tuple[int, T]] = []
     refused: InputError | None = None
     why: Termination | None = None
-    for number, part in each_reference(topic):
+    for number in range(max(1, len(topic.references))):
         if why is None and found and over.passed:
             why = Termination.TIME_LIMIT
         try:
-            found.append((number, answer(number, part) if why is None else unsearched(part, why)))
+            found.append((number, answer(number, part_of(topic, number)) if why is None else unsearched(topic, why)))
             if result_of(found[-1][1]).termination is Termination.INTERRUPTED:
                 why = Termination.INTERRUPTED
         except InputError as error:
@@ -340,7 +341,7 @@ def for_each_reference(
             if not found:
                 raise
             why = Termination.INTERRUPTED
-            found.append((number, unsearched(part, why)))
+            found.append((number, unsearched(topic, why)))
     if not found and refused is not None:
         raise refused
     return found

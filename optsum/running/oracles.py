@@ -39,9 +39,9 @@ from optsum.running.one_problem import (
     best_result,
     build,
     count_sentences,
-    each_reference,
     finished,
     for_each_reference,
+    part_of,
     reaches,
     refused,
     setup_of,
@@ -585,7 +585,7 @@ class _NearBest:
     ) -> None:
         self._setup, self._found, self._best, self._began = setup, found, best, began
         self._units = sorted({name for _, oracles in found for name in oracles.units})
-        self._parts = dict(each_reference(part))
+        self._topic = part
         self._tasks: dict[int, Task] = {}
         self._stopped = "completed"
         self._nodes = best.result.nodes
@@ -638,12 +638,12 @@ class _NearBest:
         if self._stopped != "interrupted":
             try:
                 if number not in self._tasks:
-                    self._tasks[number] = self._task(self._parts[number], setup)
+                    self._tasks[number] = self._task(part_of(self._topic, number), setup)
                 found = _enumerated(self._tasks[number], setup, nearness, began)
             except Stopped:
                 reason = Termination.TIME_LIMIT
         if found is None:
-            found = _nothing(self._parts[number], setup, reason, clock() - began)
+            found = _nothing(part_of(self._topic, number), setup, reason, clock() - began)
         self._nodes += found.result.nodes
         if not found.complete:
             self._stopped = found.termination

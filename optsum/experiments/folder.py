@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from io import FileIO
@@ -74,7 +74,7 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         try:
             with ExitStack() as failing:
                 self.store = failing.enter_context(RowStore(self.path / STORE, write=True))
-                known = self.store.facts()
+                known = facts_of(self.store)
                 now = json.loads(json.dumps({"identity": identity, "inputs": inputs, **facts}))  # as it is kept
                 if "identity" in known:
                     if differing := "; ".join([*_differing(known, now), *_fewer(known.get("limit"), limit)]):
@@ -99,10 +99,8 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             return
         if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
             raise OptionError(f"the folder {self.path} holds rows of other options: name another folder")
-        known = None
-        with suppress(InputError):
-            known = _environment(self.path).get("inputs")
-        if known is not None and (differing := differing_inputs(known, now["inputs"])):
+        known = _noted(self.path, "inputs")
+        if known and _are_inputs(known) and (differing := differing_inputs(known, now["inputs"])):
             raise OptionError(f"the folder {self.path} holds another run ({'; '.join(differing)}): name another folder")
 
     def note(self, environment: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
@@ -124,6 +122,37 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         self._stack.close()
 
 
+def _are_objects(value: Any, *keys: str) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) and each.keys() >= {*keys} for each in value)
+
+
+def _are_inputs(value: Any) -> bool:
+    return _are_objects(value, "path", "sha256", "bytes")
+
+
+_RECORD: Final[dict[str, Callable[[Any], bool]]] = {
+    "identity": lambda value: isinstance(value, dict) and "map" in value and _are_objects(value.get("cells"), "hash"),
+    "inputs": _are_inputs,
+    "shard": lambda value: isinstance(value, str) and re.fullmatch(r"\d+/\d+", value) is not None,
+    "details": lambda value: isinstance(value, bool),
+}
+"""What a run is: all of it is known, or nothing."""
+
+_OTHERS: Final[dict[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(("topics", "expected", "limit"), lambda value: value is None or type(value) is int),
+    "session": lambda value: isinstance(value, dict) and isinstance(value.get("began"), int | float),
+    "changed": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
+}
+
+
+def facts_of(store: RowStore) -> dict[str, Any]:
+    """Return what is known of a run, without what is damaged: rows are gone on with as if it had never been known."""
+    kinds = {**_RECORD, **_OTHERS}
+    found = {name: value for name, value in store.facts().items() if name in kinds and kinds[name](value)}
+    whole = found.keys() >= _RECORD.keys()
+    return {name: value for name, value in found.items() if whole or name not in _RECORD}
+
+
 def _locked_soon(descriptor: int, path: Path) -> bool:
     """Lock the run; `is_locked` may hold it for a moment."""
     until = monotonic() + _PATIENCE_S
@@ -134,23 +163,39 @@ def _locked_soon(descriptor: int, path: Path) -> bool:
     return True
 
 
-def _environment(folder: Path) -> dict[str, Any]:
-    """Return what is noted beside the rows of a run."""
+def _noted(folder: Path, name: str) -> list[dict[str, Any]]:
+    """Return a list that is noted beside the rows of a run; none where it cannot be read: no row depends on it."""
+    path = folder / ENVIRONMENT
+    if not path.exists():
+        return []
     try:
-        return dict(json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return {}
-    except (OSError, TypeError, ValueError) as error:
-        raise InputError(f"{folder / ENVIRONMENT} cannot be read: {error}") from error
+        return [dict(each) for each in json.loads(_text_of(path))[name]]
+    except (LookupError, RecursionError, TypeError, ValueError) as error:
+        getLogger("optsum").warning("%s is damaged, and its %s are forgotten: %s", path, name, describe_os_error(error))
+        return []
 
 
 def sessions_of(folder: Path) -> list[dict[str, Any]]:
     """Return the environment of each session of a run."""
-    return list(_environment(folder).get("sessions", []))
+    return _noted(folder, "sessions")
+
+
+def _text_of(path: Path) -> str:
+    """Return what a file of a run holds; refuse what has no end, such as a pipe.
+
+    Raises
+    ------
+    InputError
+    """
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is no plain file: remove it")
+    return read_text(path, "")
 
 
 def is_locked(folder: Path) -> bool:
     """Return whether a run is being written."""
+    if not (folder / _LOCK).is_file():  # a pipe in its place would be waited for
+        return False
     try:
         with (folder / _LOCK).open("rb") as file:
             return not lock(file.fileno(), folder / _LOCK)
@@ -278,7 +323,7 @@ def status(folder: PathLike) -> RunStatus:
         If the folder holds no run.
     """
     with _store(folder) as store:
-        facts = store.facts()
+        facts = facts_of(store)
         done, failed = store.answered()
         session = facts.get("session")
         times = None if session is None else store.since(session["began"])
@@ -337,12 +382,16 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
         raise OptionError("There is nothing to merge: name the folders of shards.")
     with ExitStack() as stack:
         stores = [stack.enter_context(_store(path)) for path in paths]
-        facts = [store.facts() for store in stores]
+        facts = list(map(facts_of, stores))
         _check(paths, facts)
         doubts = [*filter(None, (store.damage for store in stores)), *_changed(paths, facts)]
         first = facts[0]
         target = stack.enter_context(RunFolder(into, resume=True))
-        config = read_text(paths[0] / CONFIG, "the configuration")
+        try:
+            config = _text_of(paths[0] / CONFIG)
+        except InputError as error:  # what the rows are of is in the store as well
+            config = ""
+            doubts.append(str(error))
         same = {"shard": "1/1", "details": first["details"]}
         target.begin(config, first["identity"], first["inputs"], same, first.get("limit"))
         known = [each[name] for each in facts for name in ("topics", "expected") if each.get(name) is not None]

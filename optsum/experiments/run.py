@@ -20,7 +20,7 @@ from optsum.corpus.topic import Reading
 from optsum.corpus.topics import AnyRead, topics_read, unread_topics
 from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, environment, experiment_of, files_beside, fingerprint
-from optsum.experiments.folder import RunFolder, RunStatus, differing_inputs, sessions_of, status
+from optsum.experiments.folder import RunFolder, RunStatus, differing_inputs, facts_of, sessions_of, status
 from optsum.report.messages import Advance, bar, count_lines
 from optsum.running.each_topic import lost_topic, say_warned, search_topic
 from optsum.running.executors import AnyExecutor, crew_of
@@ -205,7 +205,7 @@ class RunWork(AbstractContextManager["RunWork"]):
 
     def _count(self) -> int | None:
         """Return how much there is to do, as far as that can be known without reading everything."""
-        facts = self.store.facts()
+        facts = facts_of(self.store)
         topics = facts.get("topics")
         if topics is None:
             counts = [

@@ -47,7 +47,7 @@ from optsum.registry import BACKENDS
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, clock
 from optsum.system.processes.children import run_in_thread
 from optsum.system.processes.signal_guard import is_amid, unbroken
-from optsum.system.processes.supervised import GRACE_S, Overran, find_program, run_supervised
+from optsum.system.processes.supervised import GRACE_S, OUTPUT, Overran, find_program, run_supervised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -483,7 +483,8 @@ def _seconds_older(results: Any) -> float | None:
     return None
 
 
-_ANSWER: Final = 4_000_000
+_LOG: Final = 4_000_000  # Bytes of the longest log that is read.
+_ANSWER: Final = 100_000
 _LINES: Final = 8  # Largest answer that is read: `_ANSWER` bytes and `_LINES` times the size of its program.
 
 
@@ -574,6 +575,7 @@ class Watch:
             given=command.script if "script" in command else "",
             environment=command.env,
         )
+        self.alarm.ring_again(GRACE_S)
         _check_files(self.name, folder)
         if ended.killed:
             raise Overran(f"{self.name} went on {GRACE_S:g} s after its time limit and was killed")
@@ -597,7 +599,7 @@ def _check_files(name: str, folder: Path) -> None:
             path.unlink()  # Pyomo can remove nothing but files
             said = f"{name} left something in the place of its answer that is no plain file"
             raise Stopped(Termination.FAILED, said)
-        if sizes[path] > _ANSWER + _LINES * programs:
+        if sizes[path] > (_LOG if path.name == OUTPUT else _ANSWER) + _LINES * programs:
             said = f"{name} wrote {sizes[path]:,} bytes, far more than an answer to its program can take"
             raise Stopped(Termination.FAILED, said)
 
@@ -625,6 +627,7 @@ class Alarm:
     def __init__(self, deadline: Deadline) -> None:
         self.rang: Overran | None = None
         self._deadline = deadline
+        self._said = "the time limit was over before the solver had its program"
         self._armed = False
         self._before: Any = None
         self._collecting = False
@@ -649,8 +652,16 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         else:
             signal.setitimer(signal.ITIMER_REAL, _SWALLOWED_S)
-            self.rang = Overran("the time limit was over before the solver had its program")
+            self.rang = Overran(self._said)
             raise self.rang
+
+    def ring_again(self, seconds: float) -> None:
+        """Ring for what follows the solver, too, some seconds after the deadline: its answer may be long, or grow."""
+        if self._before is not None:
+            self._said = "the time limit was over before the answer of the solver was read"
+            self._armed = True
+            gc.disable()
+            signal.setitimer(signal.ITIMER_REAL, self._deadline.left_s + seconds)
 
     def silence(self) -> None:
         """Let what follows take its time."""

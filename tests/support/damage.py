@@ -215,6 +215,12 @@ STORES: dict[str, Damage] = {
     "facts no JSON": _statement("UPDATE facts SET value = '['"),
     "facts changed": _statement("UPDATE facts SET value = replace(value, 'lead', 'leaf')"),
     "facts lost": _statement("UPDATE facts SET sum = 'x'"),
+    **{
+        f"fact {name} lost": _statement(f"UPDATE facts SET sum = 'x' WHERE name = '{name}'")  # noqa: S608 - of ours
+        for name in ("identity", "inputs", "shard", "details", "topics", "session")
+    },
+    "row from the end of time": _statement("UPDATE rows SET at = 9e999 WHERE topic = 3"),
+    "damaged before": lambda file: (flipped(0.3)(file), file.with_name(f"{file.name}.damaged").mkdir()),
     "log is a pipe": _in_place_of_log(_pipe),
     "log is a folder": _in_place_of_log(_folder),
     "rows a view": _statement("ALTER TABLE rows RENAME TO kept; CREATE VIEW rows AS SELECT * FROM kept"),

@@ -12,7 +12,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from hashlib import blake2b
+from itertools import count
 from logging import getLogger
+from math import isfinite
 from pathlib import Path
 from secrets import token_hex
 from struct import unpack
@@ -70,8 +72,8 @@ class RowStore(AbstractContextManager["RowStore"]):
             # SQLite would take it for its own, and perhaps undo everything; there is a write-ahead log instead.
             raise _DamagedError("a journal that is not its own is beside it")
         files = [self._path.with_name(self._path.name + ending) for ending in ("", "-wal", "-shm")]
-        if any(each.exists() and not each.is_file() for each in files):
-            raise _DamagedError("a pipe, a folder or a device is in the place of a file of its own")
+        if any(each.is_symlink() for each in files[1:]) or any(each.exists() and not each.is_file() for each in files):
+            raise _DamagedError("a pipe, a folder, a device or a link is in the place of a file of its own")
         if not write:
             self._database = self._reader()
             return
@@ -104,7 +106,8 @@ class RowStore(AbstractContextManager["RowStore"]):
             self.damage += "; optsum run --resume searches the rest"
             return
         self._database.close()
-        kept = self._path.with_name(f"{self._path.name}.damaged")
+        names = (f"{self._path.name}.damaged{number or ''}" for number in count())
+        kept = next(place for place in map(self._path.with_name, names) if not place.exists())
         for ending in ("-wal", "-shm", "-journal"):
             with suppress(FileNotFoundError):
                 self._path.with_name(self._path.name + ending).replace(kept.with_name(kept.name + ending))
@@ -301,12 +304,12 @@ def _is_row(*held: Any) -> bool:
     """Return whether this is a row as it was written; one without a checksum, by an older version, as far as can be."""
     topic, cell, part, status, at, row, found = held
     kinds = all(type(each) is int for each in held[:3]) and isinstance(at, int | float) and isinstance(row, str)
-    if not kinds or not isinstance(status, str):
+    if not kinds or not isinstance(status, str) or not isfinite(at):
         return False
     if found is not None:
         return bool(found == _sum(topic, cell, part, status, row))
     read = _read(row)
-    return isinstance(read, dict) and read.get("status") == status
+    return isinstance(read, dict) and {"id", "error"} <= read.keys() and read.get("status") == status
 
 
 def _is_fact(*held: Any) -> bool:
@@ -392,7 +395,9 @@ def _record(pages: Mapping[int, bytes], size: int, page: bytes, at: int) -> tupl
     payload = bytearray(page[at : at + here])
     following = int.from_bytes(page[at + here : at + here + 4], "big") if here < length else 0
     while len(payload) < length:
-        payload += pages[following][4 : 4 + length - len(payload)]
+        if not (more := pages[following][4 : 4 + length - len(payload)]):
+            raise ValueError  # pages that are cut off may lead to one another forever
+        payload += more
         following = int.from_bytes(pages[following][:4], "big")
     return _values(bytes(payload))
 

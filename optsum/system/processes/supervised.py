@@ -19,6 +19,8 @@ from optsum.system.processes import supervisor
 TO_GO_S: Final = 3.0  # Seconds that a supervisor gets to end its program, before it is given up.
 
 
+OUTPUT: Final = "supervised.out"  # Name of the file with what a program writes on its standard outputs.
+
 _SAID: Final = 8_000_000  # Bytes of a program's output that are kept: its beginning and, above all, its end.
 
 
@@ -83,7 +85,7 @@ def run_supervised(
     """
     if os.name != "posix":
         return _run_alone(command, seconds, given, environment)
-    source, output = folder / "supervised.in", folder / "supervised.out"
+    source, output = folder / "supervised.in", folder / OUTPUT
     source.write_text(given, encoding="utf-8")
     arguments = [str("inf" if seconds is None else seconds), str(folder), str(source), str(output), *command]
     # Isolated: it imports nothing but Python's own. A session of its own: no terminal or group ends it with us.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +20,8 @@ from optsum.corpus.rows.writer import read_rows
 SOME = (
     *("empty", "garbage", "cut at 0.60", "bit at 0.80", "page 1 zeros", "page -2 ones", "page 5 cut", "row no JSON"),
     *("row no JSON, without checksum", "row with another digit", "facts changed", "log of another", "old journal"),
-    *("log is a pipe", "rows a view"),
+    *("log is a pipe", "rows a view", "fact inputs lost", "fact topics lost", "row from the end of time"),
+    "damaged before",
 )
 
 
@@ -80,6 +82,33 @@ def test_every_command_says_it(folder: Path, capsys: pytest.CaptureFixture[str])
     assert "kept as rows.sqlite.damaged" in capsys.readouterr().err
     assert optsum.status(folder).doubts == ()
     assert len(list(read_rows(folder))) == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        *(("environment.json", held) for held in (b"{", b"null", b'{"sessions": 3, "inputs": [1]}', b"[" * 10**5)),
+        *((name, "a pipe") for name in ("environment.json", "config.toml", "lock")),
+        ("config.toml", b"\xff\xfe"),
+    ],
+)
+def test_no_row_depends_on_what_is_beside_the_store(
+    name: str, held: bytes | str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / name).unlink()
+    if isinstance(held, bytes):
+        (folder / name).write_bytes(held)
+    else:
+        os.mkfifo(folder / name)
+    change(folder, "UPDATE rows SET row = '{' WHERE topic = 3")
+    assert optsum.status(folder).done == 19
+    assert main(["merge", "run", "-o", "all.jsonl"]) == 1
+    assert len(list(read_rows("all.jsonl"))) == 19
+    if isinstance(held, bytes):
+        Path("e.toml").write_text('topics = "t.jsonl"\nstrategy = "lead"\nmax-length = 4\n')
+        assert main(["run", "e.toml", "run", "--resume"]) == 0
+        assert len(list(read_rows(folder))) == 20
+    assert "fault of optsum" not in capsys.readouterr().err
 
 
 def test_rows_of_other_options_are_not_gone_on_with_when_nobody_knows_the_run(folder: Path) -> None:

@@ -22,7 +22,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from io import StringIO
 from math import inf
 from pathlib import Path
 from time import perf_counter, process_time
@@ -43,6 +44,7 @@ class Job(NamedTuple):
     options: dict[str, Any]
     before: float | None = None
     goal: float | None = None
+    labels: bool = False  # Whether the command line writes labels into a file.
 
 
 R2 = {"metric": "rouge-2", "max_length": 100}
@@ -51,6 +53,7 @@ JOBS = {
         "realsumm", {**R2, "strategy": "branch-and-bound"}, 2.0, 0.7
     ),
     "realsumm, preset presumm, proven": Job("realsumm", {"preset": "presumm"}, 4.1, 0.6),
+    "realsumm, preset presumm, labels into a file": Job("realsumm", {"preset": "presumm"}, 0.74, 0.06, labels=True),
     "realsumm, preset presumm, by greedy": Job("realsumm", {"preset": "presumm", "strategy": "greedy"}, 270, 3),
     "realsumm, ROUGE-2 recall, 100 words, default": Job("realsumm", R2, 8.1, 1.4),
     "squality, ROUGE-2 recall, 250 words, branch-and-bound": Job(
@@ -72,6 +75,17 @@ def rows(data: Path, job: Job) -> int:
     return done
 
 
+def of_labels(data: Path, job: Job, topics: int) -> float:
+    """Return the milliseconds of CPU in which the command line labels so many topics."""
+    from optsum.cli import main
+
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+        given = many_topics(data / job.data, topics, folder)
+        began = process_time()
+        assert main(["labels", str(given), "--preset", job.options["preset"], "-o", f"{folder}/rows.jsonl"]) == 0
+        return 1000 * (process_time() - began)
+
+
 def serve(data: Path, job: Job) -> None:
     """Do a job once, and again for each line of the standard input; answer with milliseconds of CPU a topic."""
     for kernel in (
@@ -83,6 +97,9 @@ def serve(data: Path, job: Job) -> None:
     rows(data, job)
     print("ready", flush=True)
     for _ in sys.stdin:
+        if job.labels:
+            print((of_labels(data, job, 4000) - of_labels(data, job, 1000)) / 3000, flush=True)
+            continue
         began = process_time()
         done = rows(data, job)
         print(1000 * (process_time() - began) / done, flush=True)
@@ -170,13 +187,19 @@ def cold(data: Path, strategy: str) -> tuple[float, float]:
         return of_children([*command, "-o", f"{folder}/rows.jsonl"], NUMBA_CACHE_DIR=f"{folder}/cache")
 
 
+def many_topics(data: Path, topics: int, folder: str) -> Path:
+    """Write so many topics of a data set, under ids of their own."""
+    lines = (data / "topics.jsonl").read_text(encoding="utf-8").splitlines()
+    many = (lines[n % len(lines)].replace('"id": "', f'"id": "{n}-', 1) for n in range(topics))
+    given = Path(folder, "topics.jsonl")
+    given.write_text("\n".join(many), encoding="utf-8")
+    return given
+
+
 def by_workers(data: Path, workers: int, topics: int = 10_000) -> tuple[float, float]:
     """Return the CPU and wall seconds of so many topics, as a second run takes: kernels are there, and bytecode."""
-    lines = (data / "realsumm" / "topics.jsonl").read_text(encoding="utf-8").splitlines()
     with tempfile.TemporaryDirectory() as folder:
-        many = (lines[n % len(lines)].replace('"id": "', f'"id": "{n}-', 1) for n in range(topics))
-        given = Path(folder, "topics.jsonl")
-        given.write_text("\n".join(many), encoding="utf-8")
+        given = many_topics(data / "realsumm", topics, folder)
         command = [
             sys.executable,
             "-P",

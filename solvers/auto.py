@@ -14,7 +14,7 @@ from optsum.problem.problem import Capability, Problem
 from optsum.registry import DEFAULT_EXACT
 from optsum.system.compiled import patience
 
-from .few_units import prepare_few_units, prove_extracts, serve
+from .few_units import advance, prepare_few_units, prove_extracts, serve
 
 if TYPE_CHECKING:
     from optsum.problem.numbered import Extracts, Proven
@@ -57,7 +57,7 @@ class Auto(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Prepare what is tried first; kernels of other choices are loaded when a topic needs them, or compiled now."""
-        soon = problem is not None and problem.can(Capability.COVERAGE) and not patience.is_over
+        soon = problem is not None and problem.can(Capability.COVERAGE) and (not patience.is_over or advance.is_kept)
         if not soon or self.backend != Auto.backend:
             self._choices.milp.prepare(problem)
         if soon:

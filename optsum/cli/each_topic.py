@@ -107,15 +107,16 @@ class Finished:
             yield topic
 
     def marked(self, results: Sequence[Result], row_of: Callable[[Result], dict[str, Any]]) -> Iterator[Row | bytes]:
-        """Yield the rows of a topic with the hash of its text."""
-        read = results[0].extra.get(INPUT)  # of a line that was read elsewhere
+        """Yield the rows of topics, each with the hash of its text."""
+        last = read = None
         for result in results:
             if (written := result.extra.get(WRITTEN)) is not None:
                 yield written
                 continue
             row = row_of(result)
             topic = self._topic_of(row)
-            read = read if topic is None else self._read.pop(topic, read)
+            if topic is None or topic != last:  # the first of a topic
+                last, read = topic, self._read.pop(topic or "", result.extra.get(INPUT))  # of a line read elsewhere
             yield row if read is None else {**row, INPUT: read}
 
     def _topic_of(self, row: Row) -> str | None:
@@ -183,7 +184,7 @@ class EachTopic(Loop):
     def run(
         self, start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]
     ) -> Iterator[list[Result]]:
-        """Yield the results of each topic, when their rows are on disk; those of an earlier run come first.
+        """Yield the results of topics, when their rows are on disk; those of an earlier run come first.
 
         After Ctrl-C it ends, and `interrupted` is true.
         """
@@ -207,7 +208,7 @@ class EachTopic(Loop):
                 for result in results:
                     self._note(result)
                 self._elapsed = perf_counter() - began
-                self.advance()
+                self.advance(getattr(results, "topics", 1))
                 yield results
 
     def all(self, start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]) -> list[Result]:

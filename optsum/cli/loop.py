@@ -67,8 +67,7 @@ class Loop(AbstractContextManager["Loop"]):
 
     def write_all(self, rows: Iterable[Mapping[str, Any] | bytes]) -> None:
         """Write rows without an error."""
-        for row in rows:
-            self.rows.write(row)
+        self.rows.write_all(rows)
 
     def note_error(self, error: str | None) -> None:
         """Count an error."""

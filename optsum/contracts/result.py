@@ -517,12 +517,17 @@ class Result:
         TypeError
             For a name that is no field.
         """
-        made = object.__new__(type(self))
-        held = vars(made)
-        held.update(vars(self), **values)
-        if len(held) != len(vars(self)):
+        made = self.trusted(values)
+        if len(vars(made)) != len(vars(self)):
             raise TypeError(f"A result has no field {next(name for name in values if name not in vars(self))!r}.")
         made.__post_init__()
+        return made
+
+    def trusted(self, values: Mapping[str, Any]) -> Self:
+        """Return the result with other values as `changed` does, where they are known not to contradict themselves."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        vars(made).update(values)
         return made
 
     @property

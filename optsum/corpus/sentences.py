@@ -26,7 +26,7 @@ def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, 
         return tuple(split(value))
     if not isinstance(value, list | tuple):
         raise InputError(f"{where} is {json_type(value)}; give a list of sentences or one string of raw text")
-    if set(map(type, value)) == {str} and _is_well_formed("".join(value)):
+    if set(map(type, value)) == {str} and is_well_formed("".join(value)):
         return tuple(value)
     return tuple([_sentence(item, where, number) for number, item in enumerate(value)])
 
@@ -44,10 +44,11 @@ def _sentence(item: object, where: str, number: int) -> Sentence:
 
 def well_formed(text: str) -> str:
     """Return the text with lone surrogates, which no file can hold, replaced by U+FFFD."""
-    return str(text) if _is_well_formed(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return str(text) if is_well_formed(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _is_well_formed(text: str) -> bool:
+def is_well_formed(text: str) -> bool:
+    """Return whether a text has no lone surrogates."""
     try:
         return text.isascii() or text.encode() is not None
     except UnicodeEncodeError:

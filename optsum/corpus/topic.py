@@ -22,6 +22,7 @@ from optsum.corpus.sentences import (
     as_sentences,
     between_marks,
     documents_between_marks,
+    is_well_formed,
     json_type,
     lines_of,
     splitter_of,
@@ -718,6 +719,8 @@ def _texts(
     sentence, or several texts (`_flat`). In a list of lists each is a text, given by its sentences.
     """
     path = () if columns is None else columns.paths.get(key, ())
+    if not path and reading.flat != "tokens" and (nested := _nested(obj.get(key))) is not None:
+        return nested
     where = dotted(path) or key
     value: Any = unpacked(without_arrays(obj.get(key)), where)
     named = path and where != key
@@ -756,6 +759,16 @@ def _texts(
         else:
             texts.append(as_sentences(_leaves(text) if path else text, f"{where}[{number}]", reading.split))
     return tuple(texts)
+
+
+def _nested(value: object) -> tuple[Text, ...] | None:
+    """Return texts that are lists of their sentences, as most are, quicker than others are read; None of others."""
+    if type(value) is not list or set(map(type, value)) != {list}:
+        return None
+    sentences = list(chain.from_iterable(value))
+    if set(map(type, sentences)) != {str} or not is_well_formed("".join(sentences)):
+        return None
+    return tuple(map(tuple, value))
 
 
 def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, reading: Reading) -> tuple[Text, ...]:

@@ -203,7 +203,7 @@ def label_row(result: Result) -> dict[str, Any]:
     """Return the row of a result of `label_topics`."""
     held = {**vars(result), **result.extra, "status": result.status.value, "termination": result.termination.value}
     own = [name for name in result.extra if name in _OWN]
-    return {name: held.get(name) for name in (*_FIRST, *own, *_LAST)}
+    return dict(zip(names := (*_FIRST, *own, *_LAST), map(held.get, names), strict=True))
 
 
 def label_result(row: Mapping[str, Any]) -> Result:

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import chain, groupby
-from math import fsum
+from math import fsum, gcd
 from numbers import Number
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -24,7 +24,6 @@ from optsum.corpus.rows.writer import to_bytes
 from optsum.corpus.topic import BadTopic, Topic, topic_of
 from optsum.corpus.topics import AnyRead, read_topic, using, watched_to_end
 from optsum.corpus.vector_files import read_vectors
-from optsum.coverage.evaluate import mean_of_ratios
 from optsum.coverage.instance import IntArray
 from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import OptionError, describe
@@ -44,11 +43,12 @@ from optsum.running.one_problem import (
     unsolved,
     warm_up,
 )
-from optsum.running.workers import in_order, results_alone
+from optsum.running.workers import Answered, in_order, results_alone
 from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.interned import interned_texts
+from optsum.text.tokenizer_check import surely_fits
 
 if TYPE_CHECKING:
     from optsum.running.executors import AnyExecutor
@@ -147,7 +147,7 @@ def each_topic(
     scores: bool = True,
     row_of: Callable[[Result], dict[str, Any]] | None = None,
 ) -> Generator[list[Result], None, None]:
-    """Yield the results of each topic together, whatever happens to it.
+    """Yield the results of each topic together, whatever happens to it, or those of `Several`.
 
     `setups`: all setups in which a topic is searched; they make the same problems of it, and share what is said of
     workers. `solve_part`: returns the results of a topic as one problem: one for each setup, or fewer of which the last
@@ -186,14 +186,17 @@ def each_topic(
 
 def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[list[Result], None, None]:
     for number, results in enumerate(batches):
-        yield results if number else [charged(results[0], ready), *results[1:]]
+        results[0] = results[0] if number else charged(results[0], ready)
+        yield results
 
 
 def _with_warning(batches: Iterable[list[Result]]) -> Generator[list[Result], None, None]:
     warned: Counter[str | None] = Counter()
     try:
         for results in batches:
-            warned[next(filter(None, (result.warning for result in results)), None)] += 1
+            said = [warning for result in results if (warning := result.warning) is not None]  # one of a topic
+            warned.update(said)
+            warned[None] += getattr(results, "topics", 1) - len(said)
             yield results
     finally:
         say_warned(warned)
@@ -223,7 +226,8 @@ def _digested(results: list[Result], topic: object) -> list[Result]:
     """Add the digest of the topic to its first result."""
     if not isinstance(topic, Topic):
         return results
-    return [results[0].changed(extra={**results[0].extra, INPUT: digest(topic)}), *results[1:]]
+    vars(results[0])["extra"] = {**results[0].extra, INPUT: digest(topic)}  # nobody else holds it yet
+    return results
 
 
 def digest(topic: Topic) -> str:
@@ -231,7 +235,7 @@ def digest(topic: Topic) -> str:
     texts = (*topic.documents, *topic.references)
     others = (topic.cover, topic.parses, topic.weights, topic.lengths, topic.problem)
     try:
-        joined = "\0".join(["\0".join(text) for text in texts])  # type: ignore[arg-type]  # tokens are refused
+        joined = "\0".join(chain.from_iterable(texts))  # type: ignore[arg-type]  # tokens are refused
     except TypeError:
         return digest_before(topic)
     if others.count(None) < len(others) or joined.count("\0") != sum(map(len, texts)) - 1 or not all(texts):
@@ -312,7 +316,7 @@ def read_together(items: list[AnyRead | AnyTopic], setup: Setup, finish: Finish,
 
 @postponing()  # once for all that is done with the topic, which is quicker than for each
 def search_topic(
-    topic: Answered | AnyRead | AnyTopic,
+    topic: AnyRead | AnyTopic,
     setups: Sequence[Setup],
     solve_part: Callable[[Topic], list[Result]],
     *,
@@ -323,8 +327,6 @@ def search_topic(
     `digested`: let them say what text they were made of, if it is read here.
     """
     ready = fsum(map(warm_up, setups))
-    if isinstance(topic, Answered):
-        return topic.results
     read = read_topic(topic)
     if isinstance(read, BadTopic):
         return _failed(read, read.error, setups)
@@ -365,12 +367,6 @@ def error_result(name: str | None, reason: str, setup: Setup) -> Result:
 # Topics that are searched together, by one compiled loop; those that it does not prove go the way of each.
 
 
-class Answered(NamedTuple):
-    """A topic that was searched among others, by its results."""
-
-    results: list[Result]
-
-
 class _Ahead(NamedTuple):
     """A search of a topic among those of others."""
 
@@ -381,6 +377,7 @@ class _Ahead(NamedTuple):
     topic: Topic  # What is searched: the problem, with this reference alone where the best counts.
     text: str  # Its sentences, joined by NUL: those of the references first.
     sentences: int
+    checked: bool  # Whether the tokenizer is known to spoil nothing of it.
 
 
 @lru_cache(maxsize=16)
@@ -416,7 +413,7 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
     try:
         for block in _blocks(items, setup):
             began = clock()
-            kept, extracts = _extracts(block, setup, coded, scored if scores else NO_SCORES)
+            kept, extracts, fit = _extracts(block, setup, coded, scored if scores else NO_SCORES)
             if extracts is None:
                 continue
             built = clock()
@@ -427,7 +424,7 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
             results = _results(kept, proven, setup, ratios, scores=scores, times=times)
             for place, own in groupby(results, key=lambda each: each[0].place):
                 answers = list(own)
-                if len(answers) == answers[0][0].searches:
+                if place in fit and len(answers) == answers[0][0].searches:
                     found[place] = Answered(_finished(answers, setup, finish))
     except Exception:  # noqa: BLE001 - of a topic that nobody has checked; by itself it costs the others nothing
         return list(items)
@@ -463,19 +460,21 @@ def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
         all_sentences = [[*chain.from_iterable(one.references), *one.sentences] for _, _, one in searches]
         try:
             texts = list(map("\0".join, all_sentences))  # type: ignore[arg-type]  # tokens are refused
-            plain = all(map(_IS_PLAIN, chain(texts, *topic.references)))
+            others = () if searches[0][0] is topic else chain.from_iterable(topic.references)
+            plain = all(map(_IS_PLAIN, chain(texts, others)))
         except TypeError:  # tokens
             continue
         size = sum(map(len, texts))
         if size > _LONG * len(searches) or len(searches) > _TOPICS:
             continue
-        if not plain and (setup.warning_of(topic) or any(_is_spoiled(one, setup) for _, _, one in searches)):
+        later = plain or (len(searches) == 1 and searches[0][0] is topic)
+        if not later and (setup.warning_of(topic) or any(_is_spoiled(one, setup) for _, _, one in searches)):
             continue
         if block and (len(block) + len(searches) > _TOPICS or letters + size > _LETTERS):
             yield block
             block, letters = [], 0
         block += [
-            _Ahead(place, len(searches), part, number, one, text, len(sentences))
+            _Ahead(place, len(searches), part, number, one, text, len(sentences), plain or not later)
             for (part, number, one), text, sentences in zip(searches, texts, all_sentences, strict=True)
         ]
         letters += size
@@ -493,15 +492,23 @@ def _is_spoiled(topic: Topic, setup: Setup) -> bool:
 
 def _extracts(
     parts: Sequence[_Ahead], setup: Setup, coded: IntArray, scored: IntArray
-) -> tuple[list[_Ahead], Extracts | None]:
+) -> tuple[list[_Ahead], Extracts | None, set[int]]:
+    """Return searches that are served, their texts as numbers, and the places of topics which the tokenizer fits."""
     texts, sizes = [part.text for part in parts], [part.sentences for part in parts]
     made = interned_texts(setup.spec.analyzer, texts, sizes)
     if made is None:
-        return [], None
-    tokens, numbers = made
+        return [], None, set()
+    tokens, numbers, foreign = made
     kept = [parts[number] for number in numbers]
     references = [list(map(len, part.topic.references)) for part in kept]
-    return kept, extracts_of(tokens, references, coded, scored, setup.spec)
+    fit = {part.place for part, most in zip(kept, foreign, strict=True) if part.checked or _fits(part, most, setup)}
+    return kept, extracts_of(tokens, references, coded, scored, setup.spec), fit
+
+
+def _fits(part: _Ahead, foreign: int, setup: Setup) -> bool:
+    first = sum(len(sentence) + 1 for reference in part.topic.references for sentence in reference)
+    known = surely_fits(part.text, first, foreign, setup.spec.analyzer, setup.options.language)
+    return known or not _is_spoiled(part.topic, setup)
 
 
 def _results(
@@ -512,28 +519,26 @@ def _results(
     `ratios` is of how many the objective is the mean, references aside.
     """
     text_s, search_s = (seconds / len(parts) for seconds in times)
-    timing = Timing(text_s=text_s, search_s=search_s)
     by_reference = setup.spec.references == "mean" and setup.spec.measure != "recall"
     ran = {} if proven.ran is None else {"ran": proven.ran}
-    common: dict[str, Any] = {
-        "strategy": setup.strategy.name,
-        "backend": setup.strategy.backend_name,
-        "status": Status.OPTIMAL,
-        "termination": Termination.COMPLETED,
-        "seconds": text_s + search_s,
-        "timing": timing,
-        "seed": setup.options.seed,
-        "evaluations": 1,
-        "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
-    }
+    common = setup.blank.trusted(
+        {
+            "strategy": setup.strategy.name,
+            "status": Status.OPTIMAL,
+            "termination": Termination.COMPLETED,
+            "seconds": text_s + search_s,
+            "timing": Timing(text_s=text_s, search_s=search_s),
+            "evaluations": 1,
+            "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
+        }
+    )
     each = zip(parts, *(rows.tolist() for rows in proven[:4]), strict=True)
     for part, (count, length, nodes), chosen, totals, hits in each:
         if count < 0:
             continue
         topic, selection = part.topic, tuple(chosen[:count])
         many = ratios * len(topic.references) if by_reference else ratios
-        key = mean_of_ratios(totals[: 2 * many], (1,) * many)
-        value, exact = float(key), str(key)
+        value, exact = _mean_of(totals[: 2 * many])
         own: dict[str, Any] = {
             "id": topic.id,
             "objective": value,
@@ -556,4 +561,16 @@ def _results(
                 metric.name: shown(Score.from_counts(shared, total, mass * len(topic.references)))
                 for metric, (shared, total, mass) in zip(setup.scores, hits, strict=True)
             }
-        yield part, setup.blank.changed(**common, **own)
+        yield part, common.trusted(own)
+
+
+def _mean_of(totals: Sequence[int]) -> tuple[float, str]:
+    """Return the mean of ratios by their numerators and denominators, in turn; one over nothing is 0."""
+    top, bottom = 0, 1
+    for own, whole in zip(totals[::2], totals[1::2], strict=True):
+        if whole > 0:
+            top, bottom = top * whole + own * bottom, bottom * whole
+    bottom *= len(totals) // 2
+    shared = gcd(top, bottom)
+    exact = f"{top // shared}" if shared == bottom else f"{top // shared}/{bottom // shared}"
+    return top / bottom, exact

@@ -13,15 +13,15 @@ import signal
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, count, islice
+from itertools import chain, count, groupby, islice
 from time import perf_counter, sleep
 from types import FrameType
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 from uuid import uuid4
 
 from optsum.contracts.result import Result
@@ -41,6 +41,20 @@ KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRE
 fill it anew."""
 
 
+class Answered(NamedTuple):
+    """An item that was worked on among others, by its results."""
+
+    results: list[Result]
+
+
+class Several(list[Result]):
+    """The results of several topics that are there at once; `topics`: how many these are."""
+
+    def __init__(self, answers: Sequence[list[Result]]) -> None:
+        super().__init__(chain.from_iterable(answers))
+        self.topics = len(answers)
+
+
 @dataclass(frozen=True, slots=True)
 class Job(Generic[Item, Answer]):
     """The work on each item; pickled for other processes."""
@@ -50,7 +64,7 @@ class Job(Generic[Item, Answer]):
     work: Callable[[Any], list[Result]]
     answer: Callable[[Item, list[Result]], Answer]  # Makes of an item and its results what is sent back.
     name: str = ""  # Of the whole run, by which it alone can be interrupted.
-    # Returns what `work` is given in place of several items, each in its place.
+    # Returns what `work` is given in place of several items, each in its place, or what was found of it: `Answered`.
     together: Callable[[list[Item]], list[Any]] = list
 
 
@@ -225,7 +239,7 @@ def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
         for item, prepared in zip(batch, _prepared(job, batch), strict=False):
             if _interrupts.has_ended(job.name) or (answers and perf_counter() - began > LONG_S):
                 break
-            results = job.work(prepared)
+            results = prepared.results if isinstance(prepared, Answered) else job.work(prepared)
             if is_interrupted(results):
                 if kept := worth_keeping(results):
                     answers.append(job.answer(item, kept))
@@ -269,29 +283,35 @@ def in_order(
     together: Callable[[list[Item]], list[Any]] | None = None,
     answer: Callable[[Item, list[Result]], list[Result]] = results_alone,
 ) -> Generator[list[Result], None, None]:
-    """Yield ``work(item)`` for each item, in order.
+    """Yield ``work(item)`` for each item, in order; with `together` what is there of several at once (`Several`).
 
     `work`: returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
     place, if Ctrl-C ended a search. Pickled for processes. `items`: read as far as is needed: memory does not grow with
     it. `crew`: who works; None is this process. `lost`: what to yield for an item of which two processes died that had
-    nothing else to do. `together`: returns what `work` is given in place of several items, each in its place;
-    then several are read before the first of them is worked on. `answer`: makes of an item and its results what a crew
+    nothing else to do. `together`: as of a `Job`; then several are read before the first of them is worked on.
+    `answer`: makes of an item and its results what a crew
     sends back.
     """
     if crew is not None:
         job: Job[Item, list[Result]] = Job(work, answer, uuid4().hex, together or list)
-        yield from chain.from_iterable(_Stream(job, crew, lost, True).rounds(items))
+        rounds = _Stream(job, crew, lost, True).rounds(items)
+        yield from chain.from_iterable(rounds) if together is None else map(Several, filter(None, rounds))
         return
-    for item in items if together is None else _ahead(items, together):
-        results = work(item)
-        if is_interrupted(results):
-            if kept := worth_keeping(results):
-                yield kept
-            raise KeyboardInterrupt
-        yield results
+    for prepared in ([item] for item in items) if together is None else _ahead(items, together):
+        for is_done, some in groupby(prepared, key=lambda one: isinstance(one, Answered)):
+            if is_done:
+                yield Several([answered.results for answered in some])
+                continue
+            for item in some:
+                results = work(item)
+                if is_interrupted(results):
+                    if kept := worth_keeping(results):
+                        yield kept
+                    raise KeyboardInterrupt
+                yield results
 
 
-def _ahead(items: Iterable[Item], together: Callable[[list[Item]], list[Any]]) -> Iterator[Any]:
+def _ahead(items: Iterable[Item], together: Callable[[list[Item]], list[Any]]) -> Iterator[list[Any]]:
     """Yield prepared items; if reading fails, raise the error after the items that were read before it."""
     source, failed = iter(items), None
     while failed is None:
@@ -302,7 +322,7 @@ def _ahead(items: Iterable[Item], together: Callable[[list[Item]], list[Any]]) -
             failed = error
         if not read and failed is None:
             return
-        yield from together(read)
+        yield together(read)
     raise failed
 
 

@@ -170,6 +170,14 @@ class Kernel:
             return self.__dict__.get("dispatcher") or dispatcher_of(self.py_func, self.targetoptions)
 
     @property
+    def is_kept(self) -> bool:
+        """Whether there is code of it on disk."""
+        dispatcher = self.dispatcher
+        from optsum.system.dispatchers import has_index  # which that has imported
+
+        return has_index(dispatcher)
+
+    @property
     def _numba_type_(self) -> Any:
         """Its type in kernels that call it."""
         return self.dispatcher._numba_type_

@@ -176,6 +176,12 @@ def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     return made
 
 
+def has_index(dispatcher: Any) -> bool:
+    """Return whether the folder of a dispatcher's cache has code of it."""
+    kept = getattr(dispatcher, "_cache", None)
+    return isinstance(kept, _Kept) and Path(kept._cache_file._index_path).is_file()  # noqa: SLF001
+
+
 def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], tell: Callable[[], object] | None) -> bool:
     """Load the code of a dispatcher for some arguments; or tell that it is compiled, and do so. Whether it is there."""
     if not isinstance(dispatcher, CPUDispatcher):

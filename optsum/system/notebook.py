@@ -123,7 +123,8 @@ def _bare(word: str) -> str:
 def tracked(items: Generator[T, None, None], total: int | None, what: str = "topics") -> Generator[T, None, None]:
     """Yield items; in a notebook a bar says how many there were so far.
 
-    `total`: how many there will be, if that is known. `what`: what they are.
+    `total`: how many there will be, if that is known. `what`: what they are. An item with a number of `topics` is as
+    many.
     """
     display = _display()
     return items if display is None else _tracked(items, total, what, display)
@@ -138,7 +139,7 @@ def _tracked(
     try:
         for item in items:
             yield item
-            done += 1
+            done += getattr(item, "topics", 1)
             now = perf_counter()
             if now - told >= _OFTEN:
                 told = now

@@ -39,7 +39,7 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
     found = _words_of(analyzer, [text], [len(sentences)]) if _tells(text, len(sentences), analyzer.tokenizer) else None
     if found is None:
         return _token_by_token(analyzer, sentences, deadline)
-    ids, start, words, number, (different,) = found
+    ids, start, words, _, number, (different,) = found
     if number is None:
         return Interned(ids, start, words, int(different))
     ids = number[ids] if different else np.full(len(ids), -1)
@@ -50,12 +50,13 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
 
 def interned_texts(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int]
-) -> tuple[tuple[_Ints, ...], list[int]] | None:
-    """Return the counted tokens of several texts as numbers, and which texts these are.
+) -> tuple[tuple[_Ints, ...], list[int], list[int]] | None:
+    """Return the counted tokens of several texts as numbers, which texts these are, and how much of each is foreign.
 
     The arrays are `ids`, `start` and `words` of `Interned`, one text after another and each numbered by itself; then
     how many different tokens, and how many sentences, each text has. Those with a NUL within a sentence, and tokenizers
-    that look at more than single bytes, are left to `interned`.
+    that look at more than single bytes, are left to `interned`. The last list: bytes that
+    pieces between white space which are not all ASCII have at most.
 
     `texts`: sentences joined by NUL; `sizes`: how many of them each text has.
     """
@@ -65,7 +66,7 @@ def interned_texts(
     lost_s = _LOST_S * len(kept)
     if not kept or (found := _words_of(analyzer, texts, sizes, lost_s)) is None:
         return None
-    ids, start, words, number, apart = found
+    ids, start, words, foreign, number, apart = found
     sentences = np.array(sizes, np.int64)
     if number is not None:
         from optsum.system.compiled import is_worth  # with the kernel
@@ -75,7 +76,8 @@ def interned_texts(
         if not is_worth(number_apart, lost_s, *given):
             return None
         ids, start, apart = number_apart(*given)
-    return (ids, start, words, apart, sentences), kept
+    of_texts = np.add.reduceat(foreign, np.cumsum(sentences) - sentences)
+    return (ids, start, words, apart, sentences), kept, of_texts.tolist()
 
 
 _LOST_S: Final = 0.0005  # What a text takes longer that is read by itself.
@@ -83,13 +85,13 @@ _LOST_S: Final = 0.0005  # What a text takes longer that is read by itself.
 
 def _words_of(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int], lost_s: float = 0.0
-) -> tuple[_Ints, _Ints, _Ints, _Ints | None, _Ints] | None:
+) -> tuple[_Ints, _Ints, _Ints, _Ints, _Ints | None, _Ints] | None:
     """Return the words of texts as numbers, before any is dropped or stemmed.
 
-    The result: `ids`, `start` and `words` as `Interned` has them, of each text by itself, and how many different words
-    each has. Where words are dropped or stemmed: of all texts together, with the number of the token that each word is,
-    -1 if it is dropped, and how many tokens there are. None while the kernel is not compiled, if no more than `lost_s`
-    is lost.
+    The result: `ids`, `start` and `words` as `Interned` has them, of each text by itself, what is foreign of each
+    sentence (`interned_texts`), and how many different words each has. Where words are dropped or stemmed: of all texts
+    together, with the number of the token that each word is, -1 if it is dropped, and how many tokens there are. None
+    while the kernel is not compiled, if no more than `lost_s` is lost.
     """
     plain = analyzer.stopwords == "keep" and not analyzer.stem
     # One text after another, as most are ASCII, which is copied; one that is not would have all looked at.
@@ -101,14 +103,14 @@ def _words_of(
     given = np.frombuffer(made, np.uint8), _BECOMES[analyzer.tokenizer], sentences
     if lost_s and not is_worth(number_words, lost_s, *given):
         return None
-    ids, start, words, vocabulary, different = number_words(*given)
+    ids, start, words, foreign, vocabulary, different = number_words(*given)
     if plain:
-        return ids, start, words, None, different
+        return ids, start, words, foreign, None, different
     spelled = vocabulary.tobytes().decode("utf-8", "surrogatepass")
     known = spelled.replace(_BLANK_PIECE, "").split(" ")[:-1]
     number: dict[str | None, int] = {None: -1}
     counted = [number.setdefault(token, len(number) - 1) for token in analyzer.counted(known)]
-    return ids, start, words, np.array(counted, np.int64), np.array([len(number) - 1])
+    return ids, start, words, foreign, np.array(counted, np.int64), np.array([len(number) - 1])
 
 
 def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline) -> Interned:

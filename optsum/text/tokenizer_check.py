@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from itertools import filterfalse
 from typing import Any, Final
 
+import numpy as np
+
 from optsum.text.analyzer import Analyzer
 from optsum.text.tokenizers import Sentence, raw_text, tokenizer_of
 
@@ -53,18 +55,17 @@ def tokenizer_check(
     """
     texts, joined = _raw(sentences)
     tokenizer = analyzer.tokenizer
-    english = language.partition("-")[0].partition("_")[0] == "en"
-    if not english and analyzer.stem and analyzer.stemmer in _PORTER:
+    if _stems_another(analyzer, language):
         return (
             f"the stemmer {analyzer.stemmer} is for English, and the language is {language}: give another, such as "
             "--stemmer=snowball:german, or --no-stem"
         )
     if joined.isascii():  # no tokenizer spoils a word of ASCII
         return None
-    spoiled, whole = list(filterfalse(str.isascii, texts)), len(joined) - joined.count(" ")
-    if sum(map(len, spoiled)) <= _MOST * whole:  # not even all of these sentences are much
+    whole = len(joined) - joined.count(" ")
+    if _foreign_bytes(" ".join(texts)) <= _MOST * whole:
         return None
-    foreign = list(filterfalse(str.isascii, " ".join(spoiled).split()))
+    foreign = list(filterfalse(str.isascii, " ".join(texts).split()))
     if sum(map(len, foreign)) <= _MOST * whole:
         return None
     if tokenizer in _KEEPS_CLAUSES:
@@ -99,6 +100,28 @@ def tokenizer_check(
     return None
 
 
+def _stems_another(analyzer: Analyzer, language: str) -> bool:
+    """Whether a stemmer for English is to stem another language."""
+    english = language.partition("-")[0].partition("_")[0] == "en"
+    return not english and analyzer.stem and analyzer.stemmer in _PORTER
+
+
+def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, language: str) -> bool:
+    """Return whether it is soon seen that neither `tokenizer_check` nor `nothing_left` says anything of a text.
+
+    `text`: sentences joined by NUL, those of the references first. `first`: where the documents begin. `foreign`: not
+    less than the letters of all words that are not ASCII.
+    """
+    if _stems_another(analyzer, language) or analyzer.tokenizer not in _KEEPS_LETTERS or "\u212a" in text:
+        return False
+    whole, many = len(text) - text.count(" ") - text.count("\0"), _LOST / (1 - _LOST)
+    parts = (text[:first], text[first:])
+    return foreign <= _MOST * whole and all(
+        part.isascii() or foreign < part.count("e") * many - 1
+        for part in parts  # of which e is but one letter
+    )
+
+
 def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:
     """Return why a tokenizer cannot be used on a topic, of which it would keep almost nothing; None if it can.
 
@@ -119,9 +142,20 @@ def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | N
     return None
 
 
+def _foreign_bytes(text: str) -> int:
+    """Return how many bytes the words of a text have that are not ASCII, or a few more; quicker than they are found."""
+    held = np.frombuffer(f"{text} ".encode("utf-8", "surrogatepass"), np.uint8)
+    (blanks,), (places,) = (held == ord(" ")).nonzero(), (held >= 128).nonzero()
+    found: int = np.diff(blanks, prepend=0)[np.unique(blanks.searchsorted(places))].sum()
+    return found
+
+
 def _mostly_plain(text: str) -> bool:
+    many = _LOST / (1 - _LOST)
+    if len(text.encode("utf-8", "surrogatepass")) - len(text) < text.count("e") * many - 1:  # e is but one letter
+        return True
     plain = text.encode("ascii", "ignore")
-    return len(text) - len(plain) < len(plain.translate(None, _NO_LETTERS)) * _LOST / (1 - _LOST) - 1
+    return len(text) - len(plain) < len(plain.translate(None, _NO_LETTERS)) * many - 1
 
 
 def _raw(sentences: Iterable[Sentence]) -> tuple[list[str], str]:

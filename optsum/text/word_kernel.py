@@ -15,7 +15,11 @@ _PARTS, _WHITE, _LETTER, _FOREIGN = 256, 512, 1024, 2048
 """What a byte does: it parts words; it parts pieces; it is left in words; white space that is not ASCII may begin with
 it."""
 
+_NOT_ASCII = 128  # The first byte of what is not ASCII.
+
 _ROOM = 2048  # At first; a large table is slow to look into.
+
+_BYTES = 8  # Bytes of a text for each place of the table at first: a word has as many, and most come again.
 
 _TEXT = 1 << 32  # More than different words that a text may have.
 
@@ -49,8 +53,8 @@ def _kinds(becomes: Any) -> Any:
 
 @njit(cache=True)
 def _number_text(
-    text: Any, place: int, kind: Any, ids: Any, start: Any, lengths: Any, vocabulary: Any, at: Any, tails: Any,
-    table: Any, mark: int, room: int,
+    text: Any, place: int, kind: Any, ids: Any, start: Any, lengths: Any, foreign: Any, vocabulary: Any, at: Any,
+    tails: Any, table: Any, mark: int, room: int,
 ) -> Any:  # fmt: skip
     """Give the words of one text numbers, as `number_words` does.
 
@@ -62,10 +66,12 @@ def _number_text(
     at[0], start[0] = 0, 0
     for sentence in range(len(lengths)):
         pieces, within, byte = 0, 0, np.uint8(_BLANK)
+        torn, begun, bits = 0, place, np.uint8(0)  # where a piece begins, and the bits that some byte of it has
         before, last = np.uint64(0), np.uint64(0)
         while byte != _END:
             byte = text[place]
             place += 1
+            bits |= byte
             what = kind[byte]
             if what >= _FOREIGN:
                 what -= _FOREIGN
@@ -76,6 +82,9 @@ def _number_text(
             if what & _WHITE:
                 pieces += within
                 within = 0
+                if bits >= _NOT_ASCII:
+                    torn += place - begun
+                begun, bits = place, np.uint8(0)
             else:
                 within = 1
             if what >= _LETTER:
@@ -118,7 +127,7 @@ def _number_text(
                 table[slot] = mark + known
             words += 1
             before, last = np.uint64(0), np.uint64(0)
-        lengths[sentence] = pieces
+        lengths[sentence], foreign[sentence] = pieces, torn
         start[sentence + 1] = words
     return words, known, place
 
@@ -132,8 +141,9 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
     `sentences` (texts,): how many sentences each text has.
 
     The result: `ids`, one a word; `start` (all sentences + 1,), where the words of each sentence begin; `lengths`,
-    pieces between white space in each; `vocabulary`, the different words of the last text, each ended by a blank;
-    `different`, how many different words each text has.
+    pieces between white space in each; `foreign`, the bytes that pieces which are not all ASCII have at most;
+    `vocabulary`, the different words of the last text, each ended by a blank; `different`, how many different words
+    each text has.
     """
     most = len(text) // 2 + 1  # a word is one byte at least, and something ends it
     ids = np.empty(most, np.int64)
@@ -141,20 +151,23 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
     for number in sentences:  # a sum of numpy's would load more of numba with every process
         ends += number
     start = np.zeros(ends + 1, np.int64)
-    lengths = np.zeros(len(start) - 1, np.int64)
+    lengths, foreign = np.zeros(len(start) - 1, np.int64), np.zeros(len(start) - 1, np.int64)
     different = np.zeros(len(sentences), np.int64)
     vocabulary = np.empty(len(text) + 1, np.uint8)
     at = np.empty(most + 1, np.int64)  # where each different word of a text begins in it; the last entry is the end
     tails = np.empty((most, 2), np.uint64)  # the last 16 bytes of each
-    table, kind, mark = np.zeros(_ROOM, np.int64), _kinds(becomes), np.int64(0)
+    least = np.int64(_ROOM)
+    while least * _BYTES < len(text) // max(1, len(sentences)):
+        least *= 4
+    table, kind, mark = np.zeros(least, np.int64), _kinds(becomes), np.int64(0)
     place, words, sentence = np.int64(0), np.int64(0), np.int64(0)
     for one in range(len(sentences)):
-        until, room, begin, found = sentence + sentences[one], np.int64(_ROOM), place, np.int64(-1)
+        until, room, begin, found = sentence + sentences[one], least, place, np.int64(-1)
         while found < 0:
             mark += _TEXT
             found, different[one], place = _number_text(
-                text, begin, kind, ids[words:], start[sentence : until + 1], lengths[sentence:until], vocabulary, at,
-                tails, table, mark, room,
+                text, begin, kind, ids[words:], start[sentence : until + 1], lengths[sentence:until],
+                foreign[sentence:until], vocabulary, at, tails, table, mark, room,
             )  # fmt: skip
             if found < 0:
                 room *= 4
@@ -164,7 +177,7 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
             start[each] += words
         words += found
         sentence = until
-    return ids[:words], start, lengths, vocabulary[: at[different[-1]]], different
+    return ids[:words], start, lengths, foreign, vocabulary[: at[different[-1]]], different
 
 
 @njit(cache=True)

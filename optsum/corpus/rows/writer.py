@@ -9,7 +9,7 @@ import math
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,6 +17,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from io import FileIO, TextIOWrapper
 from itertools import islice
+from json.encoder import encode_basestring
 from logging import getLogger
 from pathlib import Path
 from secrets import token_hex
@@ -50,20 +51,8 @@ def to_bytes(row: Mapping[str, Any]) -> bytes:
 
     Numbers that are not finite become null, whole numbers of more than 4,200 digits text.
     """
-    parts: list[bytes] = []
-    others: dict[str, Any] = {}
     try:
-        for name, value in row.items():
-            if type(value) is not list or (texts := _of_texts(value)) is None:
-                others[name] = value
-                continue
-            if others:
-                parts.append(_dumps(others, ascii_only=False)[1:-1].encode())
-                others = {}
-            parts.append(_key(name) + texts)
-        if others or not parts:
-            parts.append(_dumps(others, ascii_only=False)[1:-1].encode())
-        return b"{%b}" % b", ".join(parts)
+        return b"{%b}" % b", ".join([_key(name) + _of_value(value) for name, value in row.items()])
     except UnicodeEncodeError:  # half a surrogate pair, such as in the path of a file whose name is not UTF-8
         return to_ascii(row).encode()
 
@@ -73,35 +62,50 @@ def _key(name: str) -> bytes:
     return _dumps({name: 0}, ascii_only=False)[1:-2].encode()
 
 
-_FEW: Final = 8  # Items of a list that are written by themselves.
+def _of_value(value: Any) -> bytes:
+    """Return a value as JSON; what rows have most of is written here, as an encoder takes a while to begin."""
+    kind = type(value)
+    if kind is str:
+        return encode_basestring(value).encode()
+    if value is None:
+        return b"null"
+    if kind is float:
+        return repr(value).encode() if math.isfinite(value) else b"null"
+    if kind is int and -_EXACT < value < _EXACT:
+        return b"%d" % value
+    if kind is list and len(kinds := set(map(type, value))) == 1:
+        if kinds == {str}:
+            return _of_texts(value)
+        if kinds == {int} and min(value) > -_EXACT and max(value) < _EXACT:
+            return str(value).encode()
+    return _dumps(value, ascii_only=False).encode()
+
+
+_FEW: Final = 8  # Texts of a list that are written one after another.
 
 _CONTROLS: Final = bytes(range(32))
 
 
-def _of_texts(value: list[Any]) -> bytes | None:
-    """Return a list of many strings as JSON: all of them at once, as `json` looks at each character; None of others."""
-    if len(value) < _FEW or not isinstance(value[0], str):
-        return None
-    try:
-        joined = "\0".join(value).encode()
-    except (TypeError, UnicodeEncodeError):
-        return None
-    if len(joined) - len(joined.translate(None, _CONTROLS)) != len(value) - 1:
-        return None
-    return b'["%b"]' % joined.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\0", b'", "')
+def _of_texts(texts: list[str]) -> bytes:
+    """Return a list of strings as JSON: many of them at once, as `json` looks at each character."""
+    if len(texts) >= _FEW:
+        joined = "\0".join(texts).encode()
+        if len(joined) - len(joined.translate(None, _CONTROLS)) == len(texts) - 1:
+            return b'["%b"]' % joined.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\0", b'", "')
+    return f"[{', '.join(map(encode_basestring, texts))}]".encode()
 
 
 def to_ascii(row: Mapping[str, Any]) -> str:
     """Return a row with escapes for characters outside ASCII."""
-    return _dumps(row, ascii_only=True)
+    return _dumps(dict(row), ascii_only=True)
 
 
-def _dumps(row: Mapping[str, Any], *, ascii_only: bool) -> str:
+def _dumps(value: Any, *, ascii_only: bool) -> str:
     encode = _ENCODERS[ascii_only].encode
     try:
-        return encode(dict(row))
+        return encode(value)
     except ValueError:
-        return encode(_plain(row))
+        return encode(_plain(value))
 
 
 def _default(value: Any) -> Any:
@@ -572,31 +576,41 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     def write(self, row: Mapping[str, Any] | bytes) -> None:
         """Write one row: of what JSON has, numpy's numbers and arrays, and mappings; or what `to_bytes` made of one."""
+        self.write_all([row])
+
+    def write_all(self, rows: Iterable[Mapping[str, Any] | bytes]) -> None:
+        """Write rows that are there at once."""
+        given = list(rows)
         try:
             if self._file is None and not self._prints:
                 return
-            written = row if isinstance(row, bytes) else to_bytes(row)
+            written = [row if isinstance(row, bytes) else to_bytes(row) for row in given]
             if self._file is None:
-                _print(written)
+                for row in written:
+                    _print(row)
                 return
             self._truncate_once()
             self._made = self._derived
-            self._append(self._file, written + b"\n")
+            self._append(self._file, written)
         except BrokenPipeError:
             raise
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def _append(self, file: FileIO, row: bytes) -> None:
+    def _append(self, file: FileIO, rows: Sequence[bytes]) -> None:
+        """Write rows at once; if there is no room for all of them, as many as there is room for."""
         before = os.fstat(file.fileno()).st_size
-        data = memoryview(row)
+        data = memoryview(b"\n".join([*rows, b""]))
         try:
             while data:
                 data = data[file.write(data) :]
-        except BaseException:
+        except BaseException as error:
             if self._journal is not None:
                 with suppress(OSError):
                     file.truncate(before)
+                if isinstance(error, OSError) and len(rows) > 1:
+                    for row in rows:
+                        self._append(file, [row])
             raise
 
     def _truncate_once(self) -> None:

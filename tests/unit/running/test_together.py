@@ -15,8 +15,7 @@ from optsum import Topic, solve_all
 from optsum.contracts.result import Result, Status
 from optsum.exchange.labels import labels
 from optsum.running import each_topic
-from optsum.running.each_topic import Answered
-from optsum.running.workers import in_order
+from optsum.running.workers import Answered, in_order
 from optsum.system.clock import Termination
 from optsum.system.compiled import patience
 from optsum.text.word_kernel import number_apart, number_words

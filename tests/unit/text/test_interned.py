@@ -58,7 +58,7 @@ def test_several_texts_as_each_by_itself(analyzer: Analyzer, texts: list[list[st
         made = interned_texts(analyzer, joined, sizes)
     if made is None:
         return
-    (ids, start, words, different, sentences), kept = made
+    (ids, start, words, different, sentences), kept, foreign = made
     strange = "\0\x1f" if analyzer.tokenizer == "pypi-rouge" else "\0"
     assert kept == [number for number, text in enumerate(texts) if not set(strange) & set("".join(text))]
     place = 0
@@ -67,6 +67,9 @@ def test_several_texts_as_each_by_itself(analyzer: Analyzer, texts: list[list[st
         assert ids[begin[0] : begin[-1]].tolist() == alone.ids.tolist()
         assert (begin - begin[0]).tolist() == alone.start.tolist()
         assert (words[place : place + many].tolist(), own) == (alone.words.tolist(), alone.different)
+        pieces = [piece for sentence in texts[number] for piece in sentence.split() if not piece.isascii()]
+        least = sum(len(piece.replace("\u212a", "")) for piece in pieces)  # which is a k then
+        assert least <= foreign.pop(0) or analyzer.tokenizer == "blank"
         place += many
 
 

@@ -16,13 +16,15 @@ from fractions import Fraction
 from math import fsum
 from operator import attrgetter
 from sys import float_info
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from optsum.errors import InputError, UnsupportedError, visible
 from optsum.system.clock import Termination
 from optsum.system.notebook import Words, facts, kept_words, marked_text
 
 Test: TypeAlias = Callable[[Any], bool]
+
+R = TypeVar("R", bound="Result")
 
 _FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # digits that Python turns into a number at once
 
@@ -517,17 +519,10 @@ class Result:
         TypeError
             For a name that is no field.
         """
-        made = self.trusted(values)
+        made = trusted(self, values)
         if len(vars(made)) != len(vars(self)):
             raise TypeError(f"A result has no field {next(name for name in values if name not in vars(self))!r}.")
         made.__post_init__()
-        return made
-
-    def trusted(self, values: Mapping[str, Any]) -> Self:
-        """Return the result with other values as `changed` does, where they are known not to contradict themselves."""
-        made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        vars(made).update(values)
         return made
 
     @property
@@ -696,6 +691,14 @@ class Result:
         values["timing"] = Timing(**{name: statistics.pop(name) for name in _TIMES if name in statistics})
         values["statistics"], values["extra"] = statistics, others
         return cls(**values)
+
+
+def trusted(result: R, values: Mapping[str, Any]) -> R:
+    """Return a result with other values as `Result.changed` does, where they are known not to contradict themselves."""
+    made = object.__new__(type(result))
+    vars(made).update(vars(result))
+    vars(made).update(values)
+    return made
 
 
 _NO_COLUMN = {"timing", "enumeration", "extra", "source"}

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from optsum.contracts.result import Result, Status, Timing, TracePoint
+from optsum.contracts.result import Result, Status, Timing, TracePoint, trusted
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopic, AnyTopics, path_of, topics_of
@@ -521,7 +521,8 @@ def _results(
     text_s, search_s = (seconds / len(parts) for seconds in times)
     by_reference = setup.spec.references == "mean" and setup.spec.measure != "recall"
     ran = {} if proven.ran is None else {"ran": proven.ran}
-    common = setup.blank.trusted(
+    common = trusted(
+        setup.blank,
         {
             "strategy": setup.strategy.name,
             "status": Status.OPTIMAL,
@@ -530,7 +531,7 @@ def _results(
             "timing": Timing(text_s=text_s, search_s=search_s),
             "evaluations": 1,
             "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
-        }
+        },
     )
     each = zip(parts, *(rows.tolist() for rows in proven[:4]), strict=True)
     for part, (count, length, nodes), chosen, totals, hits in each:
@@ -561,7 +562,7 @@ def _results(
                 metric.name: shown(Score.from_counts(shared, total, mass * len(topic.references)))
                 for metric, (shared, total, mass) in zip(setup.scores, hits, strict=True)
             }
-        yield part, common.trusted(own)
+        yield part, trusted(common, own)
 
 
 def _mean_of(totals: Sequence[int]) -> tuple[float, str]:

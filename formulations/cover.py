@@ -21,7 +21,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from optsum.corpus.alternatives import (
-    Alternatives,
     SentenceId,
     alternatives_of,
     claim_names,
@@ -144,15 +143,6 @@ class CoverTask(Task):
         return tuple(self.texts[name] for name in names) if self.texts and self.texts.keys() >= set(names) else None
 
 
-def _lengths_of(topic: Topic, units: Sequence[SentenceId], spec: Spec) -> dict[SentenceId, int]:
-    """Return the length of each sentence that has one: of texts, those that the topic gives, or 1 for each."""
-    if spec.length_unit == "sentences":
-        return dict.fromkeys((*texts_of(topic), *units), 1)
-    if not topic.documents and topic.lengths is not None and spec.length_unit == "given":
-        return dict(enumerate(topic.lengths))
-    return dict(zip(texts_of(topic), spec.lengths_of(topic), strict=True))
-
-
 def _instance(
     clauses: Sequence[Sequence[tuple[int, ...]]],
     lengths: Sequence[int],
@@ -233,12 +223,29 @@ class Cover(Formulation):
         )
         number = {unit: place for place, unit in enumerate(units)}
         clauses = [[tuple(sorted([number[unit] for unit in chosen])) for chosen in sets] for sets in alternatives.sets]
-        all_lengths = _lengths_of(topic, units, spec)
-        lengths = self._weights(topic, units, all_lengths)
-        worth, claims = [1] * len(clauses), {}
+        all_lengths: Mapping[SentenceId, int]
+        if spec.length_unit == "sentences":
+            all_lengths = dict.fromkeys((*texts, *units), 1)
+        elif not topic.documents and topic.lengths is not None and spec.length_unit == "given":
+            all_lengths = dict(enumerate(topic.lengths))
+        else:
+            all_lengths = dict(zip(texts, spec.lengths_of(topic), strict=True))
+        lengths = [1] * len(units)
+        if self.weights != "one" or budget:
+            if not all_lengths.keys() >= set(units):
+                instead = "give --length-unit sentences" if budget else "leave --weights at one"
+                raise InputError(
+                    f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: {instead}."
+                )
+            lengths = [all_lengths[unit] for unit in units]
+        worth = [1] * len(clauses)
+        claims: dict[int, tuple[frozenset[SentenceId], ...]] = {}
         limits: dict[str, Any] = {"goal": Sense.MINIMIZE}
         if budget:
-            claims, of_each = self._claims(alternatives), worth_of(topic)
+            of_each, claims = worth_of(topic), dict(zip(alternatives.sentences, alternatives.sets, strict=True))
+            if self.uncoverable == "error":
+                claims |= dict.fromkeys(alternatives.uncoverable, ())
+            claims = dict(sorted(claims.items()))
             worth = [of_each[claim] for claim in alternatives.sentences]
             total = sum(of_each[claim] for claim in claims)
             if not 0 < total <= LARGEST:
@@ -258,22 +265,6 @@ class Cover(Formulation):
             lengths=all_lengths,
             claims=dict(zip(claim_names(topic, claims), claims.values(), strict=True)),
         )
-
-    def _claims(self, alternatives: Alternatives) -> dict[int, tuple[frozenset[SentenceId], ...]]:
-        found = dict(zip(alternatives.sentences, alternatives.sets, strict=True))
-        if self.uncoverable == "error":
-            found |= dict.fromkeys(alternatives.uncoverable, ())
-        return dict(sorted(found.items()))
-
-    def _weights(self, topic: Topic, units: tuple[SentenceId, ...], lengths: Mapping[SentenceId, int]) -> list[int]:
-        if self.weights == "one" and self.max_length is None:
-            return [1] * len(units)
-        if not lengths.keys() >= set(units):
-            instead = "leave --weights at one" if self.max_length is None else "give --length-unit sentences"
-            raise InputError(
-                f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: {instead}."
-            )
-        return [lengths[unit] for unit in units]
 
     def goal(self, spec: Spec) -> str:
         """Name the objective in a few words."""

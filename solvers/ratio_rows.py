@@ -151,13 +151,9 @@ class RatioRows:
             self._held[coverage.slot[feature], first[number] : first[number] + steps] += gains
         end = self._model.columns - int(shared.sum())
         self._held[longest.slot, np.arange(end - len(longest.slot), end)] = longest.worth
-        self._counted = self._counted_columns(skeleton, first) if counts else []
-
-    @staticmethod
-    def _counted_columns(skeleton: Coverage, first: IntArray) -> list[tuple[int, IntArray]]:
-        """Return the column of each feature that denominators count, and the units that have it."""
+        # The column of each feature that denominators count, and the units that have it.
         unit = np.repeat(np.arange(skeleton.size), np.diff(skeleton.unit_start))
-        return [
+        self._counted = [
             (int(first[feature]), unit[skeleton.unit_feature == feature])
             for feature in np.flatnonzero(skeleton.slot == 1).tolist()
         ]

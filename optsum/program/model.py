@@ -210,7 +210,13 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
     > 0, which some selection makes positive exactly if it has T / D > p / q (Dinkelbach 1967). `relaxed`: whether a
     smaller program will do for common subsequences of whole texts, that is worth more.
     """
-    _check_linear(instance, ratio)
+    if ratio is not None and not instance.single_ratio:
+        raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")
+    if ratio is None and instance.goal is Sense.MAXIMIZE and not instance.constant_denominator:
+        raise UnsupportedError(
+            "This objective is no linear function of the units, so it has no integer linear program: "
+            "choose another strategy (optsum list strategies)."
+        )
     longest = CeilingColumns(instance, relaxed=relaxed)
     instance = instance.plain
     covering = instance.goal is Sense.MINIMIZE
@@ -275,17 +281,6 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
         denominator=1 if covering or ratio is not None else max(1, int(instance.constants[1])),
         offset=0 if covering else q * int(instance.constants[0]) - p * int(instance.constants[1]),
     )
-
-
-def _check_linear(instance: Coverage, ratio: Fraction | None) -> None:
-    if ratio is not None:
-        if not instance.single_ratio:
-            raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")
-    elif instance.goal is Sense.MAXIMIZE and not instance.constant_denominator:
-        raise UnsupportedError(
-            "This objective is no linear function of the units, so it has no integer linear program: "
-            "choose another strategy (optsum list strategies)."
-        )
 
 
 def _add_conditions(rows: LinearRows, instance: Coverage) -> None:

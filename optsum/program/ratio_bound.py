@@ -188,19 +188,14 @@ def _box_bound(
 
 
 def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) -> Fraction:
-    if not affordable(instance, deadline) or _may_vanish(instance, h):
+    feeds = instance.slot == 2 * h + 1
+    several = bool((np.diff(instance.level_start)[feeds] != 2).any())
+    # Without the part that `collapsed` leaves out, a denominator may be 0, and the ratio is 0 then.
+    left_out = several or any(feeds[joint.feature] for joint in instance.joints)
+    if not affordable(instance, deadline) or (left_out and int(instance.constants[2 * h + 1]) <= 0):
         return trivial_bound(instance, h, most, quick=deadline.passed)
     share = deadline.within(deadline.left_s / (instance.ratios - h + 1))
     return single_bound(only(instance, h), deadline=share)
-
-
-def _may_vanish(instance: Coverage, h: int) -> bool:
-    """Return whether a denominator may be 0 without the part that `collapsed` leaves out (the ratio is 0 then)."""
-    feeds = instance.slot == 2 * h + 1
-    joined = any(feeds[joint.feature] for joint in instance.joints)
-    return int(instance.constants[2 * h + 1]) <= 0 and (
-        joined or bool((np.diff(instance.level_start)[feeds] != 2).any())
-    )
 
 
 def only(instance: Coverage, h: int) -> Coverage:
@@ -251,17 +246,13 @@ def trivial_bound(
     reach = (reaches(instance) if most is None else most)[2 * h]
     empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
     bound = max(empty, Fraction(reach, _least_denominator(instance, h)))
-    share = None if quick or instance.joints or top or bottom < 0 else _largest_share(instance, h)
-    return bound if not share else min(bound, reach / (bottom + reach / share))
-
-
-def _largest_share(instance: Coverage, h: int) -> Fraction | None:
-    """Return the most that any unit has of a numerator, for each that it adds to the denominator."""
+    if quick or instance.joints or top or bottom < 0:
+        return bound
     tops, bottoms = gains_alone(instance, 2 * h).tolist(), instance.mass[2 * h + 1].tolist()
-    pairs = [(top, below) for top, below in zip(tops, bottoms, strict=True) if top]
-    if not pairs or min(below for _, below in pairs) <= 0:
-        return None
-    return max(Fraction(top, below) for top, below in pairs)
+    shares = [(top, below) for top, below in zip(tops, bottoms, strict=True) if top]
+    if not shares or min(below for _, below in shares) <= 0:
+        return bound
+    return min(bound, reach / (bottom + reach / max(Fraction(top, below) for top, below in shares)))
 
 
 def _sum_bound(

@@ -891,15 +891,16 @@ def _with_seams(joints: list[_Occurrence], deadline: Deadline) -> list[_Occurren
     ]
 
 
-def _excludes(one: _Occurrence, other: _Occurrence) -> bool:
-    return any(unit in other.vetoes for unit in one.needs) or any(unit in one.vetoes for unit in other.needs)
-
-
 def _cliques(members: list[int], joints: Sequence[_Occurrence]) -> list[list[int]]:
     groups: list[list[int]] = []
     for joint in members[:_PAIRS]:
         for group in groups:
-            if all(_excludes(joints[joint], joints[other]) for other in group):
+            own = joints[joint]
+            if all(
+                any(unit in joints[other].vetoes for unit in own.needs)
+                or any(unit in own.vetoes for unit in joints[other].needs)
+                for other in group
+            ):
                 group.append(joint)
                 break
         else:

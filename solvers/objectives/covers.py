@@ -440,7 +440,11 @@ class CoverSearch:
             self._on_node()
         self.nodes += 1
         if len(group) == 1 and not support(group) & self._weightless:
-            length, family = self._single(group[0])
+            lengths = list(map(self._length, group[0]))
+            length = min(lengths)
+            shortest = [members(units) for units, its in zip(group[0], lengths, strict=True) if its == length]
+            kept = map(tuple, shortest if self._every else shortest[:1])
+            family = self.families.adopt(Diagram.of_sets(kept))
         else:
             length, family = self._branch(group, allowed)
         if family == EMPTY_FAMILY:
@@ -448,13 +452,6 @@ class CoverSearch:
         else:
             self._solved[group] = length, family
         return length, family if length <= allowed else EMPTY_FAMILY
-
-    def _single(self, clause: Clause) -> tuple[int, int]:
-        lengths = list(map(self._length, clause))
-        least = min(lengths)
-        shortest = [alternative for alternative, length in zip(clause, lengths, strict=True) if length == least]
-        sets = [tuple(members(units)) for units in (shortest if self._every else shortest[:1])]
-        return least, self.families.adopt(Diagram.of_sets(sets))
 
     def _branch(self, group: Clauses, allowed: int) -> tuple[int, int]:
         """Fix what the bound decides, or choose a unit and rule it out."""

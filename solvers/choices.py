@@ -163,8 +163,12 @@ def _climb(run: Run) -> None:
     not end.
     """
     problem, whole, began = run.problem, run.deadline, run.elapsed
-    if problem.can(Capability.COVERAGE) or (is_few(problem) and _all_end(run)):
+    if problem.can(Capability.COVERAGE):
         return
+    if is_few(problem):  # would all end in time, if each took as long as the empty one?
+        run.see(())
+        if run.evaluation_s * visits_of(problem) < run.remaining_s:
+            return
     if run.limits.evaluations is not None or _greedy_ends(run):
         run.begin()
         longer = run.elapsed - began + (run.limits.time_s or 0.0) / 10
@@ -176,12 +180,6 @@ def _climb(run: Run) -> None:
     while run.limits.time_s is not None and seconds > run.remaining_s:
         run.check()
         climber.search(run)
-
-
-def _all_end(run: Run) -> bool:
-    """Whether all selections would be evaluated within the limit, if each took as long as the empty one."""
-    run.see(())
-    return run.evaluation_s * visits_of(run.problem) < run.remaining_s
 
 
 def _greedy_ends(run: Run) -> bool:

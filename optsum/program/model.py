@@ -257,7 +257,16 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
         limit = np.inf if instance.max_length >= NO_LIMIT else float(instance.max_length)
         rows.close(1, float(instance.min_length), limit)
     joints.add_rows(rows)
-    _add_conditions(rows, instance)
+    # What units ask of each other: no child without its parent, and the side constraints.
+    if len(children := np.flatnonzero(instance.parents >= 0)):
+        block = np.arange(len(children))
+        rows.add(block, children, _ones(len(children)))
+        rows.add(block, instance.parents[children], -_ones(len(children)))
+        rows.close(len(children), -np.inf, 0)
+    for row in instance.rows:
+        held, numbers = np.array(row.units, np.int64), np.array(row.coefficients, np.int64)
+        rows.add(np.zeros(len(held), np.int64), held, numbers)
+        rows.close(1, row.low, np.inf if row.high is None else row.high)
     longest.add_rows(rows, n + joints.size)
     objective = np.zeros(columns, np.int64)
     if covering:
@@ -281,20 +290,6 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
         denominator=1 if covering or ratio is not None else max(1, int(instance.constants[1])),
         offset=0 if covering else q * int(instance.constants[0]) - p * int(instance.constants[1]),
     )
-
-
-def _add_conditions(rows: LinearRows, instance: Coverage) -> None:
-    children = np.flatnonzero(instance.parents >= 0) if len(instance.parents) else np.zeros(0, np.int64)
-    if len(children):
-        block = np.arange(len(children))
-        rows.add(block, children, _ones(len(children)))
-        rows.add(block, instance.parents[children], -_ones(len(children)))
-        rows.close(len(children), -np.inf, 0)
-    for row in instance.rows:
-        rows.add(
-            np.zeros(len(row.units), np.int64), np.array(row.units, np.int64), np.array(row.coefficients, np.int64)
-        )
-        rows.close(1, row.low, np.inf if row.high is None else row.high)
 
 
 class JointColumns:

@@ -76,7 +76,10 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
         if relaxation is None or not relaxation.optimal:
             return bound
         units = relaxation.columns[: model.units]
-        below = float(instance.constants[1] + instance.mass[1] @ units + _counted(instance, relaxation.columns))
+        steps, feature = steps_of(instance.plain)
+        filled = relaxation.columns[model.columns - len(steps) :] * steps
+        counted = filled[instance.plain.slot[feature] == 1].sum()
+        below = float(instance.constants[1] + instance.mass[1] @ units + counted)
         # q T - p D at the maximizer, divided by q D, is how far its ratio lies above p / q.
         value = float(model.objective @ relaxation.columns) + model.offset
         step = value / (guess.denominator * below) if below > 0 else float(surplus)
@@ -286,12 +289,6 @@ def _sum_bound(
 
 def _least_denominator(instance: Coverage, h: int = 0) -> int:
     return max(1, int(instance.constants[2 * h + 1]) + int(instance.mass[2 * h + 1].min(initial=0)))
-
-
-def _counted(instance: Coverage, columns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    plain = instance.plain
-    steps, feature = steps_of(plain)
-    return float((columns[len(columns) - len(steps) :] * steps)[plain.slot[feature] == 1].sum())
 
 
 _STEPS: Final = 2_000  # Approximate width of windows, and largest weight of side constraints.

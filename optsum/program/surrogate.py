@@ -264,8 +264,17 @@ def _worthwhile(
 
 def _quotients(instance: Coverage, wish: Weighted, box: DenominatorBox) -> DenominatorBox:
     """Return the range of the second denominator divided by the first, as a box."""
-    extremes = _extremes(instance, wish.ratios) if min(box.constants) > 0 else None
-    if extremes is None:
+    totals = [2 * h + 1 for h in wish.ratios]
+    if min(box.constants) > 0 and not np.isin(instance.slot, totals).any():
+        # Both are linear, so the quotient is extreme at the first few units by the quotient of what they add.
+        added = instance.mass[totals].astype(np.float64)
+        added = added[:, added.any(axis=0)]
+        order = np.argsort(np.arctan2(added[1], added[0]))
+        start = instance.constants[totals].astype(np.float64)
+        extremes: list[tuple[float, ...]] = [tuple(start.tolist())]
+        for way in (order, order[::-1]):
+            extremes += zip(*(start[:, None] + np.cumsum(added[:, way], axis=1)).tolist(), strict=True)
+    else:
         extremes = [(max(1.0, float(v[0])), max(1.0, float(v[1]))) for v in box.corners()]
     found = [second / first for first, second in extremes]
     low, high = min(found) * (1 - 1e-12), max(found) * (1 + 1e-12)
@@ -305,24 +314,6 @@ def _along(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denominat
     outlines = outlines_of(held[:, held[0] > 0].astype(np.float64))
     low, high = (0.0,) * len(box.low), (box.high[0], *(over.slope(0.0) * 2 for _, over in outlines))
     return replace(box, low=low, high=high, outlines=outlines).sloped()
-
-
-def _extremes(instance: Coverage, ratios: Sequence[int]) -> list[tuple[float, float]] | None:
-    """Return pairs of denominators among which both the least and the largest quotient are, if both are linear.
-
-    The quotient is extreme at a corner of the sums of units: the first few by the quotient of what they add.
-    """
-    one, two = (2 * h + 1 for h in ratios)
-    if (instance.slot == one).any() or (instance.slot == two).any():
-        return None
-    added = instance.mass[[one, two]].astype(np.float64)
-    added = added[:, added.any(axis=0)]
-    order = np.argsort(np.arctan2(added[1], added[0]))
-    start = instance.constants[[one, two]].astype(np.float64)
-    found = [tuple(start)]
-    for way in (order, order[::-1]):
-        found += zip(*(start[:, None] + np.cumsum(added[:, way], axis=1)), strict=True)
-    return [(float(first), float(second)) for first, second in found]
 
 
 def _plane(box: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from math import inf
 from threading import TIMEOUT_MAX, Lock
@@ -23,7 +23,6 @@ from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Problem, Selection
-from optsum.program.model import LinearModel
 from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.processes.children import python, run_in_thread
 from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
@@ -63,10 +62,19 @@ class CpSat(Backend):
         self.accept(limits)
         began, deadline = perf_counter(), Deadline(self.kept(limits).time_s)
         model, settings = problem.linear_model, self.settings(limits, seed)
-        request = _request(model, settings, start, deadline.left_s)
+        request = BytesIO()  # as `solvers.backends.cpsat_child` reads it: arrays in one archive
+        np.savez(
+            request,
+            maximize=np.array(model.sense is Sense.MAXIMIZE),
+            **{name: getattr(model, name) for name in _ARRAYS},
+            units=np.array(model.units),
+            settings=np.array(json.dumps(dict(settings))),
+            left=np.array(deadline.left_s),
+            start=np.array([-1] if start is None else start, np.int64),
+        )
         built = perf_counter()
         try:
-            answer = _CHILD.ask(request, deadline)
+            answer = _CHILD.ask(request.getvalue(), deadline)
         except Overran as over:
             return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
         except Stopped as stop:
@@ -101,20 +109,6 @@ class CpSat(Backend):
 _ANSWER: Final = 1 << 26  # Bytes of the longest answer that is read.
 
 _ARRAYS: Final = ("objective", "upper", "row_start", "row_column", "row_value", "row_lower", "row_upper")
-
-
-def _request(model: LinearModel, settings: Mapping[str, Any], start: Selection | None, left: float) -> bytes:
-    file = BytesIO()
-    np.savez(
-        file,
-        maximize=np.array(model.sense is Sense.MAXIMIZE),
-        **{name: getattr(model, name) for name in _ARRAYS},
-        units=np.array(model.units),
-        settings=np.array(json.dumps(dict(settings))),
-        left=np.array(left),
-        start=np.array([-1] if start is None else start, np.int64),
-    )
-    return file.getvalue()
 
 
 class _Child:

@@ -312,17 +312,13 @@ def through_pyomo(solver: str) -> type[PyomoBackend]:
             continue
         if issubclass(backend, PyomoBackend) and solver in {name, backend.declaration.factory}:
             return type(backend.__name__, (backend,), {"name": f"pyomo:{solver}", "readable": True})
-    return type(OtherSolver.__name__, (OtherSolver,), {"name": f"pyomo:{solver}", "declaration": _declared(solver)})
-
-
-def _declared(solver: str) -> PyomoDeclaration:
     pyo = load_pyomo()
     from pyomo.contrib.solver.common.factory import SolverFactory as Newer
 
     newer = solver in Newer
     if not newer and solver not in pyo.SolverFactory:
         raise BackendError(f"Pyomo knows no solver {solver!r}: see 'pyomo help --solvers' for those it knows.")
-    return PyomoDeclaration(
+    declared = PyomoDeclaration(
         factory=solver,
         newer=newer,
         install="install the solver, and see that Pyomo finds it",
@@ -331,6 +327,7 @@ def _declared(solver: str) -> PyomoDeclaration:
         statuses=NEWER if newer else OLDER,
         bound=BoundQuality.PROVEN if newer else BoundQuality.PRINTED,
     )
+    return type(OtherSolver.__name__, (OtherSolver,), {"name": f"pyomo:{solver}", "declaration": declared})
 
 
 _INTEGRAL = 0.01  # Largest distance from 0 or 1 of a value that means one of them.

@@ -361,7 +361,13 @@ class ByLength:
         if self._value[length] < self._upper[length]:
             self._relax(length)
         if self._value[length] < self._upper[length]:
-            self._search(length)
+            engine = self._engine(length)
+            self.learn(engine.guess()[0])
+            found, _, _, termination = closed_in(engine, None, int(self._value[length]))
+            if found is not None:
+                self.learn(found)
+            if termination is not Termination.COMPLETED:
+                raise Stopped(termination)
         value = int(self._value[length])
         self._fall(length, value)
         if value < self._floor:
@@ -412,15 +418,6 @@ class ByLength:
         self._upper[: length + 1][better] = bounds[better]
         self._price[: length + 1][better] = len(self._prices)
         self._prices.append(found)
-
-    def _search(self, length: int) -> None:
-        engine = self._engine(length)
-        self.learn(engine.guess()[0])
-        found, _, _, termination = closed_in(engine, None, int(self._value[length]))
-        if found is not None:
-            self.learn(found)
-        if termination is not Termination.COMPLETED:
-            raise Stopped(termination)
 
     def _engine(self, length: int) -> Driver:
         self._searched.add(length)

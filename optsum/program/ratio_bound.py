@@ -255,7 +255,8 @@ def trivial_bound(
     shares = [(top, below) for top, below in zip(tops, bottoms, strict=True) if top]
     if not shares or min(below for _, below in shares) <= 0:
         return bound
-    return min(bound, reach / (bottom + reach / max(Fraction(top, below) for top, below in shares)))
+    largest: Fraction = max(Fraction(top, below) for top, below in shares)
+    return min(bound, reach / (bottom + reach / largest))
 
 
 def _sum_bound(

@@ -438,12 +438,6 @@ def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline
 
     First the optimum is proven, which says how much a selection must be worth; then all sets that are worth as much are
     enumerated, by the engine that enumerates optima, at a lower target.
-
-    `limits`: of nodes and memory, for the proof of the optimum and the enumeration together. `linear`: whether one
-    integer decides, and the engine holds it. The result: its values are compared ones, ``least`` is the threshold and
-    ``best`` a selection of the best value. If the best value is not proven, there is no threshold (unless it is given
-    as a value), and the family holds the good set alone; if a limit comes after the proof, the family holds some of
-    the sets.
     """
     if is_cover(instance):
         reach = _of_cover(instance, limits, deadline)

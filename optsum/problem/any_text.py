@@ -49,14 +49,7 @@ Gram: TypeAlias = str | tuple[str, ...]  # A token, or a pair of tokens.
 
 @dataclass(frozen=True, slots=True)
 class TextLimit:
-    """Upper limit that no text of the documents' words exceeds.
-
-    Attributes
-    ----------
-    hits, total : int
-        No text within the length has more than `hits` of the `total` n-grams of the references, clipped; proven in
-        integers.
-    """
+    """Upper limit that no text of the documents' words exceeds: at most `hits` of the `total` n-grams of references."""
 
     hits: int
     total: int
@@ -70,24 +63,10 @@ class TextLimit:
 def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: Deadline = NEVER) -> TextLimit:
     """Return a proven upper limit of the recall of any text made of the documents' words.
 
-    Every extract and every compression is such a text, so it is an upper limit for them too; for one-token words and
-    rouge-1 it is reached by a text.
-
-    Parameters
-    ----------
-    spec : Spec
-        Recall of rouge-1 or rouge-2, pooled references, clipped counts, a maximum length in words.
-    repeat : bool
-        Words may be repeated as often as wanted, not only as often as the documents have them.
-    deadline : Deadline
-        For the linear program; a limit that is proven when it comes is valid, and may be far off.
-
-    Raises
-    ------
-    InputError
-        If the references have no n-gram.
-    UnsupportedError
-        For anything else to be optimized.
+    Every extract and every compression is such a text; for one-token words and rouge-1 it is reached by a text. `spec`:
+    recall of rouge-1 or rouge-2, pooled references, clipped counts, a maximum length in words; `UnsupportedError` is
+    raised for anything else. `repeat`: words may be repeated as often as wanted, not only as often as the documents
+    have them. `deadline`: a limit that is proven when it comes is valid, and may be far off.
     """
     counted = Counted.of(topic, spec)
     parts = counted.metric.components

@@ -222,12 +222,7 @@ def objective_of(
     product: bool = False,
     made: type[Ratios] = Objective,
 ) -> tuple[Ratios, tuple[int, ...]]:
-    """Return the ratios of an objective, and their weights.
-
-    `components`: one a metric of the sum, of a kind that `made` takes. `mean`: average over the references instead of
-    pooling them. `distinct`: set-based counts: the summary's n-grams are counted once, so a denominator is a coverage
-    too. `product`: the geometric mean of the metrics, not their arithmetic mean.
-    """
+    """Return the ratios of an objective, whose components are of a kind that `made` takes, and their weights."""
     units = len(components[0].units)
     # One ratio a component, or one a component and reference.
     ratios = [

@@ -55,10 +55,7 @@ _POWERS: Final = 1e290
 
 
 class Walker(ABC):
-    """A walk through all selections, the empty one excluded, that can be left and taken up again.
-
-    `visited`, `feasible`, `ties`: selections so far: visited, within the limits, and of the best value among those.
-    """
+    """A walk through all selections, the empty one excluded, that can be left and taken up again."""
 
     expected: float  # Approximate number of selections to visit; an upper limit for instances with parents.
     rate: float  # Approximate number of selections per second, until it is measured.
@@ -442,11 +439,7 @@ def evaluated_near(
     search: Callable[[Run], None] | None = None,
     visit: Visit | None = None,
 ) -> Optima:
-    """Return all selections that are near the best, as `optsum.contracts.strategy.Strategy.near` does.
-
-    `search` proves the best value first, where there is one. `visit` yields the selections, but for those of at most
-    values that are out of reach; all that fit if not given.
-    """
+    """Return all selections that are near the best, after a search for it; `visit` yields them, or all that fit are."""
     run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
     near = _Near(problem, nearness)
     reason = "completed"

@@ -521,13 +521,10 @@ def enumerate_covers(
     every: bool = True,
     should_stop: Callable[[], bool] | None = None,
 ) -> Optima:
-    """Find all minimum covers, counted exactly.
+    """Find all minimum covers, counted exactly, or one unless `every` is asked for.
 
-    `coverage`: a cover (`optsum.coverage.clauses.is_cover`). `limits`: seconds and nodes (states looked at); the others
-    do not apply. `every`: all of them; otherwise the answer is complete with one. `should_stop`: asked at every node;
-    true ends the search ("interrupted"). The result: `value` is the summed length. Without a limit in the way it is
-    complete; an instance that cannot be covered has no set and the value 0. If a limit is reached, it holds one cover:
-    a minimum cover where that much was proven (`value` equals `bound`), otherwise a good one.
+    The value is the summed length; an instance that cannot be covered has no set and the value 0. If a limit is
+    reached, there is one cover: a minimum one where that much was proven (`value` equals `bound`), otherwise a good one.
     """
     limits = limits or Limits()
     budget = Budget(limits, Deadline(limits.time_s, should_stop))

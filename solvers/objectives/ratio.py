@@ -99,11 +99,7 @@ def ratio_program(instance: Coverage, ratio: Fraction) -> Program:
 
 
 def dinkelbach(held: Callable[[], Fraction], beaten: Callable[[Fraction], bool], name: str) -> None:
-    """Look for what beats the ratio that is held, again and again, until nothing does (Dinkelbach 1967).
-
-    `held`: returns that ratio; less than 0 if nothing is held. `beaten`: whether a program at a ratio has something
-    that beats it, which is then held. `name`: who searches.
-    """
+    """Look for what beats the ratio that is held, again and again, until nothing does (Dinkelbach 1967)."""
     while beaten(ratio := held()):
         if held() <= ratio:
             raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")

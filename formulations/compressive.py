@@ -19,7 +19,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
@@ -33,7 +33,6 @@ from optsum.chunks.tree import chunk_tree
 from optsum.corpus.parses import parse_files, parses_of
 from optsum.corpus.topic import Topic
 from optsum.coverage.clauses import members
-from optsum.coverage.instance import NO_LIMIT
 from optsum.errors import InputError
 from optsum.metrics.metric import Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
@@ -529,93 +528,82 @@ def similar_compression(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class CompressiveModel:
-    """Build the compressive program as the paper means it, in Pyomo: a readable yardstick for the arrays.
+def _ways(
+    tokens: Sequence[tuple[str, int]], wanted: Collection[Gram], metric: Metric
+) -> Iterator[tuple[Gram, set[int], set[int]]]:
+    """Yield each way in which a sentence may hold an n-gram of a reference: the n-gram, V and U, in groups."""
+    for size in metric.sizes:
+        for places in combinations(range(len(tokens)), size):
+            gram = tuple(tokens[place][0] for place in places)
+            key: Gram = gram if size > 1 else gram[0]
+            if key in wanted:
+                between = set(range(places[0], places[-1])).difference(places)
+                yield key, {tokens[v][1] for v in places}, {tokens[u][1] for u in between}
+
+
+def readable_model(
+    references: Sequence[Counts],  # N(g, R_k)
+    metric: Metric,  # One that is no sum.
+    sentences: Sequence[TrimmableSentence],  # D
+    lengths: Sequence[Sequence[int]],  # Of each group of each sentence; its topmost chunk has all of it.
+    places: Sequence[tuple[int, int]],
+    spec: Spec,
+) -> Any:
+    """Return the compressive program as the paper means it, in Pyomo: ``x[unit]`` says whether a unit is chosen.
 
     Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 3-12, over chunks, with what the printed
     equations leave to the reader: (5) and (6) hold for all k and j, (7) for all chunks but roots, V are the chunks of
     an n-gram's tokens and U the chunks of the tokens between them. Chunks that live and die together are tied by
     equations. Nothing is reduced: every way to have an n-gram of a reference has its variable m, possible or not.
     """
+    import pyomo.environ as pyo
 
-    references: Sequence[Counts]  # N(g, R_k), one counter a reference.
-    metric: Metric  # One that is no sum.
-    sentences: Sequence[TrimmableSentence]  # D.
-    # one sequence a sentence: the length of each group; its topmost chunk has all of it.
-    lengths: Sequence[Sequence[int]]
-    places: Sequence[tuple[int, int]]  # The units of the problem.
-    spec: Spec  # Of which the analyzer, L_max, and a minimum length, which is not in the paper.
+    wanted = {gram for reference in references for gram in reference}
+    ways = [list(_ways(sentence.tokens(spec.analyzer), wanted, metric)) for sentence in sentences]
+    holders: dict[Gram, list[tuple[int, int]]] = {}  # T(g_j)
+    for i, found in enumerate(ways):
+        for v, (gram, _, _) in enumerate(found):
+            holders.setdefault(gram, []).append((i, v))
+    chunks = [(i, chunk) for i, sentence in enumerate(sentences) for group in sentence.chunks for chunk in group]
+    top = [sentence.top for sentence in sentences]
 
-    def ways(self, i: int) -> list[tuple[Gram, set[int], set[int]]]:
-        """Return each way in which a sentence may hold an n-gram of a reference: the n-gram, V and U, in groups."""
-        tokens = self.sentences[i].tokens(self.spec.analyzer)
-        wanted = {gram for reference in self.references for gram in reference}
-        found: list[tuple[Gram, set[int], set[int]]] = []
-        for size in self.metric.sizes:
-            for places in combinations(range(len(tokens)), size):
-                gram = tuple(tokens[place][0] for place in places)
-                key: Gram = gram if size > 1 else gram[0]
-                if key in wanted:
-                    between = set(range(places[0], places[-1])).difference(places)
-                    found.append((key, {tokens[v][1] for v in places}, {tokens[u][1] for u in between}))
-        return found
+    model = pyo.ConcreteModel("compressive oracle")
+    model.IU = pyo.Set(initialize=chunks, dimen=2)
+    model.IV = pyo.Set(initialize=[(i, v) for i, found in enumerate(ways) for v in range(len(found))], dimen=2)
+    model.b = pyo.Var(model.IU, domain=pyo.Binary)  # (11)
+    model.m = pyo.Var(model.IV, domain=pyo.Binary)  # (10)
+    model.x = pyo.Var(range(len(places)), domain=pyo.Binary)
 
-    def __call__(self) -> Any:
-        """Return a `pyomo.environ.ConcreteModel` whose ``x[unit]`` says whether a unit is chosen."""
-        import pyomo.environ as pyo
+    terms = [each * model.b[i, top[i][group]] for i, own in enumerate(lengths) for group, each in enumerate(own)]
+    length = pyo.quicksum(terms) if chunks else None
 
-        holders: dict[Gram, list[tuple[int, int]]] = {}  # T(g_j)
-        ways = [self.ways(i) for i in range(len(self.sentences))]
-        for i, found in enumerate(ways):
-            for v, (gram, _, _) in enumerate(found):
-                holders.setdefault(gram, []).append((i, v))
-        chunks = [
-            (i, chunk) for i, sentence in enumerate(self.sentences) for group in sentence.chunks for chunk in group
-        ]
-        top = [sentence.top for sentence in self.sentences]
+    def held(gram: Gram) -> Any:
+        return pyo.quicksum(model.m[way] for way in holders.get(gram, ()))
 
-        model = pyo.ConcreteModel("compressive oracle")
-        model.IU = pyo.Set(initialize=chunks, dimen=2)
-        model.IV = pyo.Set(initialize=[(i, v) for i, found in enumerate(ways) for v in range(len(found))], dimen=2)
-        model.b = pyo.Var(model.IU, domain=pyo.Binary)  # (11)
-        model.m = pyo.Var(model.IV, domain=pyo.Binary)  # (10)
-        model.x = pyo.Var(range(len(self.places)), domain=pyo.Binary)
+    maximize_hits(model, references, held, length, spec)
+    model.tree = pyo.ConstraintList()
+    for i, sentence in enumerate(sentences):
+        for group, parent in enumerate(sentence.parents):
+            if parent >= 0:
+                model.tree.add(model.b[i, top[i][parent]] >= model.b[i, top[i][group]])  # (7)
+            for chunk in sentence.chunks[group]:
+                if chunk != top[i][group]:
+                    model.tree.add(model.b[i, chunk] == model.b[i, top[i][group]])
 
-        length = pyo.quicksum(
-            length * model.b[i, top[i][group]]
-            for i, lengths in enumerate(self.lengths)
-            for group, length in enumerate(lengths)
-        )
-        if self.spec.max_length < NO_LIMIT and chunks:
-            model.max_length = pyo.Constraint(expr=length <= self.spec.max_length)  # (4)
-        if self.spec.min_length > 0 and chunks:
-            model.min_length = pyo.Constraint(expr=length >= self.spec.min_length)
+    model.whole = pyo.ConstraintList()
+    for i, found in enumerate(ways):
+        for v, (_, stay, go) in enumerate(found):
+            for group in stay:
+                model.whole.add(model.b[i, top[i][group]] >= model.m[i, v])  # (8)
+            for group in go:
+                model.whole.add(model.b[i, top[i][group]] <= 1 - model.m[i, v])  # (9)
 
-        maximize_hits(model, self.references, lambda gram: pyo.quicksum(model.m[way] for way in holders.get(gram, ())))
-        model.tree = pyo.ConstraintList()
-        for i, sentence in enumerate(self.sentences):
-            for group, parent in enumerate(sentence.parents):
-                if parent >= 0:
-                    model.tree.add(model.b[i, top[i][parent]] >= model.b[i, top[i][group]])  # (7)
-                for chunk in sentence.chunks[group]:
-                    if chunk != top[i][group]:
-                        model.tree.add(model.b[i, chunk] == model.b[i, top[i][group]])
+    @model.Constraint(range(len(places)))
+    def unit(m: Any, number: int) -> Any:
+        i, group = places[number]
+        return m.x[number] == m.b[i, top[i][group]]
 
-        model.whole = pyo.ConstraintList()
-        for i, found in enumerate(ways):
-            for v, (_, stay, go) in enumerate(found):
-                for group in stay:
-                    model.whole.add(model.b[i, top[i][group]] >= model.m[i, v])  # (8)
-                for group in go:
-                    model.whole.add(model.b[i, top[i][group]] <= 1 - model.m[i, v])  # (9)
-
-        @model.Constraint(range(len(self.places)))
-        def unit(m: Any, number: int) -> Any:
-            i, group = self.places[number]
-            return m.x[number] == m.b[i, top[i][group]]
-
-        return model
+    return model
 
 
 @dataclass(frozen=True, slots=True)
@@ -907,7 +895,8 @@ class Compressive(Formulation):
             parents=np.array([unit_of.get((s, sentences[s].parents[g]), -1) for s, g in places], np.int64),
         )
         references = counted.references(0)
-        model = CompressiveModel(references, metric, sentences, lengths, places, spec) if counted.simple else None
+        given = (references, metric, sentences, lengths, places, spec)
+        model = partial(readable_model, *given) if counted.simple else None
         problem = CompressiveProblem.of(instance, reference_model=model)
         return Compression(**named(topic, spec, problem, sentences, places))
 

@@ -33,8 +33,13 @@ from optsum.system.clock import NEVER, Deadline
 from .similar import OF_SIMILARITY, similar_extract
 
 
-def maximize_hits(model: Any, references: Sequence[Counts], held: Callable[[Gram], Any]) -> None:
-    """Let a Pyomo model maximize the clipped n-grams of references; `held`: how often a selection has an n-gram."""
+def maximize_hits(
+    model: Any, references: Sequence[Counts], held: Callable[[Gram], Any], length: Any, spec: Spec
+) -> None:
+    """Let a Pyomo model maximize the clipped n-grams of references, within the limits of a length, if there is one.
+
+    `held`: returns how often a selection has an n-gram.
+    """
     import pyomo.environ as pyo
 
     grams = sorted({gram for reference in references for gram in reference}, key=repr)
@@ -51,41 +56,10 @@ def maximize_hits(model: Any, references: Sequence[Counts], held: Callable[[Gram
     def clipped(m: Any, k: int, j: int) -> Any:  # (6)
         return m.z[k, j] <= references[k][grams[j]]
 
-
-@dataclass(frozen=True, eq=False)
-class ReferenceModel:
-    """Hold the data of the equations, and build the model when called."""
-
-    references: Sequence[Counts]  # N(g, R_k), one counter a reference.
-    sentences: Sequence[Counts]  # N(g, s_i), one counter a unit.
-    lengths: Sequence[int]  # l(s_i).
-    # max_length, min_length: L_max; the minimum is not in the paper.
-    max_length: int
-    min_length: int = 0
-
-    def __call__(self) -> Any:
-        """Return a `pyomo.environ.ConcreteModel` whose ``x[i]`` says whether unit i is chosen."""
-        import pyomo.environ as pyo
-
-        holders: dict[Gram, list[int]] = {}
-        for i, sentence in enumerate(self.sentences):
-            for gram in sentence:
-                holders.setdefault(gram, []).append(i)
-
-        model = pyo.ConcreteModel("extractive oracle")
-        model.I = pyo.RangeSet(0, len(self.sentences) - 1)
-        model.x = pyo.Var(model.I, domain=pyo.Binary)  # (7)
-        length = pyo.quicksum(self.lengths[i] * model.x[i] for i in model.I)
-        if self.max_length < NO_LIMIT and len(self.sentences):
-            model.max_length = pyo.Constraint(expr=length <= self.max_length)  # (4)
-        if self.min_length > 0 and len(self.sentences):
-            model.min_length = pyo.Constraint(expr=length >= self.min_length)
-
-        def held(gram: Gram) -> Any:
-            return pyo.quicksum(self.sentences[i][gram] * model.x[i] for i in holders.get(gram, ()))
-
-        maximize_hits(model, self.references, held)
-        return model
+    if length is not None and spec.max_length < NO_LIMIT:
+        model.max_length = pyo.Constraint(expr=length <= spec.max_length)  # (4)
+    if length is not None and spec.min_length > 0:  # which is not in the paper
+        model.min_length = pyo.Constraint(expr=length >= spec.min_length)
 
 
 _LONGEST: Final = ("rouge-l", "rougeL")
@@ -211,12 +185,25 @@ def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
 
 
 def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
-    counted = Counted.of(topic, spec.until(NEVER))
-    sentences = [topic.sentences[unit] for unit in units]
-    found = counted.units(0, list(map(spec.analyzer.tokens, sentences)))
-    all_lengths = spec.lengths_of(topic)
-    lengths = [all_lengths[unit] for unit in units]
-    return ReferenceModel(counted.references(0), found, lengths, spec.max_length, spec.min_length)()
+    """Return the equations as a `pyomo.environ.ConcreteModel` whose ``x[i]`` says whether unit i is chosen."""
+    import pyomo.environ as pyo
+
+    counted, all_lengths = Counted.of(topic, spec.until(NEVER)), spec.lengths_of(topic)
+    sentences = counted.units(0, [spec.analyzer.tokens(topic.sentences[unit]) for unit in units])  # N(g, s_i)
+    holders: dict[Gram, list[int]] = {}
+    for i, sentence in enumerate(sentences):
+        for gram in sentence:
+            holders.setdefault(gram, []).append(i)
+    model = pyo.ConcreteModel("extractive oracle")
+    model.I = pyo.RangeSet(0, len(sentences) - 1)
+    model.x = pyo.Var(model.I, domain=pyo.Binary)  # (7)
+
+    def held(gram: Gram) -> Any:
+        return pyo.quicksum(sentences[i][gram] * model.x[i] for i in holders.get(gram, ()))
+
+    length = pyo.quicksum(all_lengths[unit] * model.x[i] for i, unit in enumerate(units)) if units else None
+    maximize_hits(model, counted.references(0), held, length, spec)
+    return model
 
 
 def _component(

@@ -524,7 +524,7 @@ def enumerate_covers(
     """Find all minimum covers, counted exactly, or one unless `every` is asked for.
 
     The value is the summed length; an instance that cannot be covered has no set and the value 0. If a limit is
-    reached, there is one cover: a minimum one where that much was proven (`value` equals `bound`), otherwise a good one.
+    reached, there is one cover: a minimum one where that was proven (`value` equals `bound`), otherwise a good one.
     """
     limits = limits or Limits()
     budget = Budget(limits, Deadline(limits.time_s, should_stop))

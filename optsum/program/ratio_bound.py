@@ -255,8 +255,8 @@ def trivial_bound(
     shares = [(top, below) for top, below in zip(tops, bottoms, strict=True) if top]
     if not shares or min(below for _, below in shares) <= 0:
         return bound
-    largest: Fraction = max(Fraction(top, below) for top, below in shares)
-    return min(bound, reach / (bottom + reach / largest))
+    better: Fraction = reach / (bottom + reach / max(Fraction(top, below) for top, below in shares))
+    return min(bound, better)
 
 
 def _sum_bound(

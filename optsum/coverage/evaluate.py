@@ -105,8 +105,8 @@ _BITS: Final = 1_000  # Beyond 2^1000 and below its reciprocal floats lose digit
 
 def value_of(instance: Coverage, key: Fraction) -> float:
     """Return the objective for people: the root of the power where the key is one."""
-    power = instance.combination.power(instance.weights)
-    if key and power > 1 and instance.goal is Sense.MAXIMIZE:
+    if key and instance.combination.multiplies and instance.goal is Sense.MAXIMIZE:
+        power = sum(instance.weights)
         digits = abs(key.numerator.bit_length() - key.denominator.bit_length())
         if digits > _BITS:  # too small or too large for a float, its root is not
             return exp((log(key.numerator) - log(key.denominator)) / power)

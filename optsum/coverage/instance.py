@@ -88,25 +88,11 @@ class Combination(Enum):
     HARMONIC = "harmonic"
     """Weighted harmonic mean: the sum of the weights divided by the sum of w_h D_h / T_h; 0 where a ratio is."""
 
-    @property
-    def alone(self) -> bool:
-        """Whether there is one ratio, which is the value."""
-        return self is Combination.RATIO
-
-    @property
-    def adds(self) -> bool:
-        """Whether ratios are added up; if not, one that is 0 makes the value 0."""
-        return self is Combination.SUM or self is Combination.RATIO
-
-    @property
-    def multiplies(self) -> bool:
-        """Whether ratios, or powers of them, are multiplied."""
-        return self is Combination.PRODUCT
-
-    @property
-    def turns(self) -> bool:
-        """Whether ratios are turned over and added up."""
-        return self is Combination.HARMONIC
+    def __init__(self, name: str) -> None:
+        self.alone = name == "ratio"  # There is one ratio, which is the value.
+        self.adds = name in {"ratio", "sum"}  # Ratios are added up; if not, one that is 0 makes the value 0.
+        self.multiplies = name == "product"  # Ratios, or powers of them, are multiplied.
+        self.turns = name == "harmonic"  # Ratios are turned over and added up.
 
     def is_itself(self, weights: Sequence[int]) -> bool:
         """Whether the value is compared as a ratio: the only one, and no power of it."""

@@ -32,13 +32,13 @@ from optsum.coverage.state import (
     Arrays,
     State,
     arrays_of,
-    brought,
     changed_joined,
     empty_state,
     flip,
+    gain_kinds,
     gain_of,
     kernel_array,
-    quick_ones,
+    unit_gains,
     value_pair,
 )
 from optsum.system.compiled import compiles, njit
@@ -120,7 +120,7 @@ class Neighbourhood(NamedTuple):
     # drop_start, drop_unit: packed: each unit with its descendants.
     drop_start: IntArray
     drop_unit: IntArray
-    quick: IntArray  # (moves,): see `optsum.coverage.state.quick_ones`.
+    quick: IntArray  # (moves,): see `optsum.coverage.state.gain_kinds`.
     table: MoveTable  # What the units' own features gain at the selection that was looked at last.
     option_start: IntArray  # (features + 1,): the options of each feature, of covers alone.
     # needed_start, needed_unit: packed: the units that each option needs to give its feature copies.
@@ -144,7 +144,7 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
     if len(partners) > _MOST_PARTNERS * instance.size:
         partners = []
     moves = [*closures, *partners]
-    quick = quick_ones(instance, moves)
+    quick = gain_kinds(instance, moves)
     options: list[list[tuple[int, ...]]] = []
     if instance.goal is Sense.MINIMIZE:
         options = [[] for _ in range(instance.features)]
@@ -202,7 +202,7 @@ def improves(one: Any, other: Any) -> bool:
 
 
 @njit(cache=True)
-def look(arrays: Any, state: Any, unit: int) -> Any:
+def rank_flipped(arrays: Any, state: Any, unit: int) -> Any:
     """Return the rank that a state would have with a unit flipped."""
     joined = arrays.need_start[unit + 1] > arrays.need_start[unit] or len(arrays.seam_second) > 0
     joined = joined or arrays.veto_start[unit + 1] > arrays.veto_start[unit]
@@ -235,7 +235,7 @@ def look(arrays: Any, state: Any, unit: int) -> Any:
 
 
 @njit(cache=True)
-def look_at_all(arrays: Any, state: Any, start: Any, units: Any, move: int, last: int, turned: Any) -> Any:
+def rank_all_flipped(arrays: Any, state: Any, start: Any, units: Any, move: int, last: int, turned: Any) -> Any:
     """Return the rank after all units of a move are flipped that stand as its last one does."""
     held, count = state.chosen[last], np.int64(0)
     for entry in range(start[move], start[move + 1]):
@@ -244,7 +244,7 @@ def look_at_all(arrays: Any, state: Any, start: Any, units: Any, move: int, last
             flip(arrays, state, unit)
             turned[count] = unit
             count += 1
-    found = look(arrays, state, last)
+    found = rank_flipped(arrays, state, last)
     for place in range(count):
         flip(arrays, state, turned[place])
     return found
@@ -373,7 +373,7 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
             if tabled and not joined:
                 top, bottom = gains[last], np.int64(0)
             elif not joined:
-                top, bottom = brought(
+                top, bottom = unit_gains(
                     copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, last
                 )
             top += top_before + mass[0, last]
@@ -382,7 +382,7 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
             if gain <= 0.0 and (covering or before[0] == 0 or length == held_length):
                 continue
         else:
-            found = look_at_all(arrays, state, add_start, add_unit, move, last, turned)
+            found = rank_all_flipped(arrays, state, add_start, add_unit, move, last, turned)
             gain = float(before[0] - found[0]) if covering else gain_of(found[1], found[2], before[1], before[2], value)
             if found[0] > before[0] or (gain <= 0.0 and ahead(found, before) <= 0):
                 continue
@@ -466,7 +466,7 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, dr
                 top, bottom = np.int64(0), np.int64(1)
             found = violation_of(arrays, length), top, bottom, length
         else:
-            found = look_at_all(arrays, state, drop_start, moves.drop_unit, unit, unit, turned)
+            found = rank_all_flipped(arrays, state, drop_start, moves.drop_unit, unit, unit, turned)
         if forced:
             lost = float(found[0] - before[0]) if covering else value - found[1] / found[2]
             loss = lost / max(1, before[3] - found[3])
@@ -600,7 +600,7 @@ def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
         unit = (first + place) % n
         if state.chosen[unit] == 1 and moves.drop_start[unit + 1] - moves.drop_start[unit] == 1:
             evaluations += 1
-            if look(arrays, state, unit)[0] <= rank(arrays, state)[0]:
+            if rank_flipped(arrays, state, unit)[0] <= rank(arrays, state)[0]:
                 drop(arrays, moves, state, unit, descent.barred, np.int64(0))
     return evaluations
 

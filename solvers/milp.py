@@ -38,7 +38,7 @@ from optsum.system.clock import Stopped, Termination
 
 from .branch_and_bound import BranchAndBound
 from .objectives.ratio import dinkelbach
-from .ratio_rows import Bound, Part, RatioRows, Side, search_parts, sides_of
+from .ratio_rows import Bound, Part, RatioRows, Side, rows_of_box, search_parts
 from .truncation import limits_left, search_by_levels
 
 _TOLERANCE: Final = 1e-6  # Absolute error that is allowed to a solver's integer objective and to its bound.
@@ -493,7 +493,7 @@ class _Search:
             self.run.raise_bound(bound)
         self.run.check()
         part, wish = replace(part, box=box), self._wish(part.ratios)
-        sides = (*part.sides, *sides_of(part.box, part.ratios, self.totals.constants))
+        sides = (*part.sides, *rows_of_box(part.box, part.ratios, self.totals.constants))
         left: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         largest: Bound = Fraction(0)
         check = self.run.check

@@ -42,7 +42,7 @@ class Side:
         return (self.low is None or held >= self.low) and (self.high is None or held <= self.high)
 
 
-def sides_of(box: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
+def rows_of_box(box: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
     """Yield rows that every selection of a box of some ratios keeps, and few others; `constants` of all totals."""
     if box.quotient:
         first, second = ratios

@@ -22,11 +22,11 @@ from optsum.coverage.state import (
     Arrays,
     State,
     arrays_of,
-    brought,
     empty_state,
     flip,
+    gain_kinds,
     gain_of,
-    quick_ones,
+    unit_gains,
     value_pair,
 )
 from optsum.system.clock import NEVER, Deadline, Stopped, Stride
@@ -44,7 +44,7 @@ class Moves(NamedTuple):
     # start, unit: (moves + 1,), (entries,): a unit comes with its ancestors, so that every move can be taken by itself.
     start: IntArray
     unit: IntArray
-    quick: IntArray  # (moves,): see `optsum.coverage.state.quick_ones`.
+    quick: IntArray  # (moves,): see `optsum.coverage.state.gain_kinds`.
 
 
 class _Place(NamedTuple):
@@ -65,7 +65,7 @@ def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
         if move not in known:
             known.add(move)
             moves.append(move)
-    return Moves(*pack(moves), quick_ones(instance, moves))
+    return Moves(*pack(moves), gain_kinds(instance, moves))
 
 
 class Climber:
@@ -194,7 +194,7 @@ def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool
             if quick[looked] == 1:
                 unit = move_unit[move_start[looked]]
                 work -= unit_start[unit + 1] - unit_start[unit]
-                top, bottom = brought(
+                top, bottom = unit_gains(
                     copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit
                 )
                 covered = top

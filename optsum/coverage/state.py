@@ -359,7 +359,7 @@ ALONE: Final = 1
 JOINED: Final = 2
 
 
-def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
+def gain_kinds(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
     """Return for each move how its gain is known.
 
     The result (moves,): `ALONE`: a sum over the features of its one unit; `JOINED`: and over its seams with the chosen
@@ -382,7 +382,7 @@ def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
 
 
 @njit(cache=True)
-def brought(copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit):
+def unit_gains(copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit):
     """Return the gain of one unit's features in numerator and denominator; for a cover, how much more is covered."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(unit_start[unit], unit_start[unit + 1]):
@@ -452,7 +452,7 @@ def changed_joined(copies, own, tables, seams, left, unit, right, sign):
     two_top, two_bottom = _fed(copies, seam_feature, seam_count, level_start, level, slot, two, two_end, sign)
     if sign > 0:
         whole = np.bool_(False)
-        top, bottom = brought(copies, unit_start, unit_feature, unit_count, level_start, level, slot, whole, unit)
+        top, bottom = unit_gains(copies, unit_start, unit_feature, unit_count, level_start, level, slot, whole, unit)
     else:
         begin, end = unit_start[unit], unit_start[unit + 1]
         top, bottom = _fed(copies, unit_feature, unit_count, level_start, level, slot, begin, end, sign)

@@ -123,7 +123,7 @@ def with_feature(program: Program, units: IntArray, copies: IntArray, table: Int
 
 
 def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
-    sides = list(sides_of(rows))
+    sides = list(inequalities_of(rows))
     if not sides:
         return program
     parts = np.concatenate([program.mass, program.table[program.table_start[1:] - 1]])
@@ -158,10 +158,10 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
 
 def spread(rows: Sequence[Row]) -> int:
     """Return by how much rows multiply the range of a program's values, at most."""
-    return 1 + sum(int(np.abs(numbers).sum()) + max(limit, 0) for _, numbers, limit, _ in sides_of(rows))
+    return 1 + sum(int(np.abs(numbers).sum()) + max(limit, 0) for _, numbers, limit, _ in inequalities_of(rows))
 
 
-def sides_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:
+def inequalities_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:
     """Yield units, ascending, their numbers, the limit, and whether more than that is forbidden, of all that bind.
 
     Limits are of what stands above the least that the numbers can come to, which is 0 where none is negative.

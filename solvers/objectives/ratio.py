@@ -29,7 +29,7 @@ from optsum.system.clock import Deadline, Stopped, Termination
 
 from ..engine.core import Budget
 from ..engine.driver import engine_for, sets_reaching
-from ..engine.program import LONGEST, Program, first_gains, program_of, sides_of, spread, with_feature
+from ..engine.program import LONGEST, Program, first_gains, inequalities_of, program_of, spread, with_feature
 
 _LARGEST = 2**54  # Programs may reach this.
 
@@ -161,7 +161,7 @@ def with_minimum_row(instance: Coverage) -> Coverage:
     row = Row(
         tuple(units.tolist()), tuple(instance.lengths[units].tolist()), instance.min_length, None, "minimum length"
     )
-    if any(limit >= LONGEST for _, _, limit, _ in sides_of([row])):
+    if any(limit >= LONGEST for _, _, limit, _ in inequalities_of([row])):
         return instance
     return replace(instance, min_length=0, rows=(*instance.rows, row))
 

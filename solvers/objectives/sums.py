@@ -58,7 +58,7 @@ from optsum.system.clock import Deadline, Stopped, Termination
 from ..engine.core import Budget
 from ..engine.driver import Driver, engine_for
 from ..engine.program import Program, program_of, spread
-from ..ratio_rows import Bound, Part, RatioRows, search_parts, sides_of
+from ..ratio_rows import Bound, Part, RatioRows, rows_of_box, search_parts
 from .ratio import Incumbent, guarded, positive_program
 from .whole_text import is_whole_text
 
@@ -93,7 +93,7 @@ class BoxPrices:
         if self._made is None:
             self._made = RatioRows(instance, relaxed=True)  # any prices are valid
         tops, bottoms = weights[0], list(weights[1])
-        sides = list(sides_of(box, ratios, self._made.constants))
+        sides = list(rows_of_box(box, ratios, self._made.constants))
         model = self._made.program(tops, bottoms, sides)
         relaxation = None if model is None or not sides else relax(model, deadline)
         if relaxation is None:

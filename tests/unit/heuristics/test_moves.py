@@ -20,9 +20,9 @@ from optsum.heuristics.moves import (
     descend,
     exchange,
     improves,
-    look,
     neighbourhood_of,
     rank,
+    rank_flipped,
     start,
 )
 
@@ -78,7 +78,7 @@ def test_a_look_is_what_a_fresh_evaluation_says(kind: str) -> None:
         before = [part.copy() for part in state]
         for unit in range(problem.size):
             flipped = [bit ^ (number == unit) for number, bit in enumerate(decisions)]
-            violation, value, length = as_worth(look(arrays, state, unit))
+            violation, value, length = as_worth(rank_flipped(arrays, state, unit))
             orphans = sum(
                 int(bit and parent >= 0 and not flipped[parent])
                 for bit, parent in zip(flipped, arrays.parents.tolist(), strict=True)
@@ -95,7 +95,7 @@ def test_a_unit_that_an_occurrence_needs_and_that_vetoes_it() -> None:
     assert arrays is not None
     state = empty_state(arrays)
     flip(arrays, state, 0)
-    assert as_worth(look(arrays, state, 1)) == (0, Fraction(1), 2)
+    assert as_worth(rank_flipped(arrays, state, 1)) == (0, Fraction(1), 2)
 
 
 @pytest.mark.parametrize("kind", FITTING)

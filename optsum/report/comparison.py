@@ -69,14 +69,13 @@ class Details(Tabular):
 
     strategies: list[str]
     sense: Sense
-    _keys: dict[str, list[Key | None]] = field(init=False)
-    _ratios: dict[str, list[float]] = field(init=False)
-    _times: dict[tuple[str, float], list[float | None]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._keys = {name: [] for name in self.strategies}
-        self._ratios = {name: [] for name in self.strategies}
-        self._times = {(name, target): [] for name in self.strategies for target in TARGETS}
+        self._keys: dict[str, list[Key | None]] = {name: [] for name in self.strategies}
+        self.ratios_of: dict[str, list[float]] = {name: [] for name in self.strategies}  # run by run
+        self._times: dict[tuple[str, float], list[float | None]] = {
+            (name, target): [] for name in self.strategies for target in TARGETS
+        }
 
     def add(
         self, names: Sequence[str], results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]
@@ -89,18 +88,16 @@ class Details(Tabular):
         for name, result, ratio in zip(names, results, ratios, strict=True):
             keys.setdefault(name, []).append(result.key)
             if ratio is not None:
-                self._ratios[name].append(ratio)
+                self.ratios_of[name].append(ratio)
             if optimum is None:
                 continue
             for target in TARGETS:
                 reach = float(optimum) * target if self.sense is Sense.MAXIMIZE else float(optimum) / target
                 self._times[name, target].append(time_to_target(result, reach, self.sense))
         for name, found in keys.items():
-            self._keys[name].append(_mean_key(found))
-
-    def ratios_of(self, strategy: str) -> Sequence[float]:
-        """Return the ratios of a strategy, run by run."""
-        return self._ratios[strategy]
+            known = [key for key in found if key is not None]
+            mean = known[0] if len(known) == 1 else sum(known) / Fraction(len(found))
+            self._keys[name].append(mean if len(known) == len(found) else None)
 
     def pairs(self) -> list[Pair]:
         """Return every two strategies side by side."""
@@ -126,10 +123,10 @@ class Details(Tabular):
             if (spread := spread_of([float(key) for key in self._keys[name] if key is not None])) is not None:
                 values = (spread.mean, spread.std, spread.cv, spread.half_width, spread.lower, spread.upper)
                 table.rows.append([name, *map(number, values)])
-        table.caption.append(f"CI: {INTERVALS['student']}.")
-        table.caption += self._solved()
+        table.caption = [f"CI: {INTERVALS['student']}.", *self._solved]
         return table
 
+    @property
     def _solved(self) -> list[str]:
         return [_SOLVED] if any(None in keys for keys in self._keys.values()) else []
 
@@ -137,10 +134,10 @@ class Details(Tabular):
         """Return quantiles of the ratios."""
         table = Table.of(["strategy"], [*_SHARES, "at 1"], "Distribution of the ratio")
         for name in self.strategies:
-            if found := self._ratios[name]:
+            if found := self.ratios_of[name]:
                 at_one = sum(ratio == 1.0 for ratio in found) / len(found)
                 table.rows.append([name, *map(number, quantiles(found, list(_SHARES.values()))), share(at_one)])
-        table.caption += self._solved()
+        table.caption += self._solved
         return table
 
     def pairwise(self) -> Table:
@@ -168,13 +165,6 @@ class Details(Tabular):
             "Median seconds of search where it was reached (how often, of problems with a known optimum)."
         )
         return table
-
-
-def _mean_key(keys: Sequence[Key | None]) -> Key | None:
-    held = [key for key in keys if key is not None]
-    if len(held) < len(keys):
-        return None
-    return held[0] if len(held) == 1 else sum(held) / Fraction(len(held))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,8 +294,12 @@ class Comparison(Tabular):
         optimum, bounds, consistent = claims(results)
         self.optima += optimum is not None
         if not consistent:
-            said = ", ".join(map(_claim, self.plan.names, results))
-            self.contradictions.append(f"{results[0].id or '?'}: {said}")
+            said = []
+            for name, result in zip(self.plan.names, results, strict=True):
+                bound = "" if result.status is Status.OPTIMAL or result.bound is None else f" (bound {result.bound:g})"
+                value = "" if result.objective is None else f" {result.objective:g}"
+                said.append(f"{name} {result.status.value.replace('_', ' ')}{value}{bound}")
+            self.contradictions.append(f"{results[0].id or '?'}: {', '.join(said)}")
         ratios: list[float | None] = []
         for name, variant, result in zip(self.plan.names, self.plan.variants, results, strict=True):
             ratios.append(None)
@@ -521,10 +515,3 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
             f"CONTRADICTION on {counted(len(comparison.contradictions), 'problem')}: what strategies claim cannot all "
             f"be true, so a solver is wrong ({'; '.join(comparison.contradictions[:5])})."
         )
-
-
-def _claim(name: str, result: Result) -> str:
-    """Return what a strategy claims of a problem: its value, and whether and how it is bounded."""
-    bound = "" if result.status is Status.OPTIMAL or result.bound is None else f" (bound {result.bound:g})"
-    value = "" if result.objective is None else f" {result.objective:g}"
-    return f"{name} {result.status.value.replace('_', ' ')}{value}{bound}"

@@ -55,8 +55,12 @@ def _listed(
 def _strategies() -> Table:
     objectives = {**_OBJECTIVES, **_other_formulations()}
 
+    def accept(strategy: str, case: Mapping[str, Any]) -> None:
+        setup = setup_of(resolve({"strategy": strategy, **case}))
+        setup.strategy.accept(build(SAMPLE, setup).problem)
+
     def row_of(name: str, strategy: Any) -> list[str]:
-        refused = [case for case, options in objectives.items() if _failure(partial(_accept, name, options))]
+        refused = [case for case, options in objectives.items() if _failure(partial(accept, name, options))]
         return ["yes" if strategy.exact else "no", ", ".join(refused) or "-", strategy.about]
 
     table = Table.of(["strategy", "proves"], long=["not for", "about"])
@@ -73,11 +77,6 @@ def _other_formulations() -> dict[str, Mapping[str, Any]]:
         for name, formulation in found.items()
         if not (formulation.has_metric and formulation.whole_sentences)
     }
-
-
-def _accept(strategy: str, case: Mapping[str, Any]) -> None:
-    setup = setup_of(resolve({"strategy": strategy, **case}))
-    setup.strategy.accept(build(SAMPLE, setup).problem)
 
 
 def _formulations() -> Table:

@@ -183,7 +183,7 @@ def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = Fal
     with ExitStack() as stack:
         _quiet.append(quiet)
         stack.callback(_quiet.pop)
-        for handler in [_Saying(verbose, quiet), *([_to_file(file)] if file is not None else [])]:
+        for handler in [_Saying(verbose, quiet), *([_LogFile(file)] if file is not None else [])]:
             _LOG.addHandler(handler)
             stack.callback(handler.close)
             stack.callback(_LOG.removeHandler, handler)
@@ -217,16 +217,16 @@ class _Saying(logging.Handler):
 
 
 class _LogFile(logging.FileHandler):
+    """Writes to a file with times; to a pipe or a device as to what it is."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            super().__init__(path, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise OptionError(f"the log file {path} cannot be written: {describe_os_error(error)}") from error
+        self.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
+
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
         opened = open_stream(path) if is_stream(path) else open_own(path)
         return open(opened, "w", encoding=self.encoding, errors=self.errors)  # noqa: PTH123
-
-
-def _to_file(path: str) -> logging.Handler:
-    try:
-        handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise OptionError(f"the log file {path} cannot be written: {describe_os_error(error)}") from error
-    handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
-    return handler

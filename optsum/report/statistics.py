@@ -22,11 +22,11 @@ from optsum.coverage.instance import Key
 _DIFFERENT: Final = 6  # Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks.
 
 _EXACT: Final = 50
-"""Of so many pairs all arrangements of signs are counted; of more the sum of ranks is taken as normal."""
+"""Pairs up to which all arrangements of signs are counted; of more the sum of ranks is taken as normal."""
 
 _NORMAL_975: Final = 1.959963984540054
 _FEW: Final = 100
-"""Up to so many degrees of freedom the distribution is summed; above, its expansion has an error below 1e-9."""
+"""Degrees of freedom up to which the distribution is summed; above, its expansion has an error below 1e-9."""
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:

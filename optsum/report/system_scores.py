@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from logging import getLogger
@@ -27,12 +27,12 @@ from optsum.problem.problem import Selection
 from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables.results import longest_said
-from optsum.report.tables.table import Table, Tabular, counted, number, share
+from optsum.report.tables.table import Cell, Table, Tabular, counted, number, share
 from optsum.running.context import resolve_context
 from optsum.running.each_topic import say_warned, single_problem
 from optsum.running.one_problem import Setup, answer, build, refused, setup_of, warm_up
 from optsum.running.oracles import oracles_of
-from optsum.system.clock import Termination, clock
+from optsum.system.clock import Termination
 from optsum.text.tokenizer_check import nothing_left, tokenizer_check
 
 _SHARED: Final = (
@@ -44,41 +44,28 @@ _SHARED: Final = (
 class OracleScores:
     """Enumerates the oracles of topics, metric by metric, and holds summaries against all of them.
 
-    `options`: the oracles are those of recall, or of what the preset measures, within `max_length`. `without`: metrics
-    whose oracles cannot be enumerated. `unfound`: topics and metrics whose oracles were not all found in time.
+    `options`: the oracles are those of recall, or of what the preset measures, within `max_length`. `setups`: of each
+    metric. `without`: metrics whose oracles cannot be enumerated. `unfound`: how often not all were found in time.
     `longer`: summaries that are longer than oracles may be.
     """
 
     def __init__(self, options: ScoreOptions) -> None:
         given: dict[str, Any] = {name: getattr(options, name) for name in _SHARED if name in options.model_fields_set}
-        self._setups: dict[str, Setup] = {}
+        self.setups: dict[str, Setup] = {}
         self.without: list[str] = []
         self.unfound = self.longer = 0
         for metric in (part.name for part in parse_metric(options.metric).components):
             way = resolve({"preset": options.preset, **given, "metric": metric, "strategy": DEFAULT_EXACT})
-            if not refused(way):
-                self._setups[metric] = setup_of(way)
-                warm_up(self._setups[metric])
-            else:
+            if refused(way):
                 self.without.append(metric)
-
-    @property
-    def metrics(self) -> list[str]:
-        """Metrics of which all oracles can be enumerated."""
-        return list(self._setups)
-
-    @property
-    def limits(self) -> str:
-        """Describe the limits of an oracle in words."""
-        for setup in self._setups.values():
-            return f"{longest_said(setup.options.max_length, setup.options.length_unit)} at most"
-        return "no metric"
+            else:
+                warm_up(self.setups.setdefault(metric, setup_of(way)))
 
     def of(self, topic: Topic) -> dict[str, Optima | None]:
         """Return all oracles of a topic by metric; None where not all are found within the time limit."""
         found: dict[str, Optima | None] = {}
-        for metric, setup in self._setups.items():
-            oracles = oracles_of(single_problem(topic, setup), setup, began=clock())
+        for metric, setup in self.setups.items():
+            oracles = oracles_of(single_problem(topic, setup), setup)
             if oracles.result.termination is Termination.INTERRUPTED:
                 raise KeyboardInterrupt
             found[metric] = oracles if oracles.complete else None
@@ -87,19 +74,21 @@ class OracleScores:
 
     def note_length(self, topic: Topic, system: System) -> None:
         """Take note of a summary that is longer than oracles may be."""
-        for setup in self._setups.values():
+        for setup in self.setups.values():
             spec, text = setup.spec_for(topic), text_of(topic, system)
             self.longer += text is not None and sum(map(spec.length_of, text)) > spec.max_length
             return
 
     def table(self, means: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> Table:
         """Return the table of the means of systems, by system, metric and measure."""
-        points = list(product(self.metrics, ("precision", "recall", "f1")))
+        points = list(product(self.setups, ("precision", "recall", "f1")))
         headings = [f"{metric} {measure[0].upper()}" for metric, measure in points]
         table = Table.of(["system"], headings)
         for system, found in means.items():
             table.rows.append([system, *(number(found[metric][measure]) for metric, measure in points)])
-        table.title = f"Extracts against all oracles of {self.limits}: means over topics"
+        longest = [longest_said(one.options.max_length, one.options.length_unit) for one in self.setups.values()]
+        limits = f"{longest[0]} at most" if longest else "no metric"
+        table.title = f"Extracts against all oracles of {limits}: means over topics"
         table.caption = ["A sentence that is none of the source is in no oracle; P and R are means over all oracles."]
         if self.without:
             table.caption.append(f"Oracles of {' and '.join(self.without)} cannot be enumerated.")
@@ -136,7 +125,7 @@ class PackedContexts:
             warm_up(self._setup)
         setup = self._setup
         topic = single_problem(topic, setup)
-        best = answer(topic, setup, began=clock())
+        best = answer(topic, setup)
         if best.termination is Termination.INTERRUPTED:
             raise KeyboardInterrupt
         self.unproven += best.status is not Status.OPTIMAL
@@ -201,9 +190,9 @@ def against(
 ) -> dict[str, dict[str, Any] | None]:
     """Return precision, recall, F-measure and number of oracles of a summary, by metric.
 
-    A sentence of the summary that is none of the source is in no oracle (`optsum.corpus.systems.extract_of`).
-
-    `each`: of how many oracles the row has precision, recall and F-measure one by one, under ``each``.
+    A sentence of the summary that is none of the source is in no oracle (`optsum.corpus.systems.extract_of`). Under
+    ``each`` are precision, recall and F-measure against the first `each` oracles, one by one: O1 and O2 of section
+    6.2.3 of Hirao et al. 2017.
     """
     extract = extract_of(topic, system)
     scores: dict[str, dict[str, Any] | None] = {}
@@ -211,33 +200,24 @@ def against(
         if extract is None or optima is None:
             scores[metric] = None
             continue
-        found = optima.agreement(extract.names)
+        found, names = optima.agreement(extract.names), extract.names
         row: dict[str, Any] = {
             "precision": float(found.precision),
             "recall": float(found.recall),
             "f1": float(found.f_measure),
             "count": optima.count,
         }
-        if each:
-            row["each"] = [_single(extract.names, one) for one in islice(optima, each)]
+        for oracle in islice(optima, each):
+            both, size = len(names.intersection(oracle)), len(names) + len(oracle)
+            single = {
+                "oracle": list(oracle),
+                "precision": both / len(names) if names else float(not oracle),
+                "recall": both / len(oracle) if oracle else float(not names),
+                "f1": 2 * both / size if size else 1.0,
+            }
+            row.setdefault("each", []).append(single)
         scores[metric] = row
     return scores
-
-
-def _single(names: set[int | str], oracle: Sequence[int | str]) -> dict[str, Any]:
-    """Return precision, recall and F-measure against one oracle: O1 and O2 of section 6.2.3 of Hirao et al. 2017."""
-    both, size = len(names.intersection(oracle)), len(names) + len(oracle)
-    return {
-        "oracle": list(oracle),
-        "precision": both / len(names) if names else float(not oracle),
-        "recall": both / len(oracle) if oracle else float(not names),
-        "f1": 2 * both / size if size else 1.0,
-    }
-
-
-def packs(options: ScoreOptions) -> bool:
-    """Return whether selections are held against a budget, rather than summaries against references."""
-    return options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric
 
 
 MEASURES: Final = ("recall", "precision", "f1")
@@ -325,7 +305,8 @@ class SystemScores(Tabular):
         self.summaries = self.topics = self.failed = 0
         self._each: list[list[str]] = []
         self.oracles = OracleScores(options) if options.oracles or options.each_oracle else None
-        self.packed = PackedContexts(options) if packs(options) else None
+        packs = options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric
+        self.packed = PackedContexts(options) if packs else None
         self._systems: dict[str, _Sums] = {}
         self._of_topics: defaultdict[tuple[str, Point], tuple[_Mean, _Mean]] = defaultdict(lambda: (_Mean(), _Mean()))
 
@@ -337,7 +318,12 @@ class SystemScores(Tabular):
         self.topics += bool(good)
         points = self._points
         for row in good:
-            self._each += _lines(row)
+            self._each += [
+                [row["topic_id"], row["system"], metric, ", ".join(map(str, one["oracle"])), *map(number, measures)]
+                for metric, found in row.get("oracle", {}).items()
+                for one in (found or {}).get("each", ())
+                for measures in [(one["precision"], one["recall"], one["f1"])]
+            ]
             sums = self._systems.setdefault(row["system"], _Sums())
             sums.topics += 1
             if self.packed is not None:
@@ -366,7 +352,7 @@ class SystemScores(Tabular):
     def _points(self) -> list[Point]:
         if self.packed is not None:
             return list(_CLAIMS)
-        against = [] if self.oracles is None else [_ORACLE + metric for metric in self.oracles.metrics]
+        against = [] if self.oracles is None else [_ORACLE + metric for metric in self.oracles.setups]
         return list(product([*self.metrics, *against], MEASURES))
 
     @property
@@ -391,7 +377,7 @@ class SystemScores(Tabular):
                 else {},
                 oracle={
                     metric: {measure: sums.rouge[_ORACLE + metric, measure].value for measure in MEASURES}
-                    for metric in (self.oracles.metrics if self.oracles is not None else ())
+                    for metric in (self.oracles.setups if self.oracles is not None else ())
                 },
                 human={human: mean.value for human, mean in sums.human.items() if mean.value is not None},
             )
@@ -562,15 +548,6 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
     ]
 
 
-def _lines(row: dict[str, Any]) -> list[list[str]]:
-    return [
-        [row["topic_id"], row["system"], metric, ", ".join(map(str, one["oracle"])), *map(number, measures)]
-        for metric, found in row.get("oracle", {}).items()
-        for one in (found or {}).get("each", ())
-        for measures in [(one["precision"], one["recall"], one["f1"])]
-    ]
-
-
 def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
     """Return the scores of a row by a metric, or against the oracles of one; None where not all oracles were found.
 
@@ -584,6 +561,10 @@ def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
     return None if of is None else of[measure]
 
 
+def _row_of(topic: Topic, system: System, signature: str | None) -> dict[str, Any]:
+    return {**_error_row(topic.id, system.system, None), "human": dict(system.human), "signature": signature}
+
+
 def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     try:
         scores, tokenizer = _scores(topic, system, options)
@@ -591,13 +572,6 @@ def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
         return _error_row(topic.id, system.system, _where(system) + describe(error))
     rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
     return {**_row_of(topic, system, score_signature(options, tokenizer)), "rouge": rouge}
-
-
-def _row_of(topic: Topic, system: System, signature: str | None) -> dict[str, Any]:
-    return {
-        "topic_id": topic.id, "system": system.system, "rouge": None, "human": dict(system.human),
-        "signature": signature, "error": None,
-    }  # fmt: skip
 
 
 def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[str, Score], str]:
@@ -610,17 +584,12 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[s
         raise InputError("it has human scores, but no summary to be scored; give one, or leave it out")
     pretokenized = all(isinstance(sentence, tuple) for text in (summary, *topic.references) for sentence in text)
     analyzer = options.analyzer(pretokenized=pretokenized)
-    analysis: dict[str, Any] = {
-        "analyzer": analyzer,
-        "max_words": options.max_words,
-        "counts": options.counts,
-        "model_units": options.model_units,
-    }
+    names = ("max_words", "counts", "model_units")
+    analysis: dict[str, Any] = {"analyzer": analyzer, **{name: getattr(options, name) for name in names}}
     references, mode = topic.references, options.references
-    if mode == "first":
-        references, mode = references[:1], "pooled"
-    elif mode == "agreed":
-        number = agreed_reference(references, options.metric, options.best_by, **analysis) if references else 0
+    if mode == "first" or mode == "agreed":
+        agrees = mode == "agreed" and references
+        number = agreed_reference(references, options.metric, options.best_by, **analysis) if agrees else 0
         references, mode = references[number : number + 1], "pooled"
     if (reason := nothing_left(((), [each for text in references for each in text]), analyzer.tokenizer)) is not None:
         raise InputError(f"topic {topic.id!r}: {reason}")
@@ -630,7 +599,7 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[s
     return scores, analyzer.tokenizer
 
 
-def _error_row(topic: str | None, system: str | None, reason: str) -> dict[str, Any]:
+def _error_row(topic: str | None, system: str | None, reason: str | None) -> dict[str, Any]:
     return {"topic_id": topic, "system": system, "rouge": None, "human": {}, "signature": None, "error": reason}
 
 
@@ -638,45 +607,39 @@ def _where(system: System) -> str:
     return f"{system.source}: " if system.source else ""
 
 
-_NOT_ALL: Final = "Not every system has a summary of every topic, so the means are not of the same topics."
-
-
 def _systems(scores: SystemScores) -> Table:
+    points = list(product(scores.metrics, MEASURES))
+    headings = [f"{metric} {_SHORT[measure]}" for metric, measure in points]
+    return _table_of(scores, headings, lambda row: [number(row.rouge[metric][measure]) for metric, measure in points])
+
+
+def _table_of(
+    scores: SystemScores, headings: Sequence[str], cells: Callable[[SystemRow], list[Cell]], of: str = ""
+) -> Table:
+    """Return the table of systems: how many topics each has, some means, and its human scores."""
     rows = scores.rows
     humans = list(dict.fromkeys(name for row in rows for name in row.human))
-    points = list(product(scores.metrics, MEASURES))
-    headings = ["topics", *(f"{metric} {_SHORT[measure]}" for metric, measure in points), *humans]
-    table = Table.of(["system"], headings)
+    table = Table.of(["system"], ["topics", *headings, *humans])
     for row in rows:
-        rouge = [number(row.rouge[metric][measure]) for metric, measure in points]
-        table.add(row.system, number(row.topics, 0), *rouge, *(number(row.human.get(name)) for name in humans))
-    table.title = f"{counted(len(rows), 'system')} on {counted(scores.topics, 'topic')}: means over topics"
+        table.add(row.system, number(row.topics, 0), *cells(row), *(number(row.human.get(name)) for name in humans))
+    table.title = f"{counted(len(rows), 'system')} on {counted(scores.topics, 'topic')}: {of}means over topics"
     if len({row.topics for row in rows}) > 1:
-        table.caption.append(_NOT_ALL)
+        table.caption.append("Not every system has a summary of every topic, so the means are not of the same topics.")
     return table
 
 
 def _packers(scores: SystemScores, packed: PackedContexts) -> Table:
-    rows = scores.rows
-    humans = list(dict.fromkeys(name for row in rows for name in row.human))
-    table = Table.of(["system"], ["topics", "over", "used", "supported", "loses", "worst", *humans])
-    for row in rows:
-        of = row.claims
-        counts = [number(row.topics, 0), number(of["over"], 0), number(of["length"], 1)]
-        shares = [share(of[name], 1) for name in ("objective", "gap", "worst")]
-        table.add(row.system, *counts, *shares, *(number(row.human.get(name)) for name in humans))
-    table.title = (
-        f"{counted(len(rows), 'system')} on {counted(scores.topics, 'topic')}: {packed.limits}, means over topics"
-    )
-    table.caption = [
+    def cells(row: SystemRow) -> list[Cell]:
+        shares = [share(row.claims[name], 1) for name in ("objective", "gap", "worst")]
+        return [number(row.claims["over"], 0), number(row.claims["length"], 1), *shares]
+
+    table = _table_of(scores, ["over", "used", "supported", "loses", "worst"], cells, f"{packed.limits}, ")
+    said = counted(packed.unproven, "topic")
+    table.caption[:0] = [
         "supported: share of the claims; loses: share of the optimum that is missed, worst: the largest on a topic",
         "over: choices that pass the budget; they are in the mean of what is used alone",
+        *([f"Held against a bound, because the optimum was not proven in time: {said}."] if packed.unproven else []),
     ]
-    if packed.unproven:
-        said = counted(packed.unproven, "topic")
-        table.caption.append(f"Held against a bound, because the optimum was not proven in time: {said}.")
-    if len({row.topics for row in rows}) > 1:
-        table.caption.append(_NOT_ALL)
     return table
 
 

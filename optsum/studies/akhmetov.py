@@ -21,7 +21,7 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.options.options import Options, resolve
-from optsum.report.figures.figure import Figure, Series
+from optsum.report.figures import Figure, Series
 from optsum.report.statistics import (
     INTERVALS,
     OVER_SEEDS,

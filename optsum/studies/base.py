@@ -30,12 +30,12 @@ from optsum.report.tables.table import Cell, Table, Tabular, counted
 from optsum.running.each_topic import each_topic
 from optsum.running.one_problem import Setup, answer, setup_of, unsolved
 from optsum.running.plan import seeds_of
-from optsum.system.clock import Termination, clock
+from optsum.system.clock import Termination
 from optsum.text.lengths import cut_sentences, joined, word_count
 from optsum.text.tokenizers import Sentence, raw_text
 
 if TYPE_CHECKING:
-    from optsum.report.figures.figure import Figure
+    from optsum.report.figures import Figure
 
 Summary = TypeVar("Summary")
 
@@ -489,7 +489,7 @@ def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) ->
 
 def searched(topic: Topic, setup: Setup) -> Result:
     """Search a topic as `answer` does, beginning now; `without_interruption`."""
-    return without_interruption(answer(topic, setup, began=clock()))
+    return without_interruption(answer(topic, setup))
 
 
 def without_interruption(result: Result) -> Result:

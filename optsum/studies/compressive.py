@@ -14,7 +14,7 @@ from optsum.contracts.result import Status
 from optsum.corpus.alternatives import text_of
 from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
-from optsum.report.figures.figure import Figure
+from optsum.report.figures import Figure
 from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup, build, run_task, unsolved

@@ -19,7 +19,7 @@ from optsum.errors import OptionError
 from optsum.options.options import Options, resolve
 from optsum.problem.any_text import any_text_limit
 from optsum.registry import STRATEGIES
-from optsum.report.figures.figure import Figure
+from optsum.report.figures import Figure
 from optsum.report.statistics import OVER_SEEDS, mean_of, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
 from optsum.report.tables.table import share as share_of
@@ -179,7 +179,7 @@ class GapStudy(SeededStudy):
             table.rows.append([line, *cells])
         table.caption += [
             "lost: against the nearest limit above; of any text: share of its recall; on the topics that have both.",
-            "any text: no text of at most so many of the documents' words has more; proven.",
+            "any text: no text of the documents' words within the length has more; proven.",
         ]
         words = [row["words"] for row in self.of("recall", metric=self.wanted[0]) if "words" in row]
         if words:

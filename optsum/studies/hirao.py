@@ -25,7 +25,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima.pairs import PAIRS
 from optsum.options.options import Options, resolve
 from optsum.registry import DEFAULT_STRATEGY
-from optsum.report.figures.figure import Figure, Series
+from optsum.report.figures import Figure, Series
 from optsum.report.statistics import FEWEST, OVER_SEEDS, ranks, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
 from optsum.running.one_problem import Setup, build
@@ -46,7 +46,6 @@ from optsum.studies.base import (
     with_references,
     without_interruption,
 )
-from optsum.system.clock import clock
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import Sentence
 
@@ -650,7 +649,7 @@ def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
 
 def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, Oracles | None]:
     (setup,) = setups["all"]
-    oracles = oracles_of(part, setup, began=clock())
+    oracles = oracles_of(part, setup)
     result = without_interruption(oracles.result)
     greedy = [searched(part, one) for one in setups["greedy"]]
     efforts = _efforts(part, setups, result)
@@ -816,7 +815,7 @@ def _efforts(part: Topic, setups: Mapping[str, Sequence[Setup]], result: Result)
     """Return nodes and seconds of all searches (Table 7, section 6.2.4)."""
     row: Row = {"nodes": result.nodes, "seconds": result.seconds}
     if "paper" in setups:
-        paper = oracles_of(part, setups["paper"][0], began=clock())
+        paper = oracles_of(part, setups["paper"][0])
         found = without_interruption(paper.result)
         row |= {"paper_nodes": found.nodes, "paper_seconds": found.seconds, "paper_complete": paper.complete}
     if "one" in setups:

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from optsum.contracts.result import Status
 from optsum.options.options import Options, resolve
-from optsum.report.figures.figure import Figure, Series, Style
+from optsum.report.figures import Figure, Series, Style
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
 from optsum.studies.base import (
@@ -231,7 +231,7 @@ class LinHovyStudy(CutStudy):
         table.caption.append(f"Human summaries are not cut: {longer} of {len(lengths)} are longer than E100 may be.")
         if self.systems:
             table.caption.append(f"T: {self.cut_after(LONGEST)}.")
-        table.caption.append("(n): the mean is of so many documents of the set.")
+        table.caption.append("(n): the mean is of n documents of the set.")
         return table
 
     def differences(self) -> Table:

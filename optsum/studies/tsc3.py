@@ -20,7 +20,7 @@ from optsum.corpus.topic import Text, Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
-from optsum.report.figures.figure import Figure
+from optsum.report.figures import Figure
 from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup

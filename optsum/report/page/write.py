@@ -34,11 +34,10 @@ from optsum.options.toml import sentence_of
 from optsum.problem.formulation import Formulation
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS, STRATEGIES
 from optsum.report.statistics import claims, ratio_to_best
-from optsum.report.tables.results import headline, longest_said
+from optsum.report.tables.results import headline, longest_said, words_kept
 from optsum.report.tables.table import counted, number, seconds, short_seconds
 from optsum.running.one_problem import Setup, setup_of
 from optsum.system.files import PathLike, describe_os_error, replacing
-from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import Sentence, raw_text
 
@@ -157,11 +156,7 @@ class Setting:
             size = f"{what} of at most {longest_said(options.max_length, options.length_unit)}"
         measure = "F1" if options.measure == "f1" else options.measure
         words = [f"{size}; {_capitals(options.metric)} {measure} against {_REFERENCES[options.references]}"]
-        if options.stem:
-            words.append("stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}")
-        if options.stopwords != "keep":
-            words.append("without stop words")
-        return "; ".join([", ".join(words), *self._more])
+        return "; ".join([", ".join([*words, *words_kept(options)]), *self._more])
 
     def to_json(self) -> dict[str, Any]:
         """Return the options that the page needs for counting."""
@@ -240,13 +235,16 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     lengths = list(map(word_count, topic.sentences)) if spec is None else spec.lengths_of(topic)
     numbers: dict[str, int] = {}
 
-    def shown(
-        sentence: Sentence, length: int, *, known: bool, starts: list[tuple[int, int]] | None = None
-    ) -> list[Any]:
-        pieces, places, tokens = _cut(sentence, analyzer)
-        ids = [numbers.get(token, -1) if known else numbers.setdefault(token, len(numbers)) for token in tokens]
-        found = [length, pieces, ids]
-        return found if starts is None else [*found, _owners(places, starts)]
+    def shown(sentence: Sentence, length: int, *, known: bool, parts: Sequence[Any] | None = None) -> list[Any]:
+        text, spans = raw_text(sentence), [] if analyzer is None else analyzer.spans(sentence)
+        starts = [0, *(start for _, start in spans)]
+        pieces = [text[start:end] for start, end in pairwise([*starts, len(text)])]
+        ids = [numbers.get(token, -1) if known else numbers.setdefault(token, len(numbers)) for token, _ in spans]
+        if parts is None:
+            return [length, pieces, ids]
+        begins = [begin for begin, _ in parts]
+        chunks = [parts[max(0, bisect_right(begins, start) - 1)][1] if parts else 0 for start in starts]
+        return [length, pieces, ids, chunks]
 
     length_of = word_count if spec is None or spec.length_unit == "given" else spec.length_of
     references = [
@@ -254,7 +252,7 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     ]
     begins = _begins(parts, len(topic.sentences))
     sentences = [
-        shown(sentence, lengths[number], known=True, starts=None if begins is None else begins[number])
+        shown(sentence, lengths[number], known=True, parts=None if begins is None else begins[number])
         for number, sentence in enumerate(topic.sentences)
     ]
     found: dict[str, Any] = {
@@ -278,15 +276,6 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     return found
 
 
-def _cut(sentence: Sentence, analyzer: Analyzer | None) -> tuple[list[str], list[int], list[str]]:
-    """Return the pieces of a sentence, where each begins, and the tokens that all but the first begin with."""
-    text = raw_text(sentence)
-    spans = [] if analyzer is None else analyzer.spans(sentence)
-    starts = [0, *(start for _, start in spans)]
-    pieces = [text[start:end] for start, end in pairwise([*starts, len(text)])]
-    return pieces, starts, [token for token, _ in spans]
-
-
 def _begins(parts: Any, sentences: int) -> list[list[tuple[int, int]]] | None:
     if parts is None:
         return None
@@ -297,11 +286,6 @@ def _begins(parts: Any, sentences: int) -> list[list[tuple[int, int]]] | None:
     if len(found) != sentences or any(type(number) is not int for each in found for pair in each for number in pair):
         raise InputError(f"{_STRANGE}: parts is no list of [place, part] for each sentence")
     return found
-
-
-def _owners(places: list[int], begins: list[tuple[int, int]]) -> list[int]:
-    starts = [start for start, _ in begins]
-    return [begins[max(0, bisect_right(starts, place) - 1)][1] if begins else 0 for place in places]
 
 
 Variant: TypeAlias = tuple[str, str | None, int | None, int]
@@ -400,9 +384,14 @@ class Gathered:
                 if (found := problem.found.get(variant)) is not None:
                     yield problem, place, found
 
-    def counts(self) -> list[str]:
-        """Return the digits of how many tied optima each problem has, where they were counted."""
-        return [each.optima["count"] for each in self.problems if each.optima and "near" not in each.optima]
+    def counts(self) -> list[tuple[str, str]]:
+        """Return the digits of how many tied optima each problem has, where they were counted, and its name; ascending.
+
+        Numbers are digits: they can be of any size.
+        """
+        counted = ((each.optima, each.id or "?") for each in self.problems)
+        held = [(optima["count"], name) for optima, name in counted if optima and "near" not in optima]
+        return sorted(held, key=lambda pair: (len(pair[0]), pair[0]))
 
     def exact(self) -> list[bool]:
         """Return of each variant whether it is one that proves."""
@@ -534,22 +523,6 @@ def _of_enumeration(result: Result) -> dict[str, Any] | None:
         counts = Counter(unit for optimum in found.optima for unit in optimum)
         held["shares"] = [[listed(unit), count / len(sets)] for unit, count in counts.items()]
     return held
-
-
-def median_count(problems: Iterable[PageProblem]) -> tuple[str, str, str] | None:
-    """Return the median and the largest number of tied optima, with its topic; None where none are counted.
-
-    Numbers are digits: they can be of any size.
-    """
-    counts = sorted(
-        ((each.optima["count"], each.id or "?") for each in problems if each.optima and "near" not in each.optima),
-        key=lambda pair: (len(pair[0]), pair[0]),
-    )
-    if not counts:
-        return None
-    low, high = counts[(len(counts) - 1) // 2][0], counts[len(counts) // 2][0]
-    middle = f"{(int(low) + int(high)) / 2:g}" if len(high) <= 6 else low
-    return middle, *counts[-1]
 
 
 _POINTS: Final = 160  # Corners of a line: more than a small chart can show.
@@ -745,7 +718,7 @@ def values(gathered: Gathered) -> Chart | None:
     n = counts_in_words(map(len, traces.values()))
     return Chart(
         "Value over time",
-        f"Mean of the value held after so many seconds of search, as a share of the optimum; {n}.",
+        f"Mean of the value held after a time of search, as a share of the optimum; {n}.",
         Axis("seconds of search", low, high, log=True, unit="seconds"),
         Axis("value / optimum", 0.0, 1.0, unit="share"),
         series,
@@ -818,12 +791,12 @@ _LEAST_LOSS: Final = 1e-4  # Smallest loss that the logarithmic axis shows; less
 
 def ties(gathered: Gathered) -> Chart | None:
     """Return the share of topics with at most x optima, where they were counted."""
-    counts = sorted(min(float(count[:300]), _FAR) for count in gathered.counts())
+    counts = [min(float(count[:300]), _FAR) for count, _ in gathered.counts()]
     if len(set(counts)) < 2:
         return None
     return Chart(
         "Number of optima",
-        f"Share of topics with at most so many tied optima; n = {len(counts)}.",
+        f"Share of topics by their number of tied optima: at most this many; n = {len(counts)}.",
         Axis("optima", max(1.0, counts[0]), max(10.0, counts[-1]), log=True),
         Axis("share of topics", 0.0, 1.0, unit="share"),
         {0: thinned([(max(1.0, counts[0]), 0.0), *steps(counts, len(counts))], max(10.0, counts[-1]))},
@@ -968,29 +941,24 @@ MatrixCell: TypeAlias = tuple[str, str, str, str]
 
 def sentences_of(gathered: Gathered) -> list[str]:
     """Return one sentence for each setting: the problem, and how much of it is proven."""
-    return [_sentence(gathered, setting) for setting in gathered.settings]
-
-
-def _sentence(gathered: Gathered, setting: Setting) -> str:
-    problems = [problem for problem in gathered.problems if problem.setting == setting]
-    failed = sum(problem.error is not None for problem in problems)
-    provers: Counter[str] = Counter(
-        each.result.strategy
-        for problem in problems
-        for each in problem.found.values()
-        if each.result.status is Status.OPTIMAL
-    )
-    known = sum(problem.optimum is not None for problem in problems)
     exact = [strategy for (strategy, *_), proves in zip(gathered.variants, gathered.exact(), strict=True) if proves]
-    names = [name for name in dict.fromkeys(exact) if provers[name] == max(provers.values(), default=0) > 0]
-    by = f" by {' and '.join(filter(None, (', '.join(names[:-1]), names[-1])))}" if names else ""
-    count = "all" if known == len(problems) > 1 else str(known)
-    errors = f"; {counted(failed, 'error')}" if failed else ""
-    frontiers = [each.result.frontier for problem in problems for each in problem.found.values()]
-    longest = max((step.last for each in frontiers if each is not None for step in each.steps), default=_FAR)
-    size = f"; maximum lengths up to {longest:,}" if longest < _FAR and setting.max_length is None else ""
-    many = counted(len(problems), "topic" if setting.of_texts else "problem")
-    return f"{many}; {setting.sentence}{size}; optimum proven{by} for {count}{errors}."
+    said = []
+    for setting in gathered.settings:
+        problems = [problem for problem in gathered.problems if problem.setting == setting]
+        results = [each.result for problem in problems for each in problem.found.values()]
+        provers = Counter(result.strategy for result in results if result.status is Status.OPTIMAL)
+        names = [name for name in dict.fromkeys(exact) if provers[name] == max(provers.values(), default=0) > 0]
+        by = f" by {' and '.join(filter(None, (', '.join(names[:-1]), names[-1])))}" if names else ""
+        known = sum(problem.optimum is not None for problem in problems)
+        count = "all" if known == len(problems) > 1 else str(known)
+        failed = sum(problem.error is not None for problem in problems)
+        errors = f"; {counted(failed, 'error')}" if failed else ""
+        frontiers = [frontier for result in results if (frontier := result.frontier) is not None]
+        longest = max((step.last for each in frontiers for step in each.steps), default=_FAR)
+        size = f"; maximum lengths up to {longest:,}" if longest < _FAR and setting.max_length is None else ""
+        many = counted(len(problems), "topic" if setting.of_texts else "problem")
+        said.append(f"{many}; {setting.sentence}{size}; optimum proven{by} for {count}{errors}.")
+    return said
 
 
 def tiles_of(gathered: Gathered) -> list[Tile]:
@@ -1028,14 +996,15 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         lost = sum(not each.reached for each in missed)
         tiles.append((f"{lost} of {len(missed)}", f"topics whose optimum {names[place]} misses", ""))
     tiles += _frontier_tiles(gathered)
-    ties = median_count(problems)
-    if ties is not None:
-        middle, most, name = ties
-        what, more = "tied optima (median)", f"{short(most)} at most, for {visible(name)}"
-        tiles.append((short(middle), what, more) if mean else (short(middle), "optima that are tied", ""))
-    if ties is not None and not rated and mean:
-        counts = gathered.counts()
-        tiles.append((f"{counts.count('1')} of {len(counts)}", "topics with a single optimum", ""))
+    counts = gathered.counts()
+    if counts:
+        (low, _), (high, _) = counts[(len(counts) - 1) // 2], counts[len(counts) // 2]
+        middle = short(f"{(int(low) + int(high)) / 2:g}" if len(high) <= 6 else low)
+        what, more = "tied optima (median)", f"{short(counts[-1][0])} at most, for {visible(counts[-1][1])}"
+        tiles.append((middle, what, more) if mean else (middle, "optima that are tied", ""))
+        if not rated and mean:
+            single = sum(count == "1" for count, _ in counts)
+            tiles.append((f"{single} of {len(counts)}", "topics with a single optimum", ""))
     return tiles
 
 
@@ -1218,6 +1187,11 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
     if not gathered.problems:
         raise InputError("there is no row to report: write some with optsum compare ... --details -o rows.jsonl")
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
+    hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
+    policy = (  # these scripts and these styles, and nothing from anywhere
+        f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; base-uri 'none'; "
+        "form-action 'none'"
+    )
     charts = charts_of(gathered)
     problems = ordered(gathered)
     has_greedy = any(len(gathered.variants) in chart.series for chart in charts)
@@ -1233,7 +1207,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
     }
     text: str = _template().render(
         title=visible(title) or ("Oracle summaries" if gathered.settings[0].of_texts else "Best selections"),
-        policy=_policy(script, style),
+        policy=policy,
         script=script,
         style=style,
         data=data,
@@ -1253,15 +1227,6 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         version=__version__,
     )
     return text
-
-
-def _policy(script: str, style: str) -> str:
-    """Return a content security policy: these scripts and these styles, and nothing from anywhere."""
-    hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
-    return (
-        f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; base-uri 'none'; "
-        "form-action 'none'"
-    )
 
 
 @cache
@@ -1285,21 +1250,21 @@ IN_BLOCK: Final = 8  # Topics that are packed together: fewer pack worse, more t
 
 def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[str]:
     """Yield blocks of topics: JSON, compressed (raw deflate) and in base64, as a browser can unpack it by itself."""
-    views = (_view(problem, gathered) for problem in problems)
+    views = (
+        {
+            **({} if problem.text is None else {"text": problem.text}),
+            **({} if problem.optima is None else {"optima": problem.optima}),
+            "results": [
+                None if (each := problem.found.get(variant)) is None else _result(each.result)
+                for variant in gathered.variants
+            ],
+        }
+        for problem in problems
+    )
     while block := list(islice(views, IN_BLOCK)):
         text = json.dumps(block, separators=(",", ":"), ensure_ascii=True)  # ASCII: half surrogate pairs survive
         packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
         yield b64encode(packer.compress(text.encode()) + packer.flush()).decode()
-
-
-def _view(problem: PageProblem, gathered: Gathered) -> dict[str, Any]:
-    found = [problem.found.get(variant) for variant in gathered.variants]
-    view = {
-        "text": problem.text,
-        "optima": problem.optima,
-        "results": [None if each is None else _result(each.result) for each in found],
-    }
-    return {key: value for key, value in view.items() if value is not None}
 
 
 def _result(result: Result) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import floor
 from typing import Any, Final
 
-from optsum.contracts.result import Frontier, Result, Status, is_posed, unit_text
+from optsum.contracts.result import Result, Status, is_posed, unit_text
 from optsum.corpus.rows.writer import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
@@ -64,17 +64,15 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
     split = {name.partition(".")[0] for name in names if "." in name}
     names = [name for name in names if name not in split or any(row.get(name) is not None for row in rows)]
     columns = {name: [row.get(name) for row in rows] for name in names}
-    frame = data_frame(list(zip(*columns.values(), strict=True)), names, "object")
-    return frame.astype({name: kind for name in names if (kind := _kind_of(columns[name])) is not None})
-
-
-def _kind_of(values: Iterable[Any]) -> str | None:
-    """Return the name of pandas' type for a column of numbers; None if they are not numbers, or too large."""
-    held = [value for value in values if value is not None]
-    kinds = set(map(type, held))
-    if kinds == {int}:
-        return "Int64" if all(-(2**63) <= value < 2**63 for value in held) else None
-    return "boolean" if kinds == {bool} else "float64" if kinds in ({float}, {float, int}) else None
+    kinds = {}
+    for name, values in columns.items():
+        held = [value for value in values if value is not None]
+        types = set(map(type, held))
+        if types == {int} and all(-(2**63) <= value < 2**63 for value in held):
+            kinds[name] = "Int64"
+        elif types == {bool} or types in ({float}, {float, int}):
+            kinds[name] = "boolean" if types == {bool} else "float64"
+    return data_frame(list(zip(*columns.values(), strict=True)), names, "object").astype(kinds)
 
 
 def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -84,6 +82,11 @@ def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
             yield from _flat(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", value
+
+
+def _row_without(result: Result, dashes: int) -> list[str]:
+    """Return the row of a result without figures: its name, dashes, and the reason."""
+    return [result.id or "?", *["-"] * dashes, result.error or result.status.value]
 
 
 def results_table(results: Iterable[Result]) -> Table:
@@ -118,7 +121,7 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
     for result in results:
         packed = result.greedy
         if result.objective is None or packed is None:
-            table.rows.append([result.id or "?", *["-"] * len(names), result.error or result.status.value])
+            table.rows.append(_row_without(result, len(names)))
             continue
         greedy = packed["objective"]
         share_lost = None if greedy is None or not result.objective else 1 - greedy / result.objective
@@ -147,7 +150,7 @@ def optima_table(results: Iterable[Result]) -> Table:
     for result in results:
         all_ = result.enumeration
         if all_ is None:
-            table.rows.append([result.id or "?", "-", "-", "-", "-", "-", result.error or result.status.value])
+            table.rows.append(_row_without(result, 5))
             continue
         value = _value(result.objective, result)
         table.add(
@@ -168,7 +171,7 @@ def near_table(results: Sequence[Result]) -> Table:
     for result in results:
         all_ = result.enumeration
         if all_ is None or all_.near is None:
-            table.rows.append([result.id or "?", *["-"] * 8, result.error or result.status.value])
+            table.rows.append(_row_without(result, 8))
             continue
         near, units = all_.near, "-"
         if all_.units is not None:
@@ -237,11 +240,13 @@ def headline(options: Options) -> str:
         words.append(f"at most {longest_said(options.max_length, options.length_unit)}")
     if options.min_length:
         words.append(f"at least {options.min_length} {options.length_unit}")
-    if options.stem:
-        words.append("stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}")
-    if options.stopwords != "keep":
-        words.append("without stop words")
-    return ", ".join(words)
+    return ", ".join([*words, *words_kept(options)])
+
+
+def words_kept(options: Options) -> list[str]:
+    """Describe what becomes of the words of a text before they are counted."""
+    stemmed = ["stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}"]
+    return [*(stemmed if options.stem else []), *(["without stop words"] if options.stopwords != "keep" else [])]
 
 
 def longest_said(length: int | str | None, unit: str) -> str:
@@ -260,12 +265,18 @@ def frontier_table(results: Sequence[Result]) -> Table:
     table = Table.of(["id"], [*(f"<= {length}" for length in lengths), "steps", "greedy loses", "time"])
     for result, one in zip(results, found, strict=True):
         if one is None:
-            cells = ["-"] * (len(lengths) + 2)
-            table.rows.append([result.id or "?", *cells, result.error or result.status.value])
+            table.rows.append(_row_without(result, len(lengths) + 2))
             continue
         values = [_shown(_at(one.steps, length)) for length in lengths]
-        summed = (number(len(one.steps), 0), share(_loss(one), 1), seconds(result.seconds))
-        table.add(result.id or "?", *values, *summed)
+        lost = [  # by greedy search, at all lengths at which something can be reached
+            (last - first + 1, abs(1 - reached.objective / step.objective))
+            for step in one.steps
+            for reached in one.greedy or ()
+            for first, last in [(max(step.first, reached.first), min(step.last, reached.last))]
+            if first <= last and step.objective and reached.objective is not None
+        ]
+        mean = sum(many * loss for many, loss in lost) / sum(many for many, _ in lost) if lost else None
+        table.add(result.id or "?", *values, number(len(one.steps), 0), share(mean, 1), seconds(result.seconds))
     table.caption = ["steps: different best values; greedy loses: mean over all lengths of the share that it misses"]
     if any(one is not None and not one.complete for one in found):
         table.caption.append("a-b: a limit came first; a is reached, and nothing is better than b")
@@ -312,15 +323,3 @@ def _shown(step: Any) -> str:
     if step.bound is None or step.bound == step.objective:
         return number(step.objective)
     return f"{number(step.objective)}-{number(step.bound)}"
-
-
-def _loss(one: Frontier) -> float | None:
-    """Return the mean share that greedy search misses, over all lengths at which something can be reached."""
-    lost, lengths = 0.0, 0
-    for step in one.steps:
-        for reached in one.greedy or ():
-            first, last = max(step.first, reached.first), min(step.last, reached.last)
-            if first <= last and step.objective and reached.objective is not None:
-                lost += (last - first + 1) * abs(1 - reached.objective / step.objective)
-                lengths += last - first + 1
-    return lost / lengths if lengths else None

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, Self, TypeAlias, cast, get_args
 
 from optsum.corpus.formats.tables import is_run
 from optsum.errors import OptsumError, unknown_name, visible
+from optsum.options.values import number_in
 
 _WIDE = 10_000
 _PAGE = 100  # Letters of a line into which long columns are folded where there is no terminal.
@@ -90,7 +91,8 @@ class Tabular(ABC):
 
     def to_pandas(self) -> Any:
         """Return the first of the tables as a `pandas.DataFrame`: the values, not the texts that show them."""
-        return as_pandas(self.shown_tables()[0])
+        table = self.shown_tables()[0]
+        return data_frame([_values(table, row) for row in _full(table)], [column.heading for column in table.columns])
 
 
 @dataclass(repr=False)
@@ -347,13 +349,6 @@ def _html(text: str) -> str:
     return escape(visible(text))
 
 
-def as_pandas(table: Table) -> Any:
-    """Return a `pandas.DataFrame` of the values, as `data_frame` does."""
-    return data_frame(
-        [_values(table, row) for row in _full(table)], columns=[column.heading for column in table.columns]
-    )
-
-
 def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None, dtype: str | None = None) -> Any:
     """Return a `pandas.DataFrame` of rows, whose columns have one type if that is given."""
     try:
@@ -369,18 +364,9 @@ def _full(table: Table) -> list[list[str]]:
 
 def _values(table: Table, row: Sequence[str]) -> list[Any]:
     return [
-        getattr(cell, "value", _read(cell) if column.numeric else str(cell))
+        getattr(cell, "value", (None if cell in {"", "-"} else number_in(str(cell))) if column.numeric else str(cell))
         for cell, column in zip(row, table.columns, strict=True)
     ]
-
-
-def _read(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return None if text in {"", "-"} else str(text)
 
 
 _FORMATS: Final[dict[TableFormat, Callable[[Table], str]]] = {

@@ -45,7 +45,7 @@ def test_the_spread_is_that_of_single_runs() -> None:
     assert "4 seeds" in str(table)
     (pair,) = table.details.pairs()
     assert pair.wins + pair.ties == 3  # problems, not runs
-    assert len(table.details.ratios_of("random")) == 12
+    assert len(table.details.ratios_of["random"]) == 12
 
 
 def test_one_seed_has_no_spread() -> None:

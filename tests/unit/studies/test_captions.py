@@ -10,7 +10,7 @@ import pytest
 
 import optsum
 from optsum.corpus.topic import BadTopic
-from optsum.report.figures.figure import Figure
+from optsum.report.figures import Figure
 from optsum.studies import STUDIES, Study
 from optsum.studies.base import TIME_LIMIT
 

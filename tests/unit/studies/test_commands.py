@@ -23,7 +23,7 @@ import optsum.studies
 from optsum.cli import main
 from optsum.errors import OptionError, UnknownNameError
 from optsum.options.options import Options, resolve
-from optsum.report.figures.figure import Figure
+from optsum.report.figures import Figure
 from optsum.report.tables.table import Column, Table
 from optsum.studies import STUDIES, Entry, Study, load_study
 from optsum.studies.base import Row, Submitted

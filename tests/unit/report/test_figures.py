@@ -9,10 +9,9 @@ import pytest
 
 import optsum
 from optsum.errors import OptionError
+from optsum.report import figures
 from optsum.report.comparison import Comparison
-from optsum.report.figures import plots
-from optsum.report.figures.figure import plain
-from optsum.report.figures.plots import checked_plot, plot_comparison
+from optsum.report.figures import checked_plot, plain, plot_comparison
 
 TOPICS: list[dict[str, Any]] = [
     {"id": f"t{number}", "documents": [["a b c", f"a x{number}", "b c d y"]], "references": [["a b c d"]]}
@@ -56,7 +55,7 @@ def test_what_cannot_be_drawn_is_refused_at_once(tmp_path: Path, name: str, reas
 
 
 def test_without_matplotlib_it_says_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "find_spec", lambda name: None)
+    monkeypatch.setattr(figures, "find_spec", lambda name: None)
     with pytest.raises(OptionError, match=r"pip install 'optsum\[plots\]'"):
         checked_plot("a.svg")
 

@@ -1,1 +1,0 @@
-"""Figures of comparisons, frontiers and studies, and their data."""

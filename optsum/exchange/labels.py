@@ -25,7 +25,7 @@ from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import Setup, answer, setup_of
 from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
 from optsum.running.posed import posed
-from optsum.system.clock import Termination, clock
+from optsum.system.clock import Termination
 from optsum.text.tokenizers import raw_text
 from optsum.whole import whole
 
@@ -217,8 +217,7 @@ def label_result(row: Mapping[str, Any]) -> Result:
 
 
 def _label_part(part: Topic, setup: Setup, fields: LabelFields) -> list[Result]:
-    began = clock()
-    result = attempt(part, setup, lambda: _searched(part, setup, fields, began))
+    result = attempt(partial(_searched, fields=fields), part, setup)
     return [result.changed(extra={**result.extra, "sentences": list(map(raw_text, part.sentences))})]
 
 
@@ -228,14 +227,14 @@ def _with_labels(part: Topic, result: Result, fields: LabelFields) -> list[Resul
     return [result]
 
 
-def _searched(part: Topic, setup: Setup, fields: LabelFields, began: float) -> Result:
+def _searched(part: Topic, setup: Setup, fields: LabelFields) -> Result:
     extra: dict[str, Any] = {}
     if fields.enumerates:
-        oracles = oracles_of(part, setup, fields.nearness, began=began)
+        oracles = oracles_of(part, setup, fields.nearness)
         result = oracles.result
         extra = _of_optima(oracles, len(part.sentences), setup.options.seed, fields)
     else:
-        result = answer(part, setup, began=began)
+        result = answer(part, setup)
     return result.changed(extra={**result.extra, **extra, **_labels_of(part, result, fields)})
 
 

@@ -101,52 +101,34 @@ _PACKAGES: Final = ("numpy", "numba", "highspy", "pyomo", "deap", "loky", "distr
 
 def environment(cells: Iterable[Options]) -> dict[str, Any]:
     """Return the versions of all programs that can change a result, and the machine, as JSON."""
+    solvers, memory, processor = {}, None, ""
+    for cell in cells:
+        if "backend" in STRATEGIES.load(cell.strategy).flags and cell.backend not in solvers:
+            solvers[cell.backend] = ""
+            with suppress(OptsumError):
+                if cell.backend in BACKENDS.names():
+                    solvers[cell.backend] = BACKENDS.create(cell.backend, {}).available().version
+    with suppress(OSError):  # Linux says more
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        processor = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    with suppress(AttributeError, ValueError, OSError):
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "optsum": __version__,
         "python": platform.python_version(),
         "packages": {name: found for name in _PACKAGES if (found := version_of_package(name))},
-        "solvers": _solvers(cells),
+        "solvers": solvers,
         "machine": {
             "host": platform.node(),
             "system": platform.platform(),
-            "processor": _processor(),
+            "processor": processor or platform.processor(),
             "cores": os.cpu_count(),
-            "memory_bytes": _memory(),
+            "memory_bytes": memory,
         },
         "process": os.getpid(),
         "command": sys.argv,
     }
-
-
-def _solvers(cells: Iterable[Options]) -> dict[str, str]:
-    names = dict.fromkeys(cell.backend for cell in cells if "backend" in STRATEGIES.load(cell.strategy).flags)
-    found = {}
-    for name in names:
-        try:
-            found[name] = BACKENDS.create(name, {}).available().version if name in BACKENDS.names() else ""
-        except OptsumError:
-            found[name] = ""
-    return found
-
-
-def _processor() -> str:
-    if sys.platform == "linux":
-        try:
-            with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - no file of ours
-                for line in file:
-                    if line.startswith("model name"):
-                        return line.partition(":")[2].strip()
-        except OSError:
-            pass
-    return platform.processor()
-
-
-def _memory() -> int | None:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
 
 
 _OWN: Final = ("topics", "map", "grid", "backends")  # What an experiment's file has beside options.
@@ -201,13 +183,14 @@ class Experiment:
         if len(self.cells) == 1:
             return text
         for cell in self.cells:
-            text += "\n[[grid]]\n" + toml_of({name: _in_file(cell, name) for name in self.varied})
+            values = {name: getattr(cell, name) for name in self.varied}
+            own = {
+                name: [[f"{key}={one}" for key, one in each]]
+                for name, each in values.items()
+                if isinstance(each, tuple)
+            }
+            text += "\n[[grid]]\n" + toml_of(values | own)
         return text
-
-
-def _in_file(cell: Options, name: str) -> Any:
-    value = getattr(cell, name)
-    return [[f"{key}={one}" for key, one in value]] if isinstance(value, tuple) else value
 
 
 def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Experiment:
@@ -237,10 +220,14 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     base = {**table, **{name: value for name, value in (options or {}).items() if value is not None}}
     _, base = posed(topics[0], base, map=own["map"])
     resolved: list[Options] = []
+    fields = Options.model_fields
     default = None if own["backends"] is None else solving()
     for values in _combinations(own["grid"], where):
         try:
-            resolved.append(_single_backend(resolve({**base, **values}, strategy=default, among_others=True)))
+            cell = resolve({**base, **values}, strategy=default, among_others=True)
+            if "backend" not in STRATEGIES.load(cell.strategy).flags:
+                cell = cell.model_copy(update={"backend": fields["backend"].default, "backend_options": ()})
+            resolved.append(cell)
         except OptsumError as error:
             named = ", ".join(f"{name} = {value}" for name, value in values.items())
             raise OptionError(f"{where}{f', with {named}' if named else ''}: {error}") from error
@@ -309,12 +296,6 @@ def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
         takes = "backend" in STRATEGIES.load(cell.strategy).flags
         for name, own in solvers if takes else [(cell.backend, ())]:
             yield cell.model_copy(update={"backend": name, "backend_options": own})
-
-
-def _single_backend(cell: Options) -> Options:
-    if "backend" in STRATEGIES.load(cell.strategy).flags:
-        return cell
-    return cell.model_copy(update={"backend": Options.model_fields["backend"].default, "backend_options": ()})
 
 
 @dataclass(frozen=True, slots=True)

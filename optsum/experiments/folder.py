@@ -53,9 +53,14 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             file = self._stack.enter_context(FileIO(open_own(self.path / _LOCK), "ab"))
         except OSError as error:
             raise self._unwritable(error) from error
-        if not _locked_soon(file.fileno(), self.path / _LOCK):
-            self._stack.close()
-            raise OptionError(f"the folder {self.path} is being written by another run: wait for it, or name another")
+        until = monotonic() + _PATIENCE_S
+        while not lock(file.fileno(), self.path / _LOCK):  # `is_locked` may hold it for a moment
+            if monotonic() > until:
+                self._stack.close()
+                raise OptionError(
+                    f"the folder {self.path} is being written by another run: wait for it, or name another"
+                )
+            sleep(_PATIENCE_S / 20)
 
     def begin(
         self,
@@ -77,13 +82,13 @@ class RunFolder(AbstractContextManager["RunFolder"]):
                 known = facts_of(self.store)
                 now = json.loads(json.dumps({"identity": identity, "inputs": inputs, **facts}))  # as it is kept
                 if "identity" in known:
-                    if differing := "; ".join([*_differing(known, now), *_fewer(known.get("limit"), limit)]):
+                    if differing := _differing(known, now, limit):
                         raise OptionError(
                             f"the folder {self.path} holds another run ({differing}): resume with the same, or name "
                             "another folder"
                         )
                     if known.get("limit") != limit:
-                        self.store.tell(limit=limit, topics=None)  # nobody has counted so many yet
+                        self.store.tell(limit=limit, topics=None)  # nobody has counted that far yet
                 else:
                     self._check_rescued(now)
                     self._write(CONFIG, config)
@@ -153,16 +158,6 @@ def facts_of(store: RowStore) -> dict[str, Any]:
     return {name: value for name, value in found.items() if whole or name not in _RECORD}
 
 
-def _locked_soon(descriptor: int, path: Path) -> bool:
-    """Lock the run; `is_locked` may hold it for a moment."""
-    until = monotonic() + _PATIENCE_S
-    while not lock(descriptor, path):
-        if monotonic() > until:
-            return False
-        sleep(_PATIENCE_S / 20)
-    return True
-
-
 def _noted(folder: Path, name: str) -> list[dict[str, Any]]:
     """Return a list that is noted beside the rows of a run; none where it cannot be read: no row depends on it."""
     path = folder / ENVIRONMENT
@@ -203,13 +198,8 @@ def is_locked(folder: Path) -> bool:
         return False
 
 
-def _fewer(known: int | None, now: int | None) -> list[str]:
-    if now is None or (known is not None and known <= now):
-        return []
-    return [f"limit {'none' if known is None else known}, not {now}, which is less"]
-
-
-def _differing(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _differing(known: Mapping[str, Any], now: Mapping[str, Any], limit: int | None) -> str:
+    """Return in which options, topics and limit the run that is there differs from that which is asked for."""
     said: list[str] = []
     for name in now:
         if name == "identity":
@@ -218,7 +208,10 @@ def _differing(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
             said += differing_inputs(known["inputs"], now["inputs"])
         elif known.get(name) != now[name]:
             said.append(f"{name} {known.get(name)}, not {now[name]}")
-    return said
+    before = known.get("limit")
+    if limit is not None and (before is None or before > limit):
+        said.append(f"limit {'none' if before is None else before}, not {limit}, which is less")
+    return "; ".join(said)
 
 
 def differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:

@@ -22,11 +22,10 @@ from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, environment, experiment_of, files_beside, fingerprint
 from optsum.experiments.folder import RunFolder, RunStatus, differing_inputs, facts_of, sessions_of, status
 from optsum.report.messages import Advance, bar, count_lines
-from optsum.running.each_topic import lost_topic, say_warned, search_topic
+from optsum.running.each_topic import lost_topic, say_warned, search_part, search_topic
 from optsum.running.executors import AnyExecutor, crew_of
-from optsum.running.one_problem import Setup, setup_of, warm_up
+from optsum.running.one_problem import Setup, answer, setup_of, warm_up
 from optsum.running.oracles import detailed
-from optsum.running.topics import search_part
 from optsum.running.workers import as_done, is_interrupted
 from optsum.system.files import PathLike, forget, name_of
 from optsum.system.notebook import tracked
@@ -165,7 +164,8 @@ class RunWork(AbstractContextManager["RunWork"]):
             raise OptionError(f"A limit of {limit} topics is negative: give a limit of 0 or more.")
         self._experiment, self._limit, self._details = experiment, limit, details
         self._shard = Shard.parse(shard)
-        self._readers = [self._open(path) for path in experiment.topics]  # what cannot be read is refused first
+        # What cannot be read is refused first.
+        self._readers = [unread_topics(path, self._reading(path)) for path in experiment.topics]
         inputs = [self._fingerprint(path) for path in experiment.topics]
         self._hashes = [cell.config_hash for cell in experiment.cells]
         self._stack = ExitStack()
@@ -173,7 +173,11 @@ class RunWork(AbstractContextManager["RunWork"]):
         try:
             facts = {"shard": str(self._shard), "details": details}
             self._folder.begin(experiment.to_toml(), experiment.identity(), inputs, facts, limit)
-            self._warn_of_versions()
+            before = {each.get("optsum") for each in sessions_of(self._folder.path)} - {__version__}
+            if before:
+                others = ", ".join(sorted(map(str, before)))
+                how = "the run was begun with optsum %s, and this is %s: rows say which they are of"
+                _LOG.warning(how, others, __version__)
             self._folder.note(environment(experiment.cells), inputs)
             self.store: RowStore = self._folder.store
             self._inputs = inputs
@@ -184,9 +188,6 @@ class RunWork(AbstractContextManager["RunWork"]):
             self._stack.close()
             raise
 
-    def _open(self, path: str) -> Iterator[AnyRead]:
-        return unread_topics(path, self._reading(path))
-
     def _reading(self, path: str) -> Reading:
         return self._experiment.cells[0].reading.of_input(name_of(path), self._experiment.columns)
 
@@ -194,14 +195,6 @@ class RunWork(AbstractContextManager["RunWork"]):
         formulations = [cell.formulated() for cell in self._experiment.cells]
         beside = files_beside(topics_read(path, self._reading(path)), formulations)
         return {**fingerprint(path), **({} if beside is None else {"beside": beside})}
-
-    def _warn_of_versions(self) -> None:
-        before = {each.get("optsum") for each in sessions_of(self._folder.path)} - {__version__}
-        if before:
-            _LOG.warning(
-                "the run was begun with optsum %s, and this is %s: rows say which they are of",
-                ", ".join(sorted(map(str, before))), __version__,
-            )  # fmt: skip
 
     def _count(self) -> int | None:
         """Return how much there is to do, as far as that can be known without reading everything."""
@@ -259,10 +252,6 @@ class RunWork(AbstractContextManager["RunWork"]):
                     warned[next((row["statistics"].get("warning") for row in rows), None)] += 1
                 yield from repeat(1, len(finished))
         say_warned(warned, self.unit)
-        self._say_what_changed()
-
-    def _say_what_changed(self) -> None:
-        """Log and record that topics, or what options name, were changed while they were searched."""
         now = [self._fingerprint(path) for path in self._experiment.topics]
         changed = differing_inputs(self._inputs, now)
         if any(cell.files for cell in self._experiment.cells):
@@ -293,7 +282,8 @@ class RunWork(AbstractContextManager["RunWork"]):
 
 def _search(item: Item, settings: RunSettings) -> list[Result]:
     setups = [settings.setups[item.cell]]
-    return search_topic(item.given, setups, detailed(partial(search_part, setup=setups[0]), setups, settings.details))
+    work = partial(search_part, setup=setups[0], search=answer)
+    return search_topic(item.given, setups, detailed(work, setups, settings.details))
 
 
 def _lost(item: Item, settings: RunSettings) -> list[Result]:

@@ -17,10 +17,9 @@ from optsum.errors import OptionError, spoken
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, read_config, resolve
 from optsum.registry import DEFAULT_HEURISTIC
-from optsum.running.each_topic import attempt, charged, each_topic, single_problem
-from optsum.running.one_problem import Setup, answer, setup_of, warm_up
+from optsum.running.each_topic import begin_single, each_topic, search_part
+from optsum.running.one_problem import Setup, answer, setup_of
 from optsum.running.oracles import detailed
-from optsum.system.clock import clock
 from optsum.system.processes.signal_guard import postponing
 
 _LOG: Final = logging.getLogger("optsum")
@@ -101,9 +100,8 @@ def context(
     lengths = topic.get("lengths") if isinstance(topic, Mapping) else getattr(topic, "lengths", None)
     resolved = resolve_context(options, lengths_given=lengths is not None, config=config)
     setup = setup_of(resolved)
-    ready, began = warm_up(setup), clock()
-    problem = single_problem(topic_given(topic, None, resolved.reading, columns), setup)
-    return charged(_packed(problem, setup, began), ready).changed(source=problem.documents)
+    part, complete = begin_single(topic_given(topic, None, resolved.reading, columns), setup)
+    return complete(_packed(part, setup))
 
 
 def context_topics(
@@ -111,21 +109,13 @@ def context_topics(
 ) -> Generator[list[Result], None, None]:
     """Yield the contexts of topics one after another, the results of each topic together; with details for a page."""
     setup = setup_of(options)
-    return each_topic(topics, [setup], detailed(partial(_part, setup=setup), [setup], details))
+    return each_topic(topics, [setup], detailed(partial(search_part, setup=setup, search=_packed), [setup], details))
 
 
-def _part(part: Topic, setup: Setup) -> list[Result]:
-    began = clock()
-    return [attempt(part, setup, lambda: _packed(part, setup, began))]
-
-
-def _packed(part: Topic, setup: Setup, began: float) -> Result:
+def _packed(part: Topic, setup: Setup) -> Result:
     """Return the best context of a topic, and the greedy one."""
-    found = answer(part, setup, began=began)
-    quick = setup_of(
-        setup.options.model_copy(update={"strategy": DEFAULT_HEURISTIC, "strategy_options": (), "bound": "none"})
-    )
-    packed = answer(part, quick, began=clock())
-    row = packed.to_row()
+    found = answer(part, setup)
+    quick = setup.options.model_copy(update={"strategy": DEFAULT_HEURISTIC, "strategy_options": (), "bound": "none"})
+    row = answer(part, setup_of(quick)).to_row()
     fields = ("objective", "numerator", "length", "selection")
     return found.changed(extra={**found.extra, DEFAULT_HEURISTIC: {name: row[name] for name in fields}})

@@ -36,7 +36,9 @@ class _Process(LokyProcess):  # type: ignore[misc]
     def _bootstrap(self, parent_sentinel: int | None = None) -> Any:
         if parent_sentinel is not None:  # a copy
             _let_go_of_files()
-            _keep_memory()
+            with suppress(AttributeError):  # a C library that has no such options
+                for name, value in KEEPS_MEMORY.items():
+                    ctypes.CDLL(None).mallopt(_MALLOPT[name], int(value))
             gc.freeze()  # what there is stays: nobody need look through it for garbage, and copy its pages by that
         return super()._bootstrap(parent_sentinel)
 
@@ -56,9 +58,3 @@ def _let_go_of_files() -> None:
             if number > 2 and stat.S_ISREG(os.fstat(number).st_mode) and fcntl(number, F_GETFL) & os.O_ACCMODE:
                 os.dup2(nowhere, number)
     os.close(nowhere)
-
-
-def _keep_memory() -> None:
-    with suppress(AttributeError):  # a C library that has no such options
-        for name, value in KEEPS_MEMORY.items():
-            ctypes.CDLL(None).mallopt(_MALLOPT[name], int(value))

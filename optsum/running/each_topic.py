@@ -38,7 +38,7 @@ from optsum.running.one_problem import (
     count_sentences,
     each_reference,
     is_ready,
-    shown,
+    score_row,
     signature_of,
     unsolved,
     warm_up,
@@ -118,6 +118,12 @@ def agreed(topic: Topic, setup: Setup) -> int:
     )
 
 
+def begin_single(topic: object, setup: Setup) -> tuple[Topic, Callable[[Result], Result]]:
+    """Return the one problem that a topic is, and what adds the warm-up and the text to its result."""
+    part, ready = single_problem(topic, setup), warm_up(setup)
+    return part, lambda result: charged(result, ready).changed(source=part.documents)
+
+
 def single_problem(topic: object, setup: Setup) -> Topic:
     """Return the one problem that a topic is."""
     given = topic_of(topic, setup.options.reading)
@@ -180,20 +186,16 @@ def each_topic(
     path = path_of(topics)
     batches = run(given) if path is None else watched_to_end(path, given, run)
     batches = using(batches, [name for setup in setups for name in setup.options.files])
-    batches = batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
-    return tracked(_with_warning(batches), len(topics) if isinstance(topics, Sized) else None)
+    unpaid = ready if crew is None else 0.0  # each process has its own to report
+    return tracked(_charged_once(batches, unpaid), len(topics) if isinstance(topics, Sized) else None)
 
 
-def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[list[Result], None, None]:
-    for number, results in enumerate(batches):
-        results[0] = results[0] if number else charged(results[0], ready)
-        yield results
-
-
-def _with_warning(batches: Iterable[list[Result]]) -> Generator[list[Result], None, None]:
+def _charged_once(batches: Iterable[list[Result]], unpaid: float) -> Generator[list[Result], None, None]:
+    """Yield the results of each topic, the first of all charged with the warm-up, and log their warnings in the end."""
     warned: Counter[str | None] = Counter()
     try:
         for results in batches:
+            results[0], unpaid = charged(results[0], unpaid), 0.0
             said = [warning for result in results if (warning := result.warning) is not None]  # one of a topic
             warned.update(said)
             warned[None] += getattr(results, "topics", 1) - len(said)
@@ -348,14 +350,19 @@ def search_topic(
     return _digested(results, read) if digested and read is not topic else results
 
 
-def attempt(part: Topic, setup: Setup, run: Callable[[], Result]) -> Result:
-    """Call `run`; if it raises, return an error or an interrupted result."""
+def attempt(search: Callable[[Topic, Setup], Result], part: Topic, setup: Setup) -> Result:
+    """Search one problem; if that raises, return an error or an interrupted result."""
     try:
-        return run()
+        return search(part, setup)
     except KeyboardInterrupt:  # outside the search, which knows what to do with it
         return unsolved(part.id, setup, Termination.INTERRUPTED)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         return _failed(part, describe(error), [setup])[0]
+
+
+def search_part(part: Topic, setup: Setup, search: Callable[[Topic, Setup], Result]) -> list[Result]:
+    """Return the result of `attempt` as `each_topic` takes it: `search` and `setup` are bound beforehand."""
+    return [attempt(search, part, setup)]
 
 
 def error_result(name: str | None, reason: str, setup: Setup) -> Result:
@@ -559,7 +566,7 @@ def _results(
         if scores:
             own["summary"] = tuple(topic.sentences[unit] for unit in selection)
             own["rouge"] = {
-                metric.name: shown(Score.from_counts(shared, total, mass * len(topic.references)))
+                metric.name: score_row(Score.from_counts(shared, total, mass * len(topic.references)))
                 for metric, (shared, total, mass) in zip(setup.scores, hits, strict=True)
             }
         yield part, trusted(common, own)

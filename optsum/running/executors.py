@@ -53,12 +53,6 @@ _QUIET: Final = {
 """How a cluster of ours is configured; nannies would else have workers hand back each 64 kB that are free."""
 
 
-def _loggers() -> list[str]:
-    return ["distributed", "tornado.application"] + [
-        name for name in logging.root.manager.loggerDict if name.startswith("distributed.")
-    ]
-
-
 class DiedError(BrokenExecutor):
     """A worker died while it worked on its items."""
 
@@ -94,13 +88,20 @@ class Dask(Crew):
     def _connect(self, distributed: Any, scheduler: str | None, width: int, memory: int | None) -> Any:
         import dask
 
-        for name in _loggers():
+        theirs = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+        for name in ("distributed", "tornado.application", *theirs):
             logger = logging.getLogger(name)  # what matters of their news is said in a sentence of ours
             self._stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL)
         try:
             if scheduler is None:
-                security = _key_of_run(distributed)
+                try:  # a key of this run alone, as a scheduler runs the code of anyone who can reach it
+                    security = distributed.Security.temporary()
+                except ImportError as error:
+                    raise OptionError(
+                        "A cluster of this machine is encrypted, which needs the package cryptography: "
+                        "pip install 'optsum[cluster]'."
+                    ) from error
                 with dask.config.set(_QUIET), environment(SAFE_PATH):
                     cluster = distributed.LocalCluster(
                         n_workers=width,
@@ -124,13 +125,9 @@ class Dask(Crew):
             ) from error
 
     def _entered(self, client: Any) -> Any:
-        self._stack.callback(self._close, client)
+        self._stack.enter_context(suppress(Exception))  # a scheduler that is gone has nothing to be told
+        self._stack.callback(client.close, timeout=2)
         return client
-
-    @staticmethod
-    def _close(client: Any) -> None:
-        with suppress(Exception):  # a scheduler that is gone has nothing to be told
-            client.close(timeout=2)
 
     def _wait_for_workers(self) -> None:
         """Wait for a first worker without a limit, as it may have to queue for a machine."""
@@ -162,7 +159,7 @@ class Dask(Crew):
 
     @property
     def width(self) -> int:
-        """As many threads as all workers have: one each, if they were started as the documentation says."""
+        """Number of threads of all workers: one each, if they were started as the documentation says."""
         if monotonic() - self._looked > _LOOKS_S:
             self._looked = monotonic()
             with suppress(Exception):  # whoever waits for the work will see what is wrong
@@ -225,17 +222,6 @@ class Dask(Crew):
         self._stack.close()
 
 
-def _key_of_run(distributed: Any) -> Any:
-    """Return a key and certificate of this run alone, as a scheduler runs the code of anyone who can reach it."""
-    try:
-        return distributed.Security.temporary()
-    except ImportError as error:
-        raise OptionError(
-            "A cluster of this machine is encrypted, which needs the package cryptography: "
-            "pip install 'optsum[cluster]'."
-        ) from error
-
-
 # At a worker.
 
 
@@ -279,18 +265,26 @@ class Local(Crew):
 
         if os.name == "posix" and self._executor is None:
             # Python 3.11 lets signals through again once it has started this one, which loky needs; so start it before.
-            with environment({**SAFE_PATH, **_silent_trackers()}):
+            silent = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker"]))
+            with environment({**SAFE_PATH, "PYTHONWARNINGS": silent}):
                 from loky.backend import resource_tracker as lokys
 
                 resource_tracker.ensure_running()
                 lokys.ensure_running()
+        context, folder = None, None
+        if self._copied:
+            from optsum.running import copies
+
+            context = copies.CONTEXT
+        with suppress(FileNotFoundError):  # somebody has removed it
+            folder = str(Path.cwd())
         with _signals_held(), environment(SAFE_PATH):
             self._executor = get_reusable_executor(
                 self.width,
-                context=_copying() if self._copied else None,
+                context=context,
                 timeout=_IDLE_S,
                 initializer=start_process,
-                initargs=(os.getpid(), tracebacks_are_shown(), self._memory, _folder()),  # others: new processes
+                initargs=(os.getpid(), tracebacks_are_shown(), self._memory, folder),  # others: new processes
                 env={**SAFE_PATH, **KEEPS_MEMORY},
             )
             mend_pipes(self._executor)
@@ -315,30 +309,12 @@ class Local(Crew):
         """Keep the processes for a while."""
 
 
-def _copying() -> Any:
-    from optsum.running.copies import CONTEXT
-
-    return CONTEXT
-
-
-def _folder() -> str | None:
-    try:
-        return str(Path.cwd())
-    except FileNotFoundError:  # somebody has removed it
-        return None
-
-
 def interrupt_processes(executor: Any) -> None:
     """Send Ctrl-C to the processes of an executor: they got none if it was sent to this process alone."""
     for process in list(getattr(executor, "_processes", None) or {}):
         if os.name == "posix":
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGINT)
-
-
-def _silent_trackers() -> dict[str, str]:
-    name = "PYTHONWARNINGS"
-    return {name: ",".join(filter(None, [os.environ.get(name), "ignore:resource_tracker"]))}
 
 
 @contextmanager
@@ -397,17 +373,13 @@ def mend_pipes(executor: Any) -> None:
     results = executor._result_queue  # noqa: SLF001 - loky has no other way to its pipes
     if os.name != "posix" or isinstance(results._reader, Results):  # noqa: SLF001
         return
-    for pipe in (results, executor._call_queue):  # noqa: SLF001
-        _widen(pipe._writer.fileno())  # noqa: SLF001
-    results._reader = Results(os.dup(results._reader.fileno()), executor._processes)  # noqa: SLF001
-
-
-def _widen(pipe: int) -> None:
     if sys.platform == "linux":
         from fcntl import F_SETPIPE_SZ, fcntl
 
-        with suppress(OSError):  # the user has as many pages in pipes as are allowed
-            fcntl(pipe, F_SETPIPE_SZ, _WIDTH)
+        for pipe in (results, executor._call_queue):  # noqa: SLF001
+            with suppress(OSError):  # the user has as many pages in pipes as are allowed
+                fcntl(pipe._writer.fileno(), F_SETPIPE_SZ, _WIDTH)  # noqa: SLF001
+    results._reader = Results(os.dup(results._reader.fileno()), executor._processes)  # noqa: SLF001
 
 
 class Given(Crew):
@@ -422,7 +394,7 @@ class Given(Crew):
 
     @property
     def width(self) -> int:
-        """As many as such executors say they have; 1 for one that says nothing."""
+        """Number of workers that the executor names; 1 if it names none."""
         found = getattr(self._executor, "_max_workers", None)
         return found if isinstance(found, int) and found > 0 else 1
 
@@ -443,20 +415,17 @@ class Given(Crew):
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run end."""
-        _cancel(futures)
+        for future in futures:
+            future.cancel()
         interrupt_here(name)  # threads
         interrupt_processes(self._executor)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
         """Cancel all work."""
-        _cancel(futures)
+        for future in futures:
+            future.cancel()
         if self._make is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _cancel(futures: Iterable[Future[Any]]) -> None:
-    for future in futures:
-        future.cancel()
 
 
 AnyExecutor: TypeAlias = "Executor | Callable[[], Executor]"

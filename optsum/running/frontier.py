@@ -32,11 +32,11 @@ from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.dual_bound import dual_bound
 from optsum.program.highs import relax
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
-from optsum.running.each_topic import attempt, charged, each_topic, single_problem
-from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved, warm_up
+from optsum.running.each_topic import begin_single, each_topic, search_part
+from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved
 from optsum.running.oracles import with_text
 from optsum.running.posed import posed, prover_of
-from optsum.running.search import exact, searched
+from optsum.running.search import exact_text, searched
 from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
 
@@ -46,7 +46,7 @@ _BAND: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Lengths ``first`` to ``last`` (numbers of them in the list) that share the same known bounds and selections."""
+    """Lengths `first` to `last` (numbers of them in the list) that share the same known bounds and selections."""
 
     first: int
     last: int
@@ -65,7 +65,7 @@ class Walk:
     def __init__(self, problem: Problem, setup: Setup, lengths: Sequence[int], deadline: Deadline) -> None:
         self._problem, self._setup, self._lengths, self._deadline = problem, setup, lengths, deadline
         self._known: list[tuple[int, Key, Selection]] = []
-        self._pieces: list[Piece] = []  # descending
+        self.pieces: list[Piece] = []  # descending
         self._begun: Run | None = None  # Greedy search at the largest length, which evaluates.
         self.solves = 0
         self.stopped: Termination | None = None
@@ -130,7 +130,10 @@ class Walk:
         """Solve as many lengths as the steps need, and return the result of the largest."""
         number, upper, first = len(self._lengths) - 1, None, None
         while number >= 0 and not self._too_short(number):
-            result = self._solved(self._lengths[number], upper)
+            self.solves += 1
+            problem, seed = self._problem.within(self._lengths[number]), self._setup.options.seed
+            before, self._begun = self._begun, None  # the largest length comes first
+            result = searched(problem, self._setup.strategy, self._left(), seed, root_bound=upper, before=before)
             first = first or result
             if result.termination is Termination.INTERRUPTED:
                 return result
@@ -183,7 +186,7 @@ class Walk:
             upper = found[0]
             number = self._proven(number - 1, *found)
         self.solves += together.searched
-        for piece in self._pieces:
+        for piece in self.pieces:
             self._verify(piece)
         return number, upper
 
@@ -216,19 +219,13 @@ class Walk:
         limits = self._setup.limits
         return replace(limits, time_s=None if limits.time_s is None else self._deadline.left_s)
 
-    def _solved(self, length: int, upper: Key | None) -> Result:
-        self.solves += 1
-        problem, seed = self._problem.within(length), self._setup.options.seed
-        before, self._begun = self._begun, None  # the largest length comes first
-        return searched(problem, self._setup.strategy, self._left(), seed, root_bound=upper, before=before)
-
     def _add(self, piece: Piece) -> None:
         """Add a piece below all others; of equal values one step is made, with the shortest selection."""
-        above = self._pieces[-1] if self._pieces else None
+        above = self.pieces[-1] if self.pieces else None
         if above is not None and above.key == piece.key and above.bound == piece.bound:
-            self._pieces[-1] = replace(piece, last=above.last)
+            self.pieces[-1] = replace(piece, last=above.last)
         else:
-            self._pieces.append(piece)
+            self.pieces.append(piece)
 
     def _add_bands(self, number: int, upper: Key | None, result: Result) -> None:
         """Add the lengths that a limit left unsolved, each with a proven bound and the best selection known."""
@@ -251,29 +248,19 @@ class Walk:
             )
             self._add(Piece(at, at, best and best[1], bound, best and best[2]))
 
-    def pieces(self) -> list[Piece]:
-        """Return the pieces, ascending."""
-        return self._pieces[::-1]
-
-    def _value(self, key: Key | None) -> float | None:
-        return None if key is None else self._problem.value_of(key)
-
-    def reached(self, piece: Piece) -> Reached:
-        """Return lengths and value of a piece for people."""
-        return Reached(
-            first=self._lengths[piece.first], last=self._lengths[piece.last], objective=self._value(piece.key)
-        )
+    def reached(self, piece: Piece) -> dict[str, Any]:
+        """Return the lengths and the value of a piece as `Reached` has them."""
+        objective = None if piece.key is None else self._problem.value_of(piece.key)
+        return {"first": self._lengths[piece.first], "last": self._lengths[piece.last], "objective": objective}
 
     def step(self, piece: Piece, task: Task) -> Step:
-        """Return a text about a piece, for people."""
+        """Return a piece as a result has it."""
         held = piece.selection
         return Step(
-            first=self._lengths[piece.first],
-            last=self._lengths[piece.last],
-            objective=self._value(piece.key),
-            bound=self._value(piece.bound),
-            objective_exact=None if piece.key is None else exact(piece.key),
-            bound_exact=None if piece.bound is None else exact(piece.bound),
+            **self.reached(piece),
+            bound=None if piece.bound is None else self._problem.value_of(piece.bound),
+            objective_exact=exact_text(piece.key),
+            bound_exact=exact_text(piece.bound),
             selection=None if held is None else tuple(task.name_units(held)),
             length=None if held is None else self._problem.length(held),
         )
@@ -409,10 +396,8 @@ def frontier(
     """
     given, named = posed(topic, options, config)
     resolved, found = resolve_frontier(named, lengths, config=config)
-    setup = setup_of(resolved)
-    ready, began = warm_up(setup), clock()
-    part = single_problem(given, setup)
-    return charged(_frontier(part, setup, found, began, optima=optima, greedy=greedy), ready)
+    part, complete = begin_single(given, setup := setup_of(resolved))
+    return complete(_frontier(part, setup, found, optima=optima, greedy=greedy))
 
 
 def frontier_topics(
@@ -426,20 +411,14 @@ def frontier_topics(
 ) -> Generator[list[Result], None, None]:
     """Compute the frontiers of topics one after another; yields the results of each topic together."""
     setup = setup_of(options)
-    work = partial(_part, setup=setup, lengths=lengths, optima=optima, greedy=greedy)
+    search = partial(_frontier, lengths=lengths, optima=optima, greedy=greedy)
+    work = partial(search_part, setup=setup, search=search)
     return each_topic(topics, [setup], partial(with_text, setup=setup, work=work) if details else work)
 
 
-def _part(part: Topic, setup: Setup, lengths: Sequence[int] | None, *, optima: bool, greedy: bool) -> list[Result]:
-    began = clock()
-    return [attempt(part, setup, lambda: _frontier(part, setup, lengths, began, optima=optima, greedy=greedy))]
-
-
 @postponing()
-def _frontier(
-    topic: Topic, setup: Setup, lengths: Sequence[int] | None, began: float, *, optima: bool, greedy: bool
-) -> Result:
-    deadline = Deadline(setup.limits.time_s)
+def _frontier(topic: Topic, setup: Setup, lengths: Sequence[int] | None, *, optima: bool, greedy: bool) -> Result:
+    began, deadline = clock(), Deadline(setup.limits.time_s)
     try:
         task = build(topic, setup, setup.limits.building())
     except Stopped as stop:
@@ -453,20 +432,18 @@ def _frontier(
     if result.termination is Termination.INTERRUPTED:
         return unsolved(topic.id, setup, Termination.INTERRUPTED, seconds=clock() - began)
     steps: list[Step] = []
-    for piece in walk.pieces():
-        step = walk.step(piece, task)
+    for piece in reversed(walk.pieces):
+        step = replace(walk.step(piece, task), **(walk.optima_of(piece) if optima else {}))
         if steps and step.objective is not None and (before := steps[-1].objective) is not None:
             step = replace(step, gain=(step.objective - before) / (step.first - steps[-1].first))
         steps.append(step)
-    if optima:
-        steps = [replace(step, **walk.optima_of(piece)) for step, piece in zip(steps, walk.pieces(), strict=True)]
     about = Frontier(
         lengths=text_of_lengths(lengths),
         complete=walk.stopped is None,
         termination=(walk.stopped or Termination.COMPLETED).value,
         solves=walk.solves,
         steps=tuple(steps),
-        greedy=None if curve is None else tuple(map(walk.reached, curve)),
+        greedy=None if curve is None else tuple(Reached(**walk.reached(piece)) for piece in curve),
     )
     done = finished(task, setup, result.changed(seconds=clock() - built), began=began, built=built)
     return done.changed(sentence_count=count_sentences(topic), extra={**done.extra, "frontier": about.to_row()})

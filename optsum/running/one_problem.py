@@ -23,8 +23,6 @@ from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score
 from optsum.metrics.similarity import GreedyMatching
-from optsum.optima.algebra import union
-from optsum.optima.diagram import Diagram
 from optsum.options.options import Options
 from optsum.options.signature import signature
 from optsum.plugins import is_place
@@ -32,7 +30,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Task
 from optsum.problem.spec import Spec
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
-from optsum.running.search import exact, get_ready, searched
+from optsum.running.search import exact_text, get_ready, searched
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, clock
 from optsum.system.files import forget, of_files
 from optsum.system.processes.signal_guard import postponing
@@ -121,6 +119,14 @@ class Setup:
         if (reason := nothing_left(texts, self.spec_for(topic).analyzer.tokenizer)) is not None:
             raise InputError(f"topic {topic.id!r}: {reason}")
 
+    def is_spoiled(self, topic: Topic) -> bool:
+        """Whether the tokenizer or the stemmer damages a topic, or it cannot be read at all."""
+        try:
+            self.refuse_lost(topic)
+        except Exception:  # noqa: BLE001 - it is raised again where the topic is searched by itself
+            return True
+        return self.warning_of(topic) is not None
+
 
 def _length_of_references(topic: Topic, spec: Spec) -> int:
     """Return how long the reference is, or several are on average, rounded."""
@@ -199,15 +205,10 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     """Return the result of the reference that gives most.
 
     Where a topic is large, greedy search and a bound come first for every reference. An exact strategy then searches
-    them, the largest bound first, and leaves out those whose bound is below what another is known to give.
+    them, the largest bound first, and leaves out those whose bound is below what another is known to give. Every
+    selection is held against all references, unless the best is proven: it may be worth more on another, where the
+    search for that one missed it.
 
-    What was found for one reference may be worth more on another, where the search for that one missed it: every
-    selection is held against all references, unless the best is proven.
-
-    `single`: searches the topic with one of its references.
-
-    Notes
-    -----
     A time limit is shared by the references. Together they get half a second more to be searched and held against all
     selections; what is not built by then stays as it was found. Of thousands of references, those that the time does
     not suffice for are not searched, and there is no bound then.
@@ -256,22 +257,21 @@ def _search_hopeful(
     """
     given: dict[int, float] = {}  # seconds that each was searched for
 
-    def hopeful(left_s: float) -> list[int]:
-        top = max((result.key for _, result in results if result.key is not None), default=None)
-        return [
-            place
-            for place, (_, result) in enumerate(results)
-            if result.bound_key is None or top is None or result.bound_key >= top
-            if place not in given or (result.termination is Termination.TIME_LIMIT and left_s > given[place])
-        ]
-
     def hope(place: int) -> tuple[bool, bool, Key, int]:
         bound = results[place][1].bound_key
         return place not in given, bound is None, bound or 0, -place
 
     while not over.passed:
         limits = setup.limits.after(clock() - began)
-        if not (left := hopeful(inf if limits.time_s is None else limits.time_s)):
+        left_s = inf if limits.time_s is None else limits.time_s
+        top = max((result.key for _, result in results if result.key is not None), default=None)
+        left = [
+            place
+            for place, (_, result) in enumerate(results)
+            if result.bound_key is None or top is None or result.bound_key >= top
+            if place not in given or (result.termination is Termination.TIME_LIMIT and left_s > given[place])
+        ]
+        if not left:
             return
         place = max(left, key=hope)
         number, quick = results[place]
@@ -391,7 +391,9 @@ def best_result(results: Sequence[tuple[int, Result]]) -> Result:
         termination = termination if status is Status.OPTIMAL else Termination.COMPLETED
     else:
         status = {Status.OPTIMAL: Status.FEASIBLE, Status.INFEASIBLE: Status.NO_SOLUTION}.get(status, status)
-        termination = _why(best, others)
+        reasons = [result.termination for result in (best, *others)]
+        stopped = [reason for reason in reasons if reason is not Termination.COMPLETED]
+        termination = Termination.INTERRUPTED if Termination.INTERRUPTED in stopped else [*stopped, *reasons][0]
     source = next((result for _, result in results if largest is not None and result.bound_key == largest), None)
     return best.changed(
         status=status,
@@ -414,58 +416,26 @@ def reaches(key: Key, result: Result) -> bool:
     return result.bound_key is not None and key >= result.bound_key
 
 
-def _why(best: Result, others: Sequence[Result]) -> Termination:
-    stopped = [result.termination for result in (best, *others) if result.termination is not Termination.COMPLETED]
-    if Termination.INTERRUPTED in stopped:
-        return Termination.INTERRUPTED
-    return stopped[0] if stopped else Termination.COMPLETED
-
-
 def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any, ...]], deadline: Deadline) -> Result:
     """Return a result with the best of the selections, as the input numbers them, that were found for any reference."""
     try:
         task = setup.formulation.task(part, setup.spec_for(part).with_all_units().until(deadline))
     except Stopped:
         return old
-    number_of = {name: unit for unit, name in enumerate(task.units)}
-    key, better = old.key, None
+    number_of, held = {name: unit for unit, name in enumerate(task.units)}, old
     for names in dict.fromkeys(found):
         if not number_of.keys() >= set(names):
             continue
         selection = tuple(sorted(number_of[name] for name in names))
-        evaluation = task.problem.evaluate(selection)
-        if evaluation.feasible and (key is None or task.problem.sense.better(evaluation.key, key)):
-            key, better = evaluation.key, (selection, evaluation)
-    if better is None:
+        worth = task.problem.evaluate(selection)
+        if worth.feasible and (held.key is None or task.problem.sense.better(worth.key, held.key)):
+            value = {"objective": float(worth.value), "objective_exact": exact_text(worth.key)}
+            held = old.changed(status=Status.FEASIBLE, selection=selection, **value)
+    if held is old:
         return old
-    selection, evaluation = better
-    held = old.changed(
-        status=Status.FEASIBLE,
-        objective=float(evaluation.value),
-        objective_exact=exact(evaluation.key),
-        selection=selection,
-    )
     now = clock()
     result = finished(task, setup, held, began=now, built=now)
     return result.changed(seconds=old.seconds, timing=old.timing, statistics=old.statistics)
-
-
-def union_of(
-    families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any] | None = None
-) -> tuple[Diagram, tuple[Any, ...]]:
-    """Return the union of the families, and the names of its units.
-
-    `families`: pairs of a diagram and the names of its units, ascending. `names`: what the units of the union are
-    called, ascending; those of all families by default. `names`: of its units, ascending.
-    """
-    called = tuple(sorted({name for _, units in families for name in units})) if names is None else tuple(names)
-    number = {name: unit for unit, name in enumerate(called)}
-    renamed = []
-    for diagram, units in families:
-        nodes = diagram.nodes.copy()
-        nodes[2:, 0] = [number[units[unit]] for unit in nodes[2:, 0].tolist()]
-        renamed.append(Diagram(nodes, diagram.root))
-    return (union(renamed) if renamed else Diagram.of_sets([])), called
 
 
 def unsolved(name: str | None, setup: Setup, why: Termination | Stopped, *, seconds: float = 0.0) -> Result:
@@ -492,7 +462,7 @@ def finished(
         if (text := task.text(result.selection)) is not None:
             found["summary"] = text
         if (scores := task.scores(result.selection, setup.scores)) is not None:
-            found["rouge"] = {name: shown(score) for name, score in scores.items()}
+            found["rouge"] = {name: score_row(score) for name, score in scores.items()}
         totals = task.problem.totals(result.selection)
         if len(totals) == 2 and setup.formulation.sense is Sense.MAXIMIZE and setup.formulation.reads_topics:
             found["numerator"], found["denominator"] = totals
@@ -517,7 +487,7 @@ def finished(
     )
 
 
-def shown(score: Score | GreedyMatching) -> dict[str, float]:
+def score_row(score: Score | GreedyMatching) -> dict[str, float]:
     """Return a score as results have it."""
     return {"recall": score.recall, "precision": score.precision, "f1": score.f1}
 
@@ -539,10 +509,6 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
 
     `keep_unmatched`: whether there are units that have nothing of the references, whatever the options say.
     """
-    return _built(topic, setup, deadline, keep_unmatched=keep_unmatched)
-
-
-def _built(topic: Topic, setup: Setup, deadline: Deadline, *, keep_unmatched: bool = False) -> Task:
     if setup.best_of_references and len(topic.references) > 1:
         raise OptionError('A topic with several references is several problems with references="best": give one.')
     if setup.options.references == "agreed" and (number := len(topic.references)) > 1:
@@ -561,25 +527,18 @@ def _built(topic: Topic, setup: Setup, deadline: Deadline, *, keep_unmatched: bo
 
 
 @postponing()
-def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
-    """Search a topic as one problem, or as one for each reference where the best of them is wanted.
-
-    `began`: `optsum.system.clock.clock` at which the work on the topic began.
-    """
+def answer(topic: Topic, setup: Setup) -> Result:
+    """Search a topic as one problem, or as one for each reference where the best of them is wanted."""
     if setup.best_of_references:
-        starts = iter([began])  # the time of reading is that of the first reference
-
-        def single(number: int, part: Topic, setup: Setup, root_bound: Key | None) -> Result:
-            del number
-            return _built_and_run(part, setup, next(starts, clock()), root_bound)
-
-        return best_of_references(topic, setup, single).changed(sentence_count=count_sentences(topic))
-    return _built_and_run(topic, setup, began)
+        best = best_of_references(topic, setup, lambda _, *given: _built_and_run(*given))
+        return best.changed(sentence_count=count_sentences(topic))
+    return _built_and_run(topic, setup)
 
 
-def _built_and_run(topic: Topic, setup: Setup, began: float, root_bound: Key | None = None) -> Result:
+def _built_and_run(topic: Topic, setup: Setup, root_bound: Key | None = None) -> Result:
+    began = clock()
     try:
-        task = _built(topic, setup, setup.limits.building())
+        task = build(topic, setup, setup.limits.building())
     except Stopped as stop:
         late = unsolved(topic.id, setup, stop, seconds=clock() - began)
         return late.changed(sentence_count=count_sentences(topic))
@@ -613,18 +572,16 @@ def run_task(
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
 
 
-def _parse(sentence: str) -> str:
-    words = enumerate(sentence.split(), 1)
-    return "\n".join(
-        f"{n}\t{word}\t_\tX\t_\t_\t{min(n - 1, 1)}\t{'dep' if n > 1 else 'root'}\t_\t_" for n, word in words
-    )
-
+_WORD: Final = "{0}\t{1}\t_\tX\t_\t_\t{2}\t{3}\t_\t_"  # Of a parse; all words hang on the first.
 
 SAMPLE: Final = as_topic(
     {
         "id": "warm-up",
         "documents": [_SENTENCES],
-        "parses": list(map(_parse, _SENTENCES)),
+        "parses": [
+            "\n".join(_WORD.format(n, word, min(n - 1, 1), "dep" if n > 1 else "root") for n, word in words)
+            for words in (enumerate(sentence.split(), 1) for sentence in _SENTENCES)
+        ],
         "references": [["the oracle reads the document the end quotes"], ["all the references are near"]],
         "cover": [[[0], [1, 2]]],
         "lengths": [6, 5, 4],
@@ -660,7 +617,7 @@ def is_ready(setup: Setup) -> bool:
 @postponing()
 def _made_ready(setup: Setup, small: Options) -> float:
     began = perf_counter()
-    from optsum.problem.numbered import prepare_text  # small jobs need none of them
+    from optsum.problem.numbered import prepare_text  # small jobs need none of these
     from optsum.system.compiled import collected, compile_at_once  # small jobs compile nothing
     from optsum.system.parallel_compile import compile_parts  # small jobs compile nothing
 
@@ -677,11 +634,11 @@ def _made_ready(setup: Setup, small: Options) -> float:
         else:
             compile_parts(collected(partial(_prepare, setup)))
             try:
-                result = answer(SAMPLE, setup, began=began)
+                result = answer(SAMPLE, setup)
             except UnsupportedError:
                 if unlimited is None:
                     raise
-                result = answer(SAMPLE, setup_of(unlimited), began=began)  # its solver takes no limit
+                result = answer(SAMPLE, setup_of(unlimited))  # its solver takes no limit
             interrupted = result.termination is Termination.INTERRUPTED
             _check_solver(result)
     except InputError:  # this formulation wants topics of another kind
@@ -733,14 +690,11 @@ def _prepare(setup: Setup) -> None:
 def refused(options: Options) -> bool:
     """Return whether the strategy refuses every topic under these options; a missing solver is no refusal."""
     small = setup_of(_fitting(options))
-    if not small.ours or not small.formulation.reads_topics:
-        return False  # which only its own topics tell
     try:
-        small.strategy.accept(build(SAMPLE, small).problem)
-    except UnsupportedError:
-        return True
-    except OptsumError:
-        pass  # whoever searches will say so
+        if small.ours and small.formulation.reads_topics:  # others tell only by their own topics
+            small.strategy.accept(build(SAMPLE, small).problem)
+    except OptsumError as error:  # whoever searches will say so, if it is no refusal
+        return isinstance(error, UnsupportedError)
     return False
 
 

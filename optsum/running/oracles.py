@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
@@ -20,6 +21,7 @@ from optsum.corpus.topic import Topic, topic_to_json
 from optsum.coverage import climb
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptsumError, UnsupportedError, visible
+from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.diagram import Diagram
 from optsum.optima.diverse import far_apart
@@ -33,7 +35,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, DEFAULT_EXACT, STRATEGIES
-from optsum.running.each_topic import attempt, charged, each_topic, single_problem
+from optsum.running.each_topic import begin_single, each_topic, search_part
 from optsum.running.one_problem import (
     Setup,
     best_result,
@@ -47,7 +49,6 @@ from optsum.running.one_problem import (
     setup_of,
     shares,
     too_late,
-    union_of,
     unsolved,
     warm_up,
 )
@@ -349,11 +350,6 @@ _NEAR_BYTES: Final = 400_000_000  # Memory for it: a million nodes of a diagram.
 _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
 
-def carrying(result: Result, details: Mapping[str, Any]) -> Result:
-    """Return a result whose row has these details."""
-    return result.changed(extra={**result.extra, "details": details})
-
-
 def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the details of a problem, as a row has them.
 
@@ -368,21 +364,12 @@ def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = Non
     named = ("documents", "references", "cover", "weights", "lengths")
     found |= {name: text[name] for name in named if name in text}
     found |= {name: part.meta[name] for name in ("sentence_ids", "abstract_ids") if part.meta.get(name) is not None}
-    parts = _parts(part, setup)
-    if parts is not None:
-        found["parts"] = parts
+    with suppress(OptsumError, Stopped):  # its row says why
+        if not setup.formulation.whole_sentences and (parts := build(part, setup).parts()) is not None:
+            found["parts"] = parts
     if optima is not None:
         found["optima"] = dict(optima)
     return found
-
-
-def _parts(part: Topic, setup: Setup) -> list[list[tuple[int, int]]] | None:
-    if setup.formulation.whole_sentences:
-        return None
-    try:
-        return build(part, setup).parts()
-    except (OptsumError, Stopped):  # its row says why
-        return None
 
 
 def resolve_enumeration(
@@ -460,12 +447,9 @@ def enumerate_optima(
     nearness = Nearness.given(within, at_least, within_steps, best)
     topic, named = posed(topic, options, config, summary=summary, columns=columns)
     setup = setup_of(resolve_enumeration(named, nearness, config=config))
-    ready = warm_up(setup)
-    _get_ready(setup, nearness)
-    began = clock()
-    problem = single_problem(topic_given(topic, summary, setup.options.reading, columns), setup)
-    found = oracles_of(problem, setup, nearness, began=began)
-    return replace(found, result=charged(found.result, ready).changed(source=problem.documents))
+    part, complete = begin_single(topic_given(topic, summary, setup.options.reading, columns), setup)
+    found = oracles_of(part, setup, nearness)
+    return replace(found, result=complete(found.result))
 
 
 def enumerate_topics(
@@ -476,49 +460,35 @@ def enumerate_topics(
     `shape` is what `Oracles.to_result` takes; with `details` rows carry the text (`optsum.running.oracles`).
     """
     setup = setup_of(options)
-    shaped = partial(Oracles.to_result, seed=options.seed, **shape)
-    work = partial(_enumerate_part, setup=setup, nearness=nearness, shape=shaped)
+    search = partial(_enumerated_row, nearness=nearness, seed=options.seed, **shape)
+    work = partial(search_part, setup=setup, search=search)
     return each_topic(topics, [setup], partial(with_text, setup=setup, work=work) if details else work)
 
 
 def with_text(part: Topic, setup: Setup, work: Callable[[Topic], list[Result]]) -> list[Result]:
     """Return results whose rows carry the text of their problem."""
-    return [carrying(result, details_of(part, setup)) for result in work(part)]
+    return [result.changed(extra={**result.extra, "details": details_of(part, setup)}) for result in work(part)]
 
 
-def _enumerate_part(
-    part: Topic, setup: Setup, nearness: Nearness | None, shape: Callable[[Oracles], Result]
-) -> list[Result]:
-    _get_ready(setup, nearness)
-    began = clock()
-    return [attempt(part, setup, lambda: shape(oracles_of(part, setup, nearness, began=began)))]
+def _enumerated_row(part: Topic, setup: Setup, nearness: Nearness | None, **shape: Any) -> Result:
+    return oracles_of(part, setup, nearness).to_result(**shape)
 
 
-def _get_ready(setup: Setup, nearness: Nearness | None) -> None:
-    """Compile or load the kernels of an enumeration, which a warm-up of searches leaves out."""
-    if nearness is None:
-        return
-    prepare_families()
-    if setup.formulation.sense is Sense.MINIMIZE:  # what is no longer than so much is searched as extracts are
-        setup.strategy.prepare()
-
-
-def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None, *, began: float) -> Oracles:
-    """Return all optima of a topic that is one problem, or all nearly optimal selections.
-
-    `began` as in `optsum.running.one_problem.answer`.
-    """
-    oracles = _oracles(part, setup, nearness, began)
+def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None) -> Oracles:
+    """Return all optima of a topic that is one problem, or all nearly optimal selections."""
+    if nearness is not None:  # kernels that a warm-up of searches leaves out, before a clock starts
+        prepare_families()
+        if setup.formulation.sense is Sense.MINIMIZE:  # sets up to a length are searched as extracts are
+            setup.strategy.prepare()
+    oracles = (_oracles_of_references if setup.best_of_references else _enumerate)(part, setup, nearness)
     return replace(oracles, result=oracles.result.changed(sentence_count=count_sentences(part)), nearness=nearness)
 
 
-def _oracles(part: Topic, setup: Setup, nearness: Nearness | None, began: float) -> Oracles:
-    if not setup.best_of_references:
-        return _enumerate(part, setup, nearness, began)
-    starts, setups = iter([began]), shares(setup, part)
+def _oracles_of_references(part: Topic, setup: Setup, nearness: Nearness | None) -> Oracles:
+    began, setups = clock(), shares(setup, part)
     found = for_each_reference(
         part,
-        lambda _, one: _enumerate(one, next(setups), nearness, next(starts, clock())),
+        lambda _, one: _enumerate(one, next(setups), nearness),
         unsearched=lambda one, why: _nothing(one, setup, why, 0.0),
         result_of=lambda oracles: oracles.result,
         over=too_late(setup),
@@ -553,8 +523,10 @@ def _united(
 ) -> Oracles:
     """Return the families of several references as one, over `units` (by default all of theirs)."""
     first = next((oracles for oracles in families if oracles.result.key == result.key), families[0])
-    diagram, called = union_of([(oracles.diagram, oracles.units) for oracles in families], units)
+    called = tuple(units or sorted({name for oracles in families for name in oracles.units}))
+    diagram = union_of([(oracles.diagram, oracles.units) for oracles in families], called)
     lengths = {name: size for oracles in families for name, size in zip(oracles.units, oracles.lengths, strict=True)}
+    members = {name: held for oracles in families for name, held in oracles.names.members.items()}
     return replace(
         first,
         result=result.changed(enumeration=OptimaFields(count=diagram.count, complete=complete)),
@@ -562,15 +534,27 @@ def _united(
         bound=first.value if proven else None,
         complete=complete,
         termination="completed" if complete else result.termination.value,
-        names=UnitNames(
-            called, {name: members for oracles in families for name, members in oracles.names.members.items()}
-        ),
+        names=UnitNames(called, members),
         lengths=tuple(lengths[name] for name in called),
         length_limits=(first.length_limits[0], max(oracles.length_limits[1] for oracles in families)),
         parents={name: parent for oracles in families for name, parent in oracles.parents.items()},
         tasks=tuple(task for oracles in families for task in oracles.tasks),
         best=None,
     )
+
+
+def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any]) -> Diagram:
+    """Return the union of families over units that are called `names`, ascending.
+
+    `families`: pairs of a diagram and the names of its units, ascending.
+    """
+    number = {name: unit for unit, name in enumerate(names)}
+    renamed = []
+    for diagram, units in families:
+        nodes = diagram.nodes.copy()
+        nodes[2:, 0] = [number[units[unit]] for unit in nodes[2:, 0].tolist()]
+        renamed.append(Diagram(nodes, diagram.root))
+    return union(renamed) if renamed else Diagram.of_sets([])
 
 
 class _NearBest:
@@ -621,7 +605,8 @@ class _NearBest:
                 near = [self._near(number, Nearness(key=threshold)) for number, _ in self._found]
                 if self._stopped != "completed":
                     return self._united(near, threshold)
-                sets, _ = union_of([(oracles.diagram, range(len(oracles.units))) for oracles in near])
+                units = range(max(len(oracles.units) for oracles in near))
+                sets = union_of([(oracles.diagram, range(len(oracles.units))) for oracles in near], units)
                 reached = value_counts(problems, sets)
                 if len(reached) <= wanted:
                     break
@@ -669,7 +654,7 @@ class _NearBest:
         every = [*known, *(oracles for _, oracles in self._found)]
         whole = _united(every, self._best.result, complete=complete, proven=True, units=self._units)
         sets = [(oracles.diagram, oracles.units) for oracles in known]
-        diagram = union_of(sets, self._units)[0] if threshold is not None else Diagram.of_sets([first])
+        diagram = union_of(sets, self._units) if threshold is not None else Diagram.of_sets([first])
         result = self._best.result.changed(
             enumeration=OptimaFields(count=diagram.count, complete=complete),
             termination=Termination(self._stopped),
@@ -697,7 +682,8 @@ def _nothing(topic: Topic, setup: Setup, why: Termination | Stopped, seconds: fl
 
 
 @postponing()
-def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None, began: float) -> Oracles:
+def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None) -> Oracles:
+    began = clock()
     try:
         task = build(topic, setup, setup.limits.building())
     except Stopped as stop:
@@ -766,7 +752,7 @@ def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) ->
     if oracles is not None and oracles.termination == Termination.INTERRUPTED:
         return [*results[:-1], unsolved(part.id, setups[-1], Termination.INTERRUPTED)]
     found = details_of(part, setups[0], None if oracles is None else _shown(oracles))
-    return [carrying(results[0], found), *results[1:]]
+    return [results[0].changed(extra={**results[0].extra, "details": found}), *results[1:]]
 
 
 def _details_oracles(part: Topic, options: Options) -> Oracles | None:
@@ -780,37 +766,27 @@ def _details_oracles(part: Topic, options: Options) -> Oracles | None:
             **_NO_LIMITS,
         }
     )
-    try:
-        if refused(wanted):
-            return None
-        setup = setup_of(wanted)
-        warm_up(setup)
-        return oracles_of(part, setup, began=clock())
-    except OptsumError:
-        return None
+    with suppress(OptsumError):
+        if not refused(wanted):
+            warm_up(setup := setup_of(wanted))
+            return oracles_of(part, setup)
+    return None
 
 
 def _shown(oracles: Oracles) -> dict[str, Any] | None:
     """Return optima as details have them: how many, whether that is all, the first of them, and the units' shares."""
     if not oracles or not oracles.proven:
         return None
+    members, shares = oracles.names.members, oracles.share() if oracles.complete else {}
+    every = [
+        [listed(one), round(float(held), 6)] for unit, held in shares.items() for one in members.get(unit, (unit,))
+    ]
     return {
         "count": oracles.count,
         "complete": oracles.complete,
         "listed": [list(map(listed, optimum)) for optimum in islice(oracles, _LISTED)],
-        "shares": _shares(oracles) if oracles.complete else None,
+        "shares": every if oracles.complete else None,
     }
-
-
-def _shares(oracles: Oracles) -> list[list[Any]]:
-    """Return each unit with its share of the optima, of all that are in one."""
-    found: Mapping[Any, Any] = oracles.share()
-    members = oracles.names.members
-    return [
-        [listed(member), round(float(share), 6)]
-        for unit, share in found.items()
-        for member in members.get(unit, (unit,))
-    ]
 
 
 def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:

@@ -58,7 +58,8 @@ class Plan:
     @property
     def names(self) -> list[str]:
         """The line of the table that each variant belongs to."""
-        return [self.searcher_of(variant) + self.limit_of(variant) for variant in self.variants]
+        limited = bool(self.time_limits)
+        return [self.searcher_of(each) + (f" in {each.time_limit:g} s" if limited else "") for each in self.variants]
 
     def searcher_of(self, variant: Options) -> str:
         """Return the strategy's name, with its solver where several are compared."""
@@ -67,10 +68,6 @@ class Plan:
         alike = sum(name == variant.backend for name, _ in self.backends) > 1
         own = ", ".join(f"{name}={value}" for name, value in variant.backend_options) if alike else ""
         return f"{variant.strategy} on {variant.backend}{f' ({own})' if own else ''}"
-
-    def limit_of(self, variant: Options) -> str:
-        """Return the time limit as the name of a line ends with it; nothing where all have the same."""
-        return f" in {variant.time_limit:g} s" if self.time_limits else ""
 
     def said_of(self, variant: Options) -> dict[str, Any]:
         """Return the fields of a row that tell its variant from others."""
@@ -121,7 +118,9 @@ class Plan:
         check_solver_is_used(options, *names)
         own = shared_out(base.strategy_options, names)
         variants = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
-        timed = [each_limit(variant, limits) for variant in variants]
+        timed = [
+            [variant.model_copy(update={"time_limit": limit}) for limit in limits] or [variant] for variant in variants
+        ]
         if exact_time_limit is not None:
             if exact is None:
                 raise OptionError(NO_EXACT)
@@ -156,7 +155,14 @@ def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
     found: list[Solver] = []
     for part in given if isinstance(given, list | tuple) and given else [given]:
         if isinstance(part, Mapping):
-            found.append(_of_table(part))
+            if strange := next((key for key in part if key not in {"name", "options"}), None):
+                raise unknown_name("key of [[backends]]", strange, ["name", "options"])
+            if not isinstance(name := part.get("name"), str):
+                raise OptionError("A table of [[backends]] names no backend: give its name, such as highs.")
+            try:
+                found.append((name, own_options(part.get("options", {}))))
+            except ValueError as error:
+                raise OptionError(f"The options of the backend {name} cannot be used: {error}.") from None
         else:
             for name in _names(part, "backend"):
                 found += [(each, ()) for each in (_usable(base) if name == USABLE else [name])]
@@ -170,19 +176,6 @@ def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
         if solvers.count((name, own)) > 1:
             raise OptionError(f"The backend {name} is named twice: name each once, or with options of its own.")
     return tuple(solvers)
-
-
-def _of_table(table: Mapping[str, Any]) -> Solver:
-    for key in table:
-        if key not in {"name", "options"}:
-            raise unknown_name("key of [[backends]]", key, ["name", "options"])
-    name = table.get("name")
-    if not isinstance(name, str):
-        raise OptionError("A table of [[backends]] names no backend: give its name, such as highs.")
-    try:
-        return name, own_options(table.get("options", {}))
-    except ValueError as error:
-        raise OptionError(f"The options of the backend {name} cannot be used: {error}.") from None
 
 
 def _usable(base: Options) -> list[str]:
@@ -288,11 +281,6 @@ def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
     return limits[-1], limits if len(limits) > 1 else ()
 
 
-def each_limit(options: Options, limits: Sequence[float]) -> list[Options]:
-    """Return the options once for each time limit; once, unchanged, if there is none."""
-    return [options.model_copy(update={"time_limit": limit}) for limit in limits] or [options]
-
-
 def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
     """Split the results of a topic into those of its problems."""
     for _, group in groupby(results, key=lambda result: result.id):
@@ -315,53 +303,43 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
 
 
 def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str, Any]]) -> list[Result]:
-    shared = _SharedBest(part) if setups[0].best_of_references else _Shared(part)
+    shared = _Shared()
     results: list[Result] = []
     for setup, own in zip(setups, said, strict=True):
-        result = attempt(part, setup, lambda setup=setup: shared.run(setup))  # type: ignore[misc]
+        result = attempt(shared.search, part, setup)
         results.append(result.changed(extra={**result.extra, **own}) if own else result)
         if results[-1].termination is Termination.INTERRUPTED:
             break
     return results
 
 
-class _SharedBest:
-    """A topic as one problem for each reference; the best result counts."""
-
-    def __init__(self, topic: Topic) -> None:
-        self._topic = topic
-        self._parts: dict[int, _Shared] = {}
-
-    def run(self, setup: Setup) -> Result:
-        def single(number: int, part: Topic, setup: Setup, root_bound: Key | None) -> Result:
-            return self._parts.setdefault(number, _Shared(part)).run(setup, root_bound)
-
-        return best_of_references(self._topic, setup, single)
-
-
 class _Shared:
-    """The problems of a topic, built once for each set of units."""
+    """The problems of a topic, built once for each reference that is searched by itself, and each set of units."""
 
-    def __init__(self, topic: Topic) -> None:
-        self._topic = topic
-        self._tasks: dict[bool, tuple[Task, float]] = {}
-        self._bounds: dict[bool, Key] = {}
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[int, bool], tuple[Task, float]] = {}
+        self._bounds: dict[tuple[int, bool], Key] = {}
 
-    def run(self, setup: Setup, root_bound: Key | None = None) -> Result:
-        strategy = setup.strategy
-        units = strategy.all_units
-        if units not in self._tasks:
+    def search(self, topic: Topic, setup: Setup) -> Result:
+        """Search the topic, or each of its references where the best of them is wanted."""
+        if setup.best_of_references:
+            return best_of_references(topic, setup, self._search)
+        return self._search(0, topic, setup)
+
+    def _search(self, number: int, part: Topic, setup: Setup, root_bound: Key | None = None) -> Result:
+        strategy, key = setup.strategy, (number, setup.strategy.all_units)
+        if key not in self._tasks:
             began = clock()
             try:
-                task = build(self._topic, setup, setup.limits.building())
+                task = build(part, setup, setup.limits.building())
             except Stopped:
-                return unsolved(self._topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
-            self._tasks[units] = task, clock() - began
-        task, seconds = self._tasks[units]
+                return unsolved(part.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+            self._tasks[key] = task, clock() - began
+        task, seconds = self._tasks[key]
         fresh = replace(task, problem=task.problem.fresh())  # without what earlier searches computed on it
         # A certificate is no part of a search, unless it decides when that ends.
-        known = root_bound if strategy.exact or setup.limits.gap is not None else self._bounds.get(units)
+        known = root_bound if strategy.exact or setup.limits.gap is not None else self._bounds.get(key)
         result = run_task(fresh, setup, began=clock() - seconds, root_bound=known)
         if not strategy.exact and result.bound_key is not None:
-            self._bounds[units] = result.bound_key
+            self._bounds[key] = result.bound_key
         return result

@@ -6,6 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -41,7 +42,7 @@ def posed(
     named = found.get("formulation") is not None or (config is not None and "formulation" in read_config(config))
     if isinstance(given, Problem):
         topic = given.as_topic()
-        given = topic if topic.id else _named(topic, "problem")
+        given = topic if topic.id else replace(topic, id="problem")
         first: Any = topic
     elif hasattr(given, "component_data_objects") or isinstance(given, Coverage):  # no problem yet: it is said how
         first = topic_of(given, AS_IS)
@@ -77,7 +78,12 @@ def started(topics: Any, start: Any, reading: Reading) -> Any:
         return topics
     if isinstance(topics, Topic):
         return replace(topics, start=tuple(start))
-    return _with_starts(topics_of(topics, reading), _starts_of(start), reading)
+    if isinstance(start, str | os.PathLike):
+        rows = ((row.get("id"), row.get("selection")) for row in read_rows(start))
+        start = {str(name): units for name, units in rows if units is not None}
+    elif not isinstance(start, Mapping):
+        start = {str(result.id): result.selection for result in start if result.selection is not None}
+    return _with_starts(topics_of(topics, reading), start, reading)
 
 
 def _with_starts(topics: Iterable[Any], starts: Mapping[str, Any], reading: Reading) -> Iterator[Any]:
@@ -85,31 +91,17 @@ def _with_starts(topics: Iterable[Any], starts: Mapping[str, Any], reading: Read
     warned: Counter[str | None] = Counter()
     said = None
     for topic in topics:
-        made = _with_start(topic, starts, reading)
-        missing = isinstance(made, Topic) and made.start is None
+        made, missing = topic, False
+        with suppress(InputError):  # whoever searches it says why
+            made = topic if isinstance(topic, Topic | BadTopic) else topic_of(topic, reading)
+        if isinstance(made, Topic):
+            units = starts.get(made.id or "")
+            made = made if units is None else replace(made, start=tuple(units))
+            missing = made.start is None
         said = said or (spoken(f"--start has no selection for {made.id!r}") if missing else None)
         warned[said if missing else None] += 1
         yield made
     say_warned(warned)
-
-
-def _with_start(topic: Any, starts: Mapping[str, Any], reading: Reading) -> Any:
-    try:
-        made = topic if isinstance(topic, Topic | BadTopic) else topic_of(topic, reading)
-    except InputError:
-        return topic  # whoever searches it says why
-    units = starts.get(made.id or "")
-    return made if units is None or isinstance(made, BadTopic) else replace(made, start=tuple(units))
-
-
-def _starts_of(start: Any) -> Mapping[str, Any]:
-    if isinstance(start, Mapping):
-        return start
-    if isinstance(start, str | os.PathLike):
-        held = [(row.get("id"), row.get("selection"), row.get("objective")) for row in read_rows(start)]
-    else:
-        held = [(result.id, result.selection, result.objective) for result in start]
-    return {str(name): units for name, units, _ in held if units is not None}
 
 
 def prover_of(options: Mapping[str, Any]) -> str:
@@ -132,7 +124,7 @@ def _numbered(given: Iterable[Any]) -> Iterator[Any]:
     for number, each in enumerate(given):
         if isinstance(each, Problem):
             topic = each.as_topic()
-            yield topic if topic.id else _named(topic, str(number))
+            yield topic if topic.id else replace(topic, id=str(number))
         else:
             yield each
 
@@ -140,10 +132,6 @@ def _numbered(given: Iterable[Any]) -> Iterator[Any]:
 def _raising(error: Exception) -> Iterator[Any]:
     yield from ()
     raise error
-
-
-def _named(topic: Topic, name: str) -> Topic:
-    return replace(topic, id=name)
 
 
 def _first_of_file(path: str | os.PathLike[str]) -> Any:

@@ -129,14 +129,16 @@ def searched(
     else:
         chosen = strategy
     chosen.accept(problem)
-    kind = problem.prepared_as if ready is not None else None
-    if kind is None or ready is None or kind not in ready:
+    known: set[Hashable] = set() if ready is None else ready
+    kind = problem.prepared_as
+    if kind is None or kind not in known:
         get_ready(problem, chosen, bound)
-        if kind is not None and ready is not None:
-            ready.add(kind)
+        known.add(kind)
     limits = limits or Limits.named(named)
     bounded = problem.can(Capability.BOUND) and bound != "none"
-    certify = _certify(problem, chosen, bounded=bounded and root_bound is None, asked=bound != "none")
+    certify: Callable[[Deadline], Key | None] | None = None if bound != "none" else lambda _: None
+    if bounded and root_bound is None and not chosen.exact:
+        certify = partial(import_module(CERTIFICATE).certify, problem)
     if bound == "none" and limits.gap is not None and not chosen.exact:
         raise OptionError("A gap is measured by a bound: leave out --gap, or --bound none.")
     seen = problem if chosen.exact else problem.lighter
@@ -169,18 +171,9 @@ def searched(
 
 
 def _hold(run: Run, start: Iterable[int]) -> None:
-    units = whole_numbers(start, "Unit {} of the start")
-    if excess := run.see(units).violation:
+    if excess := run.see(whole_numbers(start, "Unit {} of the start")).violation:
         raise InputError(f"The start breaks the limits of the problem by {excess}: give a selection that keeps them.")
     run.statistics["start"] = run.evaluation.value if run.evaluation is not None else None
-
-
-def _certify(
-    problem: Problem, strategy: Strategy, *, bounded: bool, asked: bool
-) -> Callable[[Deadline], Key | None] | None:
-    if not asked:
-        return lambda _: None
-    return partial(import_module(CERTIFICATE).certify, problem) if bounded and not strategy.exact else None
 
 
 def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
@@ -288,7 +281,6 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         status = Status.OPTIMAL if proven else Status.FEASIBLE
     else:
         status = Status.INFEASIBLE if proven else Status.NO_SOLUTION
-    value = None if held is None else exact(held.key)
     shown = None
     if bound is not None:
         shown = float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
@@ -301,8 +293,8 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         detail=detail or run.detail,
         objective=None if held is None else float(held.value),
         bound=shown,
-        objective_exact=value,
-        bound_exact=value if held is not None and bound is held.key else None if bound is None else exact(bound),
+        objective_exact=None if held is None else exact_text(held.key),
+        bound_exact=exact_text(bound),
         selection=run.selection,
         length=None if run.selection is None else run.problem.length(run.selection),
         seconds=run.elapsed,
@@ -317,6 +309,6 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
     )
 
 
-def exact(key: Key) -> str | None:
+def exact_text(key: Key | None) -> str | None:
     """Return a key as rows have it, a fraction as text; None where it is a float."""
     return str(Fraction(key)) if isinstance(key, Rational) else None

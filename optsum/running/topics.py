@@ -14,10 +14,9 @@ from optsum.corpus.vectors import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Problem
-from optsum.running.each_topic import attempt, charged, each_topic, single_problem
-from optsum.running.one_problem import Setup, answer, setup_of, warm_up
+from optsum.running.each_topic import begin_single, each_topic, search_part
+from optsum.running.one_problem import Setup, answer, setup_of
 from optsum.running.posed import posed, started
-from optsum.system.clock import clock
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
 
@@ -79,14 +78,12 @@ def solve(
     """
     topic, found = posed(topic, options, config, summary=summary, embed=embed, columns=columns)
     resolved = resolve(found, config=config)
-    setup = setup_of(resolved)
-    ready, began = warm_up(setup), clock()
     given = topic_given(topic, summary, resolved.reading, columns)
     given = given if embed is None else with_vectors(topic_of(given, resolved.reading), embed)
     if start is not None:
         given = started(topic_of(given, resolved.reading), start, resolved.reading)
-    problem = single_problem(given, setup)
-    return charged(answer(problem, setup, began=began), ready).changed(source=problem.documents)
+    part, complete = begin_single(given, setup := setup_of(resolved))
+    return complete(answer(part, setup))
 
 
 def solve_all(
@@ -142,7 +139,7 @@ def solve_all(
 
 
 def _search_shown(part: Topic, setup: Setup) -> list[Result]:
-    return _shown(part, *search_part(part, setup))
+    return _shown(part, *search_part(part, setup, answer))
 
 
 def _shown(part: Topic, result: Result) -> list[Result]:
@@ -159,7 +156,7 @@ def solve_topics(
     let them make the rows (`optsum.running.each_topic.WRITTEN`).
     """
     setup = setup_of(options)
-    solve_part: Callable[[Topic], list[Result]] = partial(search_part, setup=setup)
+    solve_part: Callable[[Topic], list[Result]] = partial(search_part, setup=setup, search=answer)
     if details:
         from optsum.running.oracles import with_details  # which enumerates, as few commands do
 
@@ -171,9 +168,3 @@ def solve_topics(
 def _alone(part: Topic, result: Result) -> list[Result]:
     del part
     return [result]
-
-
-def search_part(part: Topic, setup: Setup) -> list[Result]:
-    """Return the result of a topic that is one problem."""
-    began = clock()
-    return [attempt(part, setup, lambda: answer(part, setup, began=began))]

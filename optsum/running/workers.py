@@ -211,24 +211,14 @@ def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str
         signal.signal(number, _interrupts)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP)
-    if memory is not None:
-        limit_memory(memory)
+    if memory is not None and sys.platform == "linux":  # which counts the data of this process, and of its own
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     if tracebacks:
         show_tracebacks()
     if folder is not None:
         os.chdir(folder)
-
-
-def limit_memory(size: int) -> None:
-    """Limit the memory for data of this process, and of each that it starts, to a number of bytes.
-
-    Only where the system counts them so, which Linux does.
-    """
-    if sys.platform == "linux":
-        import resource
-
-        _, highest = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (size, highest))
 
 
 def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
@@ -236,7 +226,8 @@ def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
     began = perf_counter()
     answers: list[Answer] = []
     with _interrupts.working(job.name):
-        for item, prepared in zip(batch, _prepared(job, batch), strict=False):
+        some = (job.together(batch[place : place + AT_ONCE]) for place in range(0, len(batch), AT_ONCE))
+        for item, prepared in zip(batch, chain.from_iterable(some), strict=False):
             if _interrupts.has_ended(job.name) or (answers and perf_counter() - began > LONG_S):
                 break
             results = prepared.results if isinstance(prepared, Answered) else job.work(prepared)
@@ -248,13 +239,7 @@ def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
     return Done(answers, perf_counter() - began, _interrupts.has_ended(job.name))
 
 
-AT_ONCE: Final = 64
-"""Items that are prepared together."""
-
-
-def _prepared(job: Job[Item, Answer], batch: list[Item]) -> Iterator[Any]:
-    for place in range(0, len(batch), AT_ONCE):
-        yield from job.together(batch[place : place + AT_ONCE])
+AT_ONCE: Final = 64  # Items that are prepared together.
 
 
 def results_alone(item: Any, results: list[Result]) -> list[Result]:

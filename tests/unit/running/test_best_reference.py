@@ -24,7 +24,8 @@ from optsum.metrics.rouge import agreed_reference, rouge_all
 from optsum.optima.diagram import Diagram
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
-from optsum.running.one_problem import best_result, build, setup_of, union_of
+from optsum.running.one_problem import best_result, build, setup_of
+from optsum.running.oracles import union_of
 from optsum.running.topics import solve_topics
 from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.testing import random_topic
@@ -210,9 +211,9 @@ def test_nothing_is_claimed_of_references_that_were_not_searched(
     best = optsum.solve(topic, **options).objective
     for last in (1, 2):
         calls: list[int] = []
-        module, name = ("search", "_result") if place == "search" else ("one_problem", "_built")
-        home = import_module(f"optsum.running.{module}" if place == "search" else "optsum.running.one_problem")
-        real = getattr(home, name)
+        homes, name = (["search"], "_result") if place == "search" else (["one_problem", "oracles"], "build")
+        modules = [import_module(f"optsum.running.{home}") for home in homes]
+        real = getattr(modules[0], name)
 
         def broken(*given: Any, real: Any = real, calls: list[int] = calls, last: int = last, **named: Any) -> Any:
             calls.append(1)
@@ -221,7 +222,8 @@ def test_nothing_is_claimed_of_references_that_were_not_searched(
             return real(*given, **named)
 
         with monkeypatch.context() as patched:
-            patched.setattr(home, name, broken)
+            for module in modules:
+                patched.setattr(module, name, broken)
             result = optsum.solve(topic, **options)
             optima = None
             if strategy != "greedy":
@@ -292,8 +294,8 @@ def test_the_first_reference_alone() -> None:
 def test_families_of_different_units_are_united() -> None:
     one = Diagram.of_sets([(0,), (0, 1)])  # units 3 and 7
     two = Diagram.of_sets([(0,), (1,), ()])  # units 5 and 7
-    diagram, names = union_of([(one, (3, 7)), (two, (5, 7))])
-    assert names == (3, 5, 7)
+    names = (3, 5, 7)
+    diagram = union_of([(one, (3, 7)), (two, (5, 7))], names)
     assert {tuple(names[unit] for unit in chosen) for chosen in diagram} == {(3,), (3, 7), (5,), (7,), ()}
     assert diagram.count == 5
 

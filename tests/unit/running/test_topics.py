@@ -143,14 +143,14 @@ def test_each_reference_is_a_problem() -> None:
 def test_an_unexpected_exception_is_the_row_of_its_topic(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = one_problem._built
+    real = one_problem.build
 
     def fails(part: Any, options: Any, *others: Any) -> Any:
         if part.id == "t1":
             raise ZeroDivisionError("division\nby zero")
         return real(part, options, *others)
 
-    monkeypatch.setattr(one_problem, "_built", fails)
+    monkeypatch.setattr(one_problem, "build", fails)
     with caplog.at_level("DEBUG", logger="optsum"):
         results = list(optsum.solve_all(iter([topic("t0"), topic("t1"), topic("t2")]), max_length=3))
     assert [result.status.value for result in results] == ["optimal", "error", "optimal"]
@@ -243,7 +243,7 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
         next(results)
 
 
-@pytest.mark.parametrize("where", ["running.one_problem._built", "problem.numbered.official_scores"])
+@pytest.mark.parametrize("where", ["running.one_problem.build", "problem.numbered.official_scores"])
 def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = pkgutil.resolve_name(f"optsum.{where}")
     calls = count()

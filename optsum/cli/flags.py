@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import typer
 
 from optsum.cli.exits import DONE, guarded, tell
-from optsum.corpus.topic import AS_IS, Reading, reading_of
+from optsum.corpus.topic import AS_IS, Reading
 from optsum.errors import OptionError, show_tracebacks
-from optsum.options.model import FlagHint, FlatLists, Language, Lines, SourceWords, SplitterName
-from optsum.options.options import Options, options_of, read_config, resolve_as
+from optsum.options.options import READING, FlagHint, Options, read_config, reading_of, resolve_as
 from optsum.options.values import OwnOptions
 from optsum.report.messages import count_lines, telling
 from optsum.system.files import PathLike, name_of
@@ -48,28 +47,13 @@ Map: TypeAlias = Annotated[
 ]
 
 
-def _reading(
-    *,
-    language: Language = "en",
-    splitter: SplitterName = "sentencex",
-    flat: FlatLists = None,
-    lines: Lines = None,
-    source_words: SourceWords = None,
-) -> Reading:
-    return reading_of(language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words)
-
-
-READING: Final = options_of(_reading)
-"""The options by which texts become sentences, for commands that have no model of their own with these."""
-
-
 def reading_by(options: dict[str, Any], config: str | None = None, model: type[Any] = READING) -> Reading:
     """Return how texts become sentences, by options that are taken out of the others.
 
     `config`: a file of options, for a command with the options of `model`, those of reading among them.
     """
     found = resolve_as(model, {name: options.pop(name) for name in READING.model_fields}, config=config)
-    return _reading(**{name: getattr(found, name) for name in READING.model_fields})
+    return reading_of(found)
 
 
 Limit: TypeAlias = Annotated[

@@ -159,7 +159,7 @@ class ScoreKeywords(TextKeywords, total=False):
     best_by: Literal["recall", "precision", "f1"] | None
     """Measure that chooses the best reference: recall as ROUGE-1.5.5, f1 as rouge-score [recall]."""
     max_words: int | None
-    """Cut summaries and references after so many words."""
+    """Cut summaries and references after N words."""
     oracles: bool | None
     """Also precision, recall and F of extracts against all oracles, of --max-length [False]."""
     each_oracle: int | None

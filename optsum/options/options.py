@@ -9,41 +9,32 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_origin, get_type_hints
 
-from pydantic import Field, ValidationError, WithJsonSchema, create_model, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+    create_model,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from optsum.corpus import topic
 from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
-from optsum.options.model import (
-    Counts,
-    FlagHint,
-    FlatLists,
-    Language,
-    LengthTokenizer,
-    Lines,
-    MaxLength,
-    Metrics,
-    Model,
-    ModelUnits,
-    Preset,
-    ScoreOptions,
-    SourceWords,
-    SplitterName,
-    Stem,
-    Stemmer,
-    Stopwords,
-    Tokenizer,
-    analyzer_of,
-    reading_of,
-)
 from optsum.options.presets import PRESETS
 from optsum.options.toml import check_kinds, read_table, sentence_of
 from optsum.options.values import (
@@ -57,6 +48,7 @@ from optsum.options.values import (
     listed_numbers,
     listed_pairs,
     our_name,
+    our_value,
     own_of_solver,
     own_options,
     parse_size,
@@ -65,6 +57,7 @@ from optsum.options.values import (
     side_constraints_of,
     solving,
 )
+from optsum.plugins import named_function
 from optsum.registry import CERTIFIED, DEFAULT_STRATEGY, FORMULATIONS, STRATEGIES
 from optsum.system.files import forget_changed, of_files
 
@@ -76,17 +69,148 @@ if TYPE_CHECKING:
     from optsum.problem.spec import Spec
     from optsum.text.analyzer import Analyzer
 
-__all__ = [
-    "OF_SEARCHES",
-    "OF_WORKERS",
-    "Options",
-    "ScoreOptions",
-    "options_of",
-    "read_config",
-    "resolve",
-    "resolve_as",
-    "resolve_score",
+_KINDS: Final[dict[Any, Literal["int_type", "float_type", "bool_type"]]] = {
+    **dict.fromkeys((int, int | None), "int_type"),
+    **dict.fromkeys((float, float | None), "float_type"),
+    **dict.fromkeys((bool, bool | None), "bool_type"),
+}
+
+
+class Model(BaseModel):
+    """Options that cannot be changed, refuse others, and take neither text nor true or false for a number."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        if type(value).__module__ == "numpy" and not getattr(value, "shape", None):  # loaded already, if it is one
+            if value.dtype.kind in "mM":  # whose items may be numbers
+                raise PydanticCustomError("no_number", "a time is no number")
+            value = value.item()
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation not in {bool, bool | None}:
+            raise PydanticCustomError("no_number", "true or false is no number")
+        if isinstance(value, str | bytes) and (kind := _KINDS.get(cls.model_fields[str(info.field_name)].annotation)):
+            raise PydanticKnownError(kind)
+        return our_value(str(info.field_name), value)
+
+
+def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
+    """Let a function be given for its name; one that has a name already keeps it."""
+    if isinstance(value, str) and hasattr(value, "function"):  # pydantic would make plain text of it
+        return value
+    return named_function(value) if callable(value) else otherwise(value)
+
+
+def _number_or_reference(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
+    if isinstance(value, str | bytes) and value != "reference":
+        raise PydanticCustomError("no_number", "a text is no number")
+    return otherwise(value)
+
+
+MaxLength: TypeAlias = Annotated[
+    Annotated[int, Field(ge=0, le=LONGEST)] | Literal["reference"] | None, WrapValidator(_number_or_reference)
 ]
+
+
+@dataclass(frozen=True)
+class FlagHint:
+    """How the command line shows an option: whether the short help has it, and the list whose names a shell offers."""
+
+    brief: bool = False
+    names: str = ""
+
+
+# Searches and scores read texts alike, so what they say of it is one text.
+Tokenizer: TypeAlias = Annotated[
+    str | None,
+    FlagHint(brief=True, names="tokenizers"),
+    WrapValidator(function_or_name),
+    Field(
+        description="rouge (default), unicode, characters, blank, another name or module:function, or tokens "
+        "(default for pre-tokenized topics)"
+    ),
+]
+Language: TypeAlias = Annotated[
+    str,
+    FlagHint(brief=True, names="languages"),
+    Field(description="of raw text, by whose rules it is split, such as en, de or zh"),
+]
+SplitterName: TypeAlias = Annotated[
+    str,
+    FlagHint(names="splitters"),
+    WrapValidator(function_or_name),
+    Field(description="splitter of raw text into sentences: sentencex, or module:function"),
+]
+LengthTokenizer: TypeAlias = Annotated[
+    str | None,
+    WrapValidator(function_or_name),
+    Field(
+        description="whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them"
+    ),
+]
+Stem: TypeAlias = Annotated[
+    bool,
+    FlagHint(brief=True),
+    Field(description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named (rouge-score: google-stemmed)"),
+]
+Stemmer: TypeAlias = Annotated[
+    str,
+    FlagHint(names="stemmers"),
+    WrapValidator(function_or_name),
+    Field(
+        description="rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or "
+        "module:function; to name one is to stem"
+    ),
+]
+Stopwords: TypeAlias = Annotated[str, Field(description="keep, drop (SMART list), or a file with one word a line")]
+Metrics: TypeAlias = Annotated[str, FlagHint(brief=True, names="metrics")]
+Preset: TypeAlias = Annotated[
+    str | None,
+    FlagHint(brief=True, names="presets"),
+    Field(description="a set of options from a paper (optsum list presets)"),
+]
+Counts: TypeAlias = Annotated[
+    Literal["clipped", "set"], Field(description="count each n-gram as often as it occurs, or once")
+]
+ModelUnits: TypeAlias = Annotated[
+    Literal["whole", "sentences"],
+    Field(description="a reference is one text, or each of its sentences is clipped by itself"),
+]
+FlatLists: TypeAlias = Annotated[
+    Literal["sentences", "texts", "tokens"] | None,
+    Field(description="a flat list of strings as documents or references: one text's sentences, raw texts, or tokens"),
+]
+Lines: TypeAlias = Annotated[
+    bool | None, Field(description="each line of raw text is a sentence [of dialogues and highlights]")
+]
+SourceWords: TypeAlias = Annotated[
+    int | None, Field(ge=1, description="read only the sentences within the first N words of the documents")
+]
+
+
+@of_files
+@lru_cache(maxsize=64)
+def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Analyzer:
+    """Return a text analysis; those that are the same are one object."""
+    from optsum.text.analyzer import Analyzer, load_stopwords  # --help is quicker without
+
+    dropped = stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords)
+    return Analyzer(tokenizer, stem, dropped, stemmer)
+
+
+def reading_of(options: Any) -> Reading:
+    """Return how options of any command have texts become sentences."""
+    reading = topic.reading_of(
+        language=options.language,
+        splitter=options.splitter,
+        flat=options.flat,
+        lines=options.lines,
+        source_words=options.source_words,
+    )
+    as_rouge_score = (getattr(options, "preset", None) or "").startswith("google")
+    return reading._replace(summary_lines="always" if as_rouge_score else None)
+
 
 OF_WORKERS: Final = ("workers", "executor", "scheduler", "memory_per_worker")  # Who does the work.
 
@@ -304,6 +428,75 @@ class Options(Model):
 _NAMING_FILES: Final = ("stopwords", "vectors", "chunk_rules")  # Options whose files count by what they hold.
 
 
+class ScoreOptions(Model):
+    """Every option of scoring."""
+
+    model_config = ConfigDict(defer_build=True)  # most commands score nothing
+
+    metric: Metrics = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
+    references: Literal["pooled", "mean", "best", "first", "agreed"] = Field(
+        "pooled",
+        description="all references together, the mean over them, the best of them, the first alone, or the one with "
+        "which another agrees best",
+    )
+    best_by: Literal["recall", "precision", "f1"] = Field(
+        "recall", description="measure that chooses the best reference: recall as ROUGE-1.5.5, f1 as rouge-score"
+    )
+    tokenizer: Tokenizer = None
+    stem: Stem = False
+    stemmer: Stemmer = "rouge155"
+    stopwords: Stopwords = "keep"
+    counts: Counts = "clipped"
+    model_units: ModelUnits = "whole"
+    max_words: int | None = Field(None, ge=1, description="cut summaries and references after N words")
+    oracles: bool = Field(
+        default=False, description="also precision, recall and F of extracts against all oracles, of --max-length"
+    )
+    each_oracle: int = Field(
+        default=0, ge=0, description="--oracles, and also against each of the first N oracles by itself"
+    )
+    formulation: str | None = Field(
+        None, description="cover: claims that selections support within --max-length, beside the optimum [ROUGE]"
+    )
+    max_length: MaxLength = Field(
+        None,
+        description="longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long "
+        "as the topic's",
+    )
+    length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None = Field(
+        None, description="of a cover's budget [given where topics give lengths, otherwise words]"
+    )
+    length_tokenizer: LengthTokenizer = None
+    uncoverable: Literal["error", "skip"] = Field(
+        "error", description="of a cover, a claim that no passage supports: missed, or left out"
+    )
+    time_limit: float | None = Field(None, ge=0, description="seconds to find the optimum, or all oracles, of a topic")
+    language: Language = "en"
+    splitter: SplitterName = "sentencex"
+    flat: FlatLists = None
+    lines: Lines = None
+    source_words: SourceWords = None
+    preset: Preset = None
+
+    @cached_property
+    def reading(self) -> Reading:
+        """Options by which texts of the input become sentences."""
+        return reading_of(self)
+
+    def analyzer(self, *, pretokenized: bool = False) -> Analyzer:
+        """Return the text analysis that n-grams are counted with."""
+        tokenizer = self.tokenizer or ("tokens" if pretokenized else "rouge")
+        return analyzer_of(tokenizer, self.stem, self.stopwords, self.stemmer)
+
+
+_OF_READING: Final = ("language", "splitter", "flat", "lines", "source_words")
+_FIELDS_OF_READING: Final[dict[str, Any]] = {
+    name: (Options.model_fields[name].annotation, Options.model_fields[name]) for name in _OF_READING
+}
+READING: Final = create_model("ReadingOptions", __base__=Model, **_FIELDS_OF_READING)
+"""The options by which texts become sentences, for commands that have no model of their own with these."""
+
+
 @of_files
 @lru_cache(maxsize=64)
 def _spec(options: Options) -> Spec:
@@ -407,10 +600,6 @@ def refuse_of_texts(**told: object) -> None:
         raise OptionError(f"A problem of your own is no text: leave out {said}, which is for texts.")
 
 
-def _is_empty(value: object) -> bool:
-    return isinstance(value, tuple | list | dict) and not value
-
-
 def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False) -> None:
     """Refuse a solver, or options of one, that is given where no strategy hands problems to solvers.
 
@@ -418,7 +607,8 @@ def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enum
     all that are run. `enumerates`: whether they are to enumerate optima, which no solver does.
     """
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
-    told = {name for name, value in values.items() if value is not False and not _is_empty(value)}
+    empty = {name for name, value in values.items() if isinstance(value, tuple | list | dict) and not value}
+    told = {name for name, value in values.items() if value is not False} - empty
     named = [name for name in _OF_BACKENDS if name in told]
     if not named or not (enumerates or not any("backend" in STRATEGIES.load(name).flags for name in strategies)):
         return
@@ -561,7 +751,7 @@ _BACKEND: Final[dict[str, Any]] = {
 
 _LIMITS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "number", "minimum": 0}}
 
-_KINDS: Final[dict[str, dict[str, Any]]] = {
+_SCHEMAS: Final[dict[str, dict[str, Any]]] = {
     "strategies": _NAMES,
     "backends": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, _BACKEND]}}]},
     "exact": {"type": "string"},
@@ -591,7 +781,7 @@ def schema() -> dict[str, Any]:
     for name, field in ScoreOptions.model_json_schema()["properties"].items():
         made["properties"].setdefault(name, field)
     for name, where in ONLY_IN.items():
-        made["properties"].setdefault(name, {"description": f"of optsum {where}", **_KINDS.get(name, {})})
+        made["properties"].setdefault(name, {"description": f"of optsum {where}", **_SCHEMAS.get(name, {})})
     del made["properties"]["backend_options"]  # they are those of the backend
     backend = made["properties"]["backend"]
     made["properties"]["backend"] = {

@@ -15,17 +15,6 @@ class Preset:
     options: Mapping[str, Any]
 
 
-_HIRAO: Final = {
-    "measure": "recall",
-    "references": "pooled",
-    "max_length": 100,
-    "length_unit": "words",
-    "tokenizer": "rouge",
-    "stem": True,
-    "counts": "clipped",
-    "boundaries": "sentence",
-}
-
 _PLAIN: Final = {
     "tokenizer": "rouge",
     "stem": False,
@@ -34,6 +23,15 @@ _PLAIN: Final = {
     "boundaries": "sentence",
 }
 """How texts are read where nothing else is said."""
+
+_HIRAO: Final = {
+    **_PLAIN,
+    "measure": "recall",
+    "references": "pooled",
+    "max_length": 100,
+    "length_unit": "words",
+    "stem": True,
+}
 
 _LIN_HOVY: Final = {
     "metric": "rouge-1",
@@ -53,6 +51,8 @@ _GOOGLE: Final = {
     "tokenizer": "rouge-score",
     "boundaries": "joined",
 }
+
+_SENTENCES: Final = {**_PLAIN, "measure": "f1", "references": "first", "max_length": 3, "length_unit": "sentences"}
 
 PRESETS: Final[Mapping[str, Preset]] = {
     "hirao-r1": Preset(
@@ -82,16 +82,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
     ),
     "rouge155": Preset(
         "ROUGE-1 recall as ROUGE-1.5.5 -m: Porter stems, stop words kept, across sentence ends, 100 words",
-        {
-            "metric": "rouge-1",
-            "measure": "recall",
-            "references": "pooled",
-            "max_length": 100,
-            "length_unit": "words",
-            **_PLAIN,
-            "stem": True,
-            "boundaries": "joined",
-        },
+        {**_HIRAO, "metric": "rouge-1", "boundaries": "joined"},
     ),
     "google": Preset(
         "ROUGE-1 F1 as the package rouge-score: best reference by F1, across sentence ends, no stems, any length",
@@ -103,38 +94,19 @@ PRESETS: Final[Mapping[str, Preset]] = {
     ),
     "presumm": Preset(
         "ROUGE-1 + ROUGE-2 F1 on sets of n-grams, 3 sentences (greedy selection of Liu & Lapata 2019, made exact)",
-        {
-            "metric": "rouge-1+rouge-2",
-            "measure": "f1",
-            "references": "first",
-            "max_length": 3,
-            "length_unit": "sentences",
-            **_PLAIN,
-            "tokenizer": "presumm",
-            "counts": "set",
-        },
+        {**_SENTENCES, "metric": "rouge-1+rouge-2", "tokenizer": "presumm", "counts": "set"},
     ),
     "matchsum": Preset(
         "mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L, first reference, up to 3 sentences (labels as of Zhong et al. 2020)",
-        {
-            "metric": "rouge-1+rouge-2+rouge-l",
-            "measure": "f1",
-            "references": "first",
-            "max_length": 3,
-            "length_unit": "sentences",
-            **_PLAIN,
-        },
+        {**_SENTENCES, "metric": "rouge-1+rouge-2+rouge-l"},
     ),
     "scitldr": Preset(
         "the one sentence of best ROUGE-1 F1 on sets of words against the first reference (Cachola et al. 2020)",
         {
+            **_SENTENCES,
             "metric": "rouge-1",
-            "measure": "f1",
-            "references": "first",
             "min_length": 1,
             "max_length": 1,
-            "length_unit": "sentences",
-            **_PLAIN,
             "tokenizer": "pypi-rouge",
             "counts": "set",
         },

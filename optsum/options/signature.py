@@ -10,9 +10,10 @@ from optsum._version import __version__
 from optsum.corpus.vector_files import digest_of_vectors
 from optsum.coverage.instance import Sense
 from optsum.metrics.names import parse_metric
-from optsum.options.model import ScoreOptions
-from optsum.options.options import Options
+from optsum.options.options import Options, ScoreOptions
 from optsum.system.files import of_files
+
+_digest: Final = of_files(lru_cache(maxsize=8)(digest_of_vectors))  # Which reads every file of a folder.
 
 _SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires")
 """Side constraints, said where there are any."""
@@ -38,7 +39,7 @@ def signature(options: Options, tokenizer: str) -> str:
         if any(part.of_texts for part in parse_metric(options.metric).components):
             parts |= {**_analysis(options, tokenizer), "in": options.boundaries}
         else:  # vectors that come with the topics, or from a model, are not known here
-            vectors = "own" if options.vectors is None else _digest(options.vectors)
+            vectors = "own" if options.vectors is None else _digest(options.vectors)[:12]
             parts |= {"unit": str(options.similarity_unit), "vectors": vectors}
     flags = [name for name in formulation.flags if name != "max_length"]
     own = {name: getattr(options, name) for name in (*_SIDES, *flags)} | dict(options.formulation_options)
@@ -58,12 +59,6 @@ def score_signature(options: ScoreOptions, tokenizer: str) -> str:
     parts |= _texts(options)
     parts |= {} if options.max_words is None else {"cut": f"{options.max_words} words"}
     return _line({**parts, **_analysis(options, tokenizer)})
-
-
-@of_files
-@lru_cache(maxsize=8)
-def _digest(path: str) -> str:
-    return digest_of_vectors(path)[:12]  # reads every file of a folder: once, not for each result
 
 
 def _texts(options: Options | ScoreOptions) -> dict[str, str]:

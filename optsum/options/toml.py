@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -31,22 +32,19 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
             raise OptionError(f"{path}: {unknown_name('option', key, known)}")
         options[name] = value
     if isinstance(options.get("backend"), dict):
-        _spread_backend(options, path)
+        own = dict(options.pop("backend"))
+        if "options" in own and "backend_options" in options:
+            raise OptionError(
+                f"The configuration {path} has options of the solver in two places, backend_options and [backend]: "
+                "leave one of them out."
+            )
+        options |= {name: own.pop(key) for key, name in _OF_BACKEND.items() if key in own}
+        if own:
+            raise OptionError(f"{path}: {unknown_name('key of [backend]', next(iter(own)), _OF_BACKEND)}")
     return options
 
 
-def _spread_backend(options: dict[str, Any], path: str | Path) -> None:
-    table = dict(options.pop("backend"))
-    if "options" in table and "backend_options" in options:
-        raise OptionError(
-            f"The configuration {path} has options of the solver in two places, backend_options and [backend]: "
-            "leave one of them out."
-        )
-    for key, name in (("name", "backend"), ("options", "backend_options")):
-        if key in table:
-            options[name] = table.pop(key)
-    for key in table:
-        raise OptionError(f"{path}: {unknown_name('key of [backend]', key, ['name', 'options'])}")
+_OF_BACKEND: Final = {"name": "backend", "options": "backend_options"}
 
 
 def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | Path) -> None:
@@ -114,7 +112,8 @@ def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = Non
         key = name.replace("_", "-")
         said = f"  # {comments[name]}" if comments and name in comments else ""
         if isinstance(value, Mapping):
-            tables += ["", f"[{key}]{said}", *(f"{_key(each)} = {_value(one)}" for each, one in value.items())]
+            own = (f"{each if _BARE.fullmatch(each) else _value(each)} = {_value(one)}" for each, one in value.items())
+            tables += ["", f"[{key}]{said}", *own]
         elif value is None:
             lines.append(f"# {key} is not set{said}")
         else:
@@ -122,9 +121,7 @@ def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = Non
     return "\n".join([*lines, *tables]) + "\n"
 
 
-def _key(name: str) -> str:
-    plain = all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name)
-    return name if name and plain else _value(name)
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")  # A key that needs no quotes.
 
 
 def _value(value: Any) -> str:

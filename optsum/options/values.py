@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -103,25 +104,23 @@ def _read(path: str, key: str) -> Cliques:
         raise OptionError(f"The file of {_SAID[key]} {path!r} cannot be read: {why}.") from None
     found: Cliques = {}
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            name, cliques = _entry(line, f"{path}:{number}", key)
-            if name in found:
-                raise OptionError(f"{path}:{number}: the topic {name!r} comes twice among the {_SAID[key]}.")
-            found[name] = cliques
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+            name = as_id(data["id"], "the id of a topic")
+            cliques = tuple(map(tuple, data[key]))
+        except (ValueError, TypeError, KeyError, RecursionError, InputError):
+            raise OptionError(
+                f'{path}:{number}: {_SAID[key]} are an object such as {{"id": "t1", "{key}": [[0, 4]]}}.'
+            ) from None
+        if name in found:
+            raise OptionError(f"{path}:{number}: the topic {name!r} comes twice among the {_SAID[key]}.")
+        found[name] = cliques
     return found
 
 
 _SAID: Final = {"exclusive": "exclusive sentences", "requires": "pairs of sentences"}
-
-
-def _entry(line: str, where: str, key: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
-    try:
-        data = json.loads(line)
-        name = as_id(data["id"], "the id of a topic")
-        cliques = tuple(tuple(clique) for clique in data[key])
-    except (ValueError, TypeError, KeyError, RecursionError, InputError):
-        raise OptionError(f'{where}: {_SAID[key]} are an object such as {{"id": "t1", "{key}": [[0, 4]]}}.') from None
-    return name, cliques
 
 
 ONLY_IN: Final = {
@@ -241,17 +240,19 @@ def own_options(given: Any) -> OwnOptions:
     >>> own_options(["presolve=off", "mip_max_leaves=30"])
     (('mip_max_leaves', 30), ('presolve', 'off'))
     """
-    if isinstance(given, Mapping):
-        items: list[Any] = list(given.items())
-    elif isinstance(given, str) or not isinstance(given, Iterable):
-        raise ValueError("give it as name=value, or as a table of names and values")  # noqa: TRY004 - pydantic's way
-    else:
-        items = [_split(item) if isinstance(item, str) else item for item in given]
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(_AS_PAIRS)  # noqa: TRY004 - pydantic's way
     found: dict[str, Scalar] = {}
-    for item in items:
-        if not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[0], str) or not item[0]:
-            raise ValueError("give it as name=value, or as a table of names and values")
-        name, value = item
+    for item in given.items() if isinstance(given, Mapping) else given:
+        if isinstance(item, str):
+            name, separator, text = (part.strip() for part in item.partition("="))
+            if not separator or not name:
+                raise ValueError(f"give it as name=value, not as {item!r}")
+            value: object = {"true": True, "false": False}.get(text.lower(), number_in(text))
+        elif not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[0], str) or not item[0]:
+            raise ValueError(_AS_PAIRS)
+        else:
+            name, value = item
         if not isinstance(value, bool | int | float | str):
             raise ValueError(f"the value of {name} should be a number, a text, true or false")  # noqa: TRY004
         if name in found:
@@ -260,21 +261,14 @@ def own_options(given: Any) -> OwnOptions:
     return tuple(sorted(found.items()))
 
 
-def _split(text: str) -> tuple[str, Scalar]:
-    name, separator, value = text.partition("=")
-    if not separator or not name.strip():
-        raise ValueError(f"give it as name=value, not as {text!r}")
-    return name.strip(), _value(value.strip())
+_AS_PAIRS: Final = "give it as name=value, or as a table of names and values"
 
 
-def _value(text: str) -> Scalar:
-    if text.lower() in {"true", "false"}:
-        return text.lower() == "true"
+def number_in(text: str) -> int | float | str:
+    """Return the number that a text is; the text itself if it is none."""
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text
 
 

@@ -14,15 +14,14 @@ from typing import Annotated, Any, Final
 import typer
 from pydantic import BaseModel, create_model
 
-from optsum.cli.each_topic import Finished
 from optsum.cli.exits import DONE, INTERRUPTED, tell
-from optsum.cli.flags import READING, Flags, Format, Plot, ResumedFiles, command, open_topics, reading_by
+from optsum.cli.flags import Flags, Format, Plot, ResumedFiles, command, open_topics, reading_by
 from optsum.cli.loop import Loop
+from optsum.cli.resume import Finished
 from optsum.corpus.topic import Reading, Topic
 from optsum.errors import OptionError
-from optsum.options.options import options_of
-from optsum.report.figures.figure import figure_folder
-from optsum.report.figures.plots import checked_plot
+from optsum.options.options import READING, options_of
+from optsum.report.figures import checked_plot, figure_folder
 from optsum.report.tables.table import TableFormat, counted, put_tables, table_format, written
 from optsum.studies import STUDIES, Study, load_study, prepared
 from optsum.studies.base import check_row_of, papers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -14,14 +14,13 @@ from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import load_rules
 from optsum.chunks.tree import PROFILES, chunk_tree
 from optsum.cli.exits import DONE, failed, put
-from optsum.cli.flags import READING, Files, Flags, output_or_pipe, reading_by
+from optsum.cli.flags import Files, Flags, output_or_pipe, reading_by
 from optsum.cli.loop import Loop
 from optsum.corpus.alignment import UNREAD, align
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read
 from optsum.errors import InputError, unknown_name
-from optsum.options.model import reading_of
-from optsum.options.options import options_of, resolve_as
+from optsum.options.options import READING, options_of, reading_of, resolve_as
 from optsum.report.tables.table import Table, counted
 from optsum.system.files import begin_of, name_of, read_text
 
@@ -160,9 +159,8 @@ def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | 
             yield error
 
 
-_OPTIONS = options_of(align)
-
-_SHOWN = 50
+_OPTIONS: Final = options_of(align)
+_SHOWN: Final = 50  # Lines of the table.
 
 
 def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)]) -> int:

@@ -15,7 +15,7 @@ import optsum
 from optsum.cli import main
 from optsum.corpus.rows.writer import read_rows
 from optsum.experiments.folder import merge
-from optsum.options import model, options
+from optsum.options import options
 
 TOPIC = {"documents": [["a b", "b c", "a c d", "d"]], "references": [["a b c"], ["c d"]]}
 
@@ -206,7 +206,7 @@ def test_files_that_options_name_are_part_of_the_run() -> None:
     given = experiment(stopwords="stop.txt")
     run(given=given)
     Path("stop.txt").write_text("b\n")
-    for kept in (options._hash, model.analyzer_of):  # a process reads such a file once
+    for kept in (options._hash, options.analyzer_of):  # a process reads such a file once
         kept.cache_clear()
     with pytest.raises(optsum.OptionError, match="a file that an option names has changed"):
         run("run", given, resume=True)

@@ -208,10 +208,6 @@ def _stub() -> None:
     """Stand for a command in the list of commands."""
 
 
-def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    tell(f"warning: {message}", DONE)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run optsum, and return the exit status.
 
@@ -235,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn
+            warnings.showwarning = lambda message, *_, **__: tell(f"warning: {message}", DONE)  # type: ignore[assignment]
             status = _app().main(None if arguments is None else list(arguments), "optsum", standalone_mode=False)
     except Exception as error:  # noqa: BLE001 - typer's own, about arguments, have no class that all versions share
         if hasattr(error, "format_message"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -45,20 +45,18 @@ def run_solve(
     Recall needs a length limit: --max-length N, or a --preset. TOPICS holds one topic a line: {"id": ..., "documents":
     [[sentence, ...], ...], "references": [[sentence, ...], ...]}
     """
-    from optsum.cli.each_topic import EachTopic
+    from optsum.cli.search_loop import SearchLoop
     from optsum.report.tables.results import results_table
     from optsum.running.posed import posed, started
     from optsum.running.topics import solve_topics
 
     _, options = posed(files.topics, options, files.config, map=files.columns)
     resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
-    looked_at = details and output is not None
-    work = EachTopic(files, output, [resolved], sent=start is None)
+    work = SearchLoop(files, output, [resolved], sent=start is None)
     begun = partial(started, start=start, reading=resolved.reading)
-    rows_alone = not work.on_terminal
-    return work.show(
-        lambda source: solve_topics(begun(source), resolved, details=looked_at, written=rows_alone), results_table
-    )
+    how = {"details": details and output is not None, "written": not work.on_terminal}
+    work.show(lambda source: solve_topics(begun(source), resolved, **how), results_table)
+    return work.status()
 
 
 def run_context(
@@ -76,16 +74,16 @@ def run_context(
     "documents": [[passage, ...]], "supports": [[claim, ...], ...]}, where passages are units as they are. Lengths are
     tokens of --length-tokenizer, the topics' own "lengths", or words.
     """
-    from optsum.cli.each_topic import EachTopic
+    from optsum.cli.search_loop import SearchLoop
     from optsum.report.tables.results import context_table
     from optsum.report.tables.table import table_format
     from optsum.running.context import context_topics, gives_lengths, resolve_context
 
     form = table_format(format_)
     resolved = resolve_context(options, lengths_given=gives_lengths(files.topics), config=files.config)
-    work = EachTopic(files, files.output, [resolved])
-    results = work.all(lambda source: context_topics(source, resolved, details=details))
-    work.tabulate(results, partial(context_table, options=resolved), form)
+    work = SearchLoop(files, files.output, [resolved])
+    table_of = partial(context_table, options=resolved)
+    work.show(lambda source: context_topics(source, resolved, details=details), table_of, form)
     return work.status()
 
 
@@ -99,8 +97,8 @@ def run_enumerate(
     ] = 100,
     count_only: Annotated[bool, typer.Option("--count-only", help="list none")] = False,
     minimal: Annotated[bool, typer.Option("--minimal", help="list only sets that contain no other")] = False,
-    diverse: Annotated[int, typer.Option(metavar="K", min=0, help="list so many sets that differ much")] = 0,
-    sample: Annotated[int, typer.Option(metavar="K", min=0, help="list so many sets drawn at random")] = 0,
+    diverse: Annotated[int, typer.Option(metavar="K", min=0, help="list K sets that differ much")] = 0,
+    sample: Annotated[int, typer.Option(metavar="K", min=0, help="list K sets drawn at random")] = 0,
     details: Details = False,
 ) -> int:
     """Enumerate the optima of all topics of a file.
@@ -112,7 +110,7 @@ def run_enumerate(
     unless --time-limit says otherwise. Sets hold units of the problem, and a sentence
     that can add nothing is none. TOPICS is as for optsum solve.
     """
-    from optsum.cli.each_topic import EachTopic
+    from optsum.cli.search_loop import SearchLoop
     from optsum.report.tables.results import near_table, optima_table
     from optsum.report.tables.table import counted
     from optsum.running.oracles import enumerate_topics, resolve_enumeration
@@ -123,14 +121,14 @@ def run_enumerate(
     resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=files.config)
     listed = 0 if count_only else max_solutions
     shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}
-    work = EachTopic(
+    work = SearchLoop(
         files, output_or_pipe(files.output), [resolved], other=lambda row: _other_enumerate(row, nearness, shape)
     )
-    status = work.show(
+    work.show(
         lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape),
         optima_table if nearness is None else near_table,
     )
-    late = work.ended["time limit"]
+    status, late = work.status(), work.ended["time limit"]
     if late and status == DONE:
         tell(
             f"{counted(late, 'count')} of sets {'is a lower limit' if late == 1 else 'are lower limits'}: the search "
@@ -184,8 +182,8 @@ def run_frontier(
     few more searches than the steps there are. Where --time-limit (of all lengths of a topic together) comes first, the
     lengths that are left have a band: what is known to be reached, and a proven bound. TOPICS is as for optsum solve.
     """
-    from optsum.cli.each_topic import EachTopic
-    from optsum.report.figures.plots import checked_plot, plot_frontier
+    from optsum.cli.search_loop import SearchLoop
+    from optsum.report.figures import checked_plot, plot_frontier
     from optsum.report.tables.results import frontier_table, steps_table
     from optsum.report.tables.table import table_format
     from optsum.running.frontier import frontier_topics, resolve_frontier
@@ -195,27 +193,26 @@ def run_frontier(
     plot_path = None if plot is None else checked_plot(plot)
     _, options = posed(files.topics, options, files.config, map=files.columns)
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
-    work = EachTopic(files, files.output, [resolved], other=lambda row: _other_frontier(row, found, optima, greedy))
-    results = work.all(
-        lambda source: frontier_topics(source, resolved, found, optima=optima, greedy=greedy, details=details)
+
+    def other(row: Mapping[str, Any]) -> str | None:  # because the hash has no such flags
+        if (one := Frontier.from_row(row.get("frontier"))) is None:
+            return None if row.get("status") == "error" else "frontier"
+        if found is not None and one.lengths != text_of_lengths(found):
+            return "--lengths"
+        if optima != any(step.complete is not None for step in one.steps):
+            return "--optima"
+        return None if greedy or one.greedy is None else "--no-greedy"
+
+    work = SearchLoop(files, files.output, [resolved], other=other)
+    how: dict[str, Any] = {"optima": optima, "greedy": greedy, "details": details}
+    results = work.show(
+        lambda source: frontier_topics(source, resolved, found, **how),
+        lambda shown: steps_table(shown[0]) if len(shown) == 1 and shown[0].frontier else frontier_table(shown),
+        form,
     )
-    single = len(results) == 1 and results[0].frontier is not None
-    work.tabulate(results, (lambda _: steps_table(results[0])) if single else frontier_table, form)
     if plot_path is not None and results:
         plot_frontier(results, plot_path, resolved.length_unit)
     return work.status()
-
-
-def _other_frontier(row: Mapping[str, Any], lengths: Sequence[int] | None, optima: bool, greedy: bool) -> str | None:
-    """Return the flag in which a row that is there differs from this command, because the hash has no such flags."""
-    one = Frontier.from_row(row.get("frontier"))
-    if one is None:
-        return None if row.get("status") == "error" else "frontier"
-    if lengths is not None and one.lengths != text_of_lengths(lengths):
-        return "--lengths"
-    if optima != any(step.complete is not None for step in one.steps):
-        return "--optima"
-    return None if greedy or one.greedy is None else "--no-greedy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,7 +261,7 @@ def run_labels(
     --all K the labels of K optima; with --within and the like both are of all selections that are nearly as good.
     TOPICS is as for optsum solve.
     """
-    from optsum.cli.each_topic import EachTopic
+    from optsum.cli.search_loop import SearchLoop
     from optsum.corpus.rows.writer import format_of_labels
     from optsum.exchange.labels import LabelFields, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
@@ -276,7 +273,7 @@ def run_labels(
     fields = LabelFields(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
     _, options = posed(files.topics, {**options, "strategy": strategy}, files.config, map=files.columns)
     resolved = resolve_labels(options, fields, config=files.config)
-    work = EachTopic(
+    work = SearchLoop(
         files,
         output,
         [resolved],
@@ -343,9 +340,9 @@ def run_compare(
     options of one are given as --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run
     with each.
     """
-    from optsum.cli.each_topic import EachTopic
+    from optsum.cli.search_loop import SearchLoop
     from optsum.report.comparison import Comparison
-    from optsum.report.figures.plots import checked_plot, plot_comparison
+    from optsum.report.figures import checked_plot, plot_comparison
     from optsum.report.tables.table import put_tables, table_format
     from optsum.running.plan import Plan, by_problem, compare_topics
     from optsum.running.posed import posed, started
@@ -357,7 +354,7 @@ def run_compare(
         strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
     )
     begun = partial(started, start=start, reading=plan.variants[0].reading)
-    work = EachTopic(files, files.output, plan.variants)
+    work = SearchLoop(files, files.output, plan.variants)
     table = Comparison(plan, keep_results=False)
     looked_at = details and files.output is not None
     for results in work.run(lambda source: compare_topics(begun(source), plan, details=looked_at)):
@@ -421,12 +418,13 @@ def run_import_solution(
 
     Every solution is scored afresh, and is optimal only where it attains the bound that is proven here.
     """
-    from optsum.cli.each_topic import EachTopic
+    from optsum.cli.search_loop import SearchLoop
     from optsum.exchange.import_ import import_topics
     from optsum.report.tables.results import results_table
     from optsum.running.posed import posed
 
     _, options = posed(files.topics, options, files.config, map=files.columns)
     resolved = resolve(options, config=files.config)
-    work = EachTopic(files, output_or_pipe(files.output), [resolved])
-    return work.show(lambda source: ([result] for result in import_topics(source, solutions, resolved)), results_table)
+    work = SearchLoop(files, output_or_pipe(files.output), [resolved])
+    work.show(lambda source: ([result] for result in import_topics(source, solutions, resolved)), results_table)
+    return work.status()

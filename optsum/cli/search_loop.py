@@ -1,0 +1,211 @@
+"""The loop of the commands that search: a row for each search of a topic, a table or a line in the end."""
+
+from __future__ import annotations
+
+import gc
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from time import perf_counter
+from typing import Any, Final, TypeAlias
+
+from optsum.cli.exits import FAILED, put, tell
+from optsum.cli.flags import ResumedFiles, open_topics
+from optsum.cli.loop import Loop
+from optsum.cli.resume import Finished, Row
+from optsum.contracts.result import Result, Status, check_row
+from optsum.corpus.arguments import read_ahead
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.errors import OptionError
+from optsum.options.options import Options
+from optsum.report.tables.results import headline
+from optsum.report.tables.table import Table, TableFormat, counted, number, put_tables, seconds
+from optsum.running.each_topic import charged
+from optsum.running.one_problem import setup_of, warm_up
+from optsum.running.plan import by_problem
+
+Searches: TypeAlias = Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]
+"""Searches topics that are opened, and yields the results of each together."""
+
+_SHOWN: Final = 50  # Lines of the table; a file may have any number of topics.
+
+
+class SearchLoop(Loop):
+    """A `Loop` over searches: a topic has a row for each way in which it is searched.
+
+    `ways`: all that a topic is searched with; they have the same stop words. `other`: returns what else of the command
+    line a row differs from, by name; None if it does not. `row_of`, `result_of`: what is written of a result, and what
+    a row that is kept says of it. `sent`: whether other processes, if they work, may read the topics too. `writer`:
+    options of the `RowWriter`.
+    """
+
+    def __init__(
+        self,
+        files: ResumedFiles,
+        output: str | None,
+        ways: Sequence[Options],
+        *,
+        other: Callable[[Row], str | None] = lambda _: None,
+        row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
+        result_of: Callable[[Row], Result] = Result.from_row,
+        sent: bool = False,
+        **writer: Any,
+    ) -> None:
+        self._hashes = {way.config_hash: way for way in ways}
+        split = ways[0].references == "each"
+        self._finished = Finished(output or "", self._check, wanted=len(self._hashes), split=split)
+        super().__init__(files, output or None, [ways[0].stopwords], keep=self._finished, **writer)
+        self._ways, self._other, self._row_of, self._result_of = ways, other, row_of, result_of
+        here = not sent or not ways[0].elsewhere or files.existing == "resume"
+        self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit, read=here)
+        self._statuses: Counter[str] = Counter()
+        self._objective, self._chosen = 0.0, 0
+        self._detail: str | None = None  # that all results share
+        self._kept = 0
+        self._reasons: Counter[str] = Counter()
+        self.ended: Counter[str] = Counter()  # by which limit
+        self._warm = self._elapsed = 0.0
+        self.on_terminal = sys.stdout is not None and sys.stdout.isatty()  # where `show` shows results
+
+    def run(self, start: Searches) -> Iterator[list[Result]]:
+        """Yield the results of topics, when their rows are on disk; those of an earlier run come first.
+
+        After Ctrl-C it ends, and `interrupted` is true.
+        """
+        with self:
+            for results in by_problem(map(self._result_of, self.rows.kept())):
+                self._kept += len(results)
+                for result in results:
+                    self._note(result)
+                yield results
+            for way in self._ways:
+                self._warm += warm_up(setup_of(way))
+            gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
+            self._stack.callback(gc.unfreeze)
+            pending = self._finished.pending(self._read, lambda: self.advance())  # noqa: PLW0108 - the bar comes later
+            began = perf_counter()
+            parallel = self._ways[0].elsewhere  # then each process has its own time to report
+            unpaid = 0.0 if parallel else self._warm
+            for results in self.iterate(start(read_ahead(pending, self._files.topics)), parallel=parallel):
+                results[0], unpaid = charged(results[0], unpaid), 0.0
+                self.write_all(self._finished.marked(results, self._row_of))
+                for result in results:
+                    self._note(result)
+                self._elapsed = perf_counter() - began
+                self.advance(getattr(results, "topics", 1))
+                yield results
+
+    def show(
+        self, start: Searches, table_of: Callable[[list[Result]], Table], form: TableFormat | None = None
+    ) -> list[Result]:
+        """Do all topics, show a table of results unless the rows are printed, and return those that it shows.
+
+        `form`: of a table of all topics; without it there is one on a terminal, of the first, and else a line.
+        """
+        shown: list[Result] = []
+        for results in self.run(start):
+            if form is not None:
+                shown += results
+            elif self.on_terminal:  # what all topics lack stands in one line of the table
+                new = [each for each in results if each.error is None or self._reasons[_reason(each)] == 1]
+                shown += new[: _SHOWN - len(shown)]
+        if self.output == "-" or (form is not None and not shown):
+            return shown
+        if form is None and not (self.on_terminal and not self._fails_for_one_reason()):
+            put(self.summary())
+            return shown
+        table = table_of(shown)
+        table.title = headline(self._ways[0])
+        table.caption.append(self.summary())
+        again = 0 if form is not None else self.errors - len(self._reasons)
+        if again > 0:
+            table.caption.insert(0, f"... and {counted(again, 'error')} as above")
+        if (more := self._statuses.total() - len(shown) - again) > 0:
+            rest = "" if self.output else ": -o FILE writes all"
+            table.caption.insert(0, f"... and {more} more{rest}")
+        put_tables([table], form or "text")
+        return shown
+
+    def _check(self, row: Row) -> None:
+        if "status" not in row or "config_hash" not in row:
+            raise OptionError(f"the output {self.output} holds rows of another kind: name another output")
+        check_row(row, ())
+        way = self._hashes.get(row["config_hash"])
+        what = self._differing(row) if way is None else self._other(row)
+        if what is not None:
+            raise OptionError(
+                f"the rows in {self.output} were made with other options ({what}): resume with the same, give "
+                "--overwrite, or name another output"
+            )
+
+    def _differing(self, row: Row) -> str:
+        way = next((each for each in self._ways if each.strategy == row.get("strategy")), self._ways[0])
+        own = {
+            "formulation": way.formulation,
+            "strategy": way.strategy,
+            "backend": way.searcher().backend_name,
+            "metric": way.metric,
+            "seed": way.seed,
+        }
+        parts = [f"{name} {row[name]}, not {own[name]}" for name in own if row.get(name) not in {None, own[name]}]
+        return "; ".join(parts) or "such as the length, the measure, or a limit"
+
+    def _note(self, result: Result) -> None:
+        self._statuses[result.status] += 1
+        if result.termination.endswith("_limit"):
+            self.ended[result.termination.replace("_", " ")] += 1
+        if result.solver_failed:
+            self.ended["failure of the solver"] += 1
+        self._objective += result.objective or 0.0
+        self._chosen += len(result.selection or ())
+        self._detail = result.detail if self._statuses.total() == 1 or self._detail == result.detail else None
+        if result.status is Status.ERROR:
+            self.note_error(result.error or "")
+            self._reasons[_reason(result)] += 1
+
+    def _fails_for_one_reason(self) -> bool:
+        return len(self._reasons) == 1 and 1 < self.errors == self._statuses.total()
+
+    def status(self, done: str = "", lost: str = "") -> int:
+        """Return the exit status as `Loop.status` does, in rows."""
+        rows = counted(self._statuses.total(), "row")
+        if self._fails_for_one_reason() and not self.interrupted:
+            return tell(f"all {rows} are errors for the same reason: {next(iter(self._reasons))}", FAILED)
+        verb = "is an error" if self.errors == 1 else "are errors"
+        return super().status(done or f"{rows} done", lost or f"{self.errors} of {rows} {verb}")
+
+    def summary(self) -> str:
+        """Return how it went, in one line."""
+        total, failed = self._statuses.total(), self.errors
+        held = self._statuses["optimal"] + self._statuses["feasible"]
+        kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in self._statuses.items())
+        parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
+        parts += [f"{count} ended by the {limit}" for limit, count in self.ended.items()]
+        if self._detail:
+            parts.append(self._detail)
+        if held:
+            parts.append(f"mean objective {number(self._objective / held)}")
+            limit, unit = self._ways[0].max_length, self._ways[0].length_unit
+            of_texts = self._ways[0].formulated().reads_topics
+            if not self._chosen and isinstance(limit, int) and of_texts:  # sentences were meant, more often than not
+                parts.append(f"every selection is empty: nothing within {limit} {unit} counts (see --length-unit)")
+        if self._kept:
+            parts.append(f"{self._kept} kept from before")
+        warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""
+        parts.append(f"{seconds(self._elapsed)}{warm}")
+        if self.output not in {None, "-"}:
+            parts.append(f"rows in {self.output}")
+        return "; ".join(parts)
+
+
+_PLACE: Final = re.compile(r"^.*?:\d+: ")
+
+
+def _reason(result: Result) -> str:
+    """Return the error without its place, so that topics with the same fault have the same text."""
+    reason = _PLACE.sub("", result.error or "")
+    own = result.id or ""
+    for name in (own, own.rpartition("#")[0]):
+        reason = reason.replace(f"topic {name!r}: ", "").replace(f"topic {name!r}", "the topic")
+    return reason

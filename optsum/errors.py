@@ -45,21 +45,20 @@ class OptsumError(Exception):
 
 def spoken(text: str) -> str:
     """Return what is said with options named as flags (``--stem``, ``--stemmer=NAME``), in the names of the reader."""
-    return _FLAG.sub(_flag if os.environ.get(_SPEAKS) == "flags" else _keyword, text)
+    in_flags = os.environ.get(_SPEAKS) == "flags"
 
+    def option(flag: re.Match[str]) -> str:
+        if in_flags:
+            return f"--{flag[1]} {flag[3]}" if flag[3] else flag[0]
+        name = flag[1].replace("-", "_")
+        name = _KEYWORDS.get(name, name)
+        if name.startswith("no_"):
+            return f"{name.removeprefix('no_')}=False"
+        if value := flag[3] or flag[4]:
+            return f"{name}={value}" if value.isdecimal() else f'{name}="{value}"'
+        return f"{name}={flag[2]}" if flag[2] else name
 
-def _flag(flag: re.Match[str]) -> str:
-    return f"--{flag[1]} {flag[3]}" if flag[3] else flag[0]
-
-
-def _keyword(flag: re.Match[str]) -> str:
-    name = flag[1].replace("-", "_")
-    name = _KEYWORDS.get(name, name)
-    if name.startswith("no_"):
-        return f"{name.removeprefix('no_')}=False"
-    if value := flag[3] or flag[4]:
-        return f"{name}={value}" if value.isdecimal() else f'{name}="{value}"'
-    return f"{name}={flag[2]}" if flag[2] else name
+    return _FLAG.sub(option, text)
 
 
 class InputError(OptsumError, ValueError):
@@ -188,19 +187,16 @@ def visible(text: str, *, keep: str = "", pairs: bool = False) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        sign if sign in keep or unicodedata.category(sign) not in _UNSEEN else _escaped(sign, pairs) for sign in text
-    )
-
-
-def _escaped(sign: str, pairs: bool) -> str:
-    code = ord(sign)
-    if code <= 0xFFFF:
-        return f"\\u{code:04x}"
-    if not pairs:
-        return f"\\U{code:08x}"
-    code -= 0x10000
-    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+    shown = []
+    for sign in text:
+        code = ord(sign)
+        if sign in keep or unicodedata.category(sign) not in _UNSEEN:
+            shown.append(sign)
+        elif code <= 0xFFFF or not pairs:
+            shown.append(f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
+        else:
+            shown.append(f"\\u{0xD7C0 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}")
+    return "".join(shown)
 
 
 class VisibleFormatter(logging.Formatter):

@@ -184,25 +184,6 @@ class Availability:
         return self.usable
 
 
-def _probe(module: str, program: str, distribution: str, arguments: tuple[str, ...]) -> Availability:
-    """Say whether a module or a program is there; neither is loaded."""
-    if module:
-        if find_spec(module) is None:
-            return Availability(usable=False, reason=f"the package {distribution or module} is not installed")
-        return Availability(usable=True, version=version_of_package(distribution or module))
-    if program:
-        path = find_program(program)
-        if path is None:
-            return Availability(usable=False, reason=f"the program {program} is not on the PATH")
-        if not arguments:
-            return Availability(usable=True)
-        said = _version_of(path, arguments)
-        if said is None:
-            return Availability(usable=False, reason=f"the program {path} does not answer when asked for its version")
-        return Availability(usable=True, version=said)
-    return Availability(usable=True)
-
-
 @lru_cache(maxsize=32)
 def version_of_package(distribution: str) -> str:
     """Return a package's version, "" if it has none; kept, because metadata are slow to read and rows are many."""
@@ -317,7 +298,20 @@ class Backend(ABC):
     def available(self) -> Availability:
         """Say whether the solver can be used; cheap."""
         declared = self.declaration
-        return _probe(declared.module, declared.program, declared.distribution, declared.version_arguments)
+        if declared.module:  # which is not loaded
+            package = declared.distribution or declared.module
+            if find_spec(declared.module) is None:
+                return Availability(usable=False, reason=f"the package {package} is not installed")
+            return Availability(usable=True, version=version_of_package(package))
+        if not declared.program:
+            return Availability(usable=True)
+        path = find_program(declared.program)
+        if path is None:
+            return Availability(usable=False, reason=f"the program {declared.program} is not on the PATH")
+        said = _version_of(path, declared.version_arguments) if declared.version_arguments else ""
+        if said is None:
+            return Availability(usable=False, reason=f"the program {path} does not answer when asked for its version")
+        return Availability(usable=True, version=said)
 
     @property
     def repeatable(self) -> bool:

@@ -9,20 +9,18 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from math import fsum
 from operator import attrgetter
 from sys import float_info
-from typing import Any, Final, Self, TypeAlias, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from optsum.errors import InputError, UnsupportedError, visible
 from optsum.system.clock import Termination
 from optsum.system.notebook import Words, facts, kept_words, marked_text
-
-Test: TypeAlias = Callable[[Any], bool]
 
 R = TypeVar("R", bound="Result")
 
@@ -60,31 +58,27 @@ def _fraction(value: Any) -> bool:
 
 
 def _unit(value: Any) -> bool:
-    return _whole(value) or _text(value) or (isinstance(value, list | tuple) and all(map(_unit, value)))
+    return _whole(value) or _text(value) or _fits([_unit], value)
 
 
-def _list_of(test: Test) -> Test:
-    return lambda value: isinstance(value, list | tuple) and all(map(test, value))
-
-
-def _object_of(test: Test) -> Test:
-    return lambda value: isinstance(value, Mapping) and all(_text(name) and test(each) for name, each in value.items())
-
-
-def _point(value: Any) -> bool:
-    return _list_of(_number)(value) and len(value) == 3 and _amount(value[1])
-
-
-def _pair_of(first: Test, second: Test) -> Test:
-    return lambda value: isinstance(value, list | tuple) and len(value) == 2 and first(value[0]) and second(value[1])
+def _fits(kind: Any, value: Any) -> bool:
+    """Whether a value is of a kind: a test, ``[kind]`` for a list, ``{name: kind}`` for an object, ``(kind, kind)``."""
+    if isinstance(kind, dict):
+        (each,) = kind.values()
+        return isinstance(value, Mapping) and all(_text(name) and _fits(each, held) for name, held in value.items())
+    if isinstance(kind, list):
+        return isinstance(value, list | tuple) and all(_fits(kind[0], each) for each in value)
+    if isinstance(kind, tuple):
+        return isinstance(value, list | tuple) and len(value) == len(kind) and all(map(_fits, kind, value))
+    return bool(kind(value))
 
 
 _TEXT: Final = (_text, "text")
 _WHOLE: Final = (_whole, "a whole number")
 _AMOUNT: Final = (_amount, "a whole number from 0")
 _NUMBER: Final = (_number, "a finite number")
-_UNITS: Final = (_list_of(_unit), "a list of units")
-_TESTS: Final[dict[str, tuple[Test, str]]] = {
+_UNITS: Final = ([_unit], "a list of units")
+_TESTS: Final[dict[str, tuple[Any, str]]] = {
     **dict.fromkeys(("id", "formulation", "strategy", "backend", "metric", "status", "termination"), _TEXT),
     **dict.fromkeys(("detail", "version", "config_hash", "signature", "error"), _TEXT),
     **dict.fromkeys(("objective", "bound"), _NUMBER),
@@ -93,16 +87,16 @@ _TESTS: Final[dict[str, tuple[Test, str]]] = {
     **dict.fromkeys(("numerator", "denominator", "seed"), _WHOLE),
     **dict.fromkeys(("length", "evaluations", "nodes", "sentence_count", "units"), _AMOUNT),
     **dict.fromkeys(("selection", "always", "never"), _UNITS),
-    **dict.fromkeys(("optima", "sample", "diverse"), (_list_of(_list_of(_unit)), "a list of lists of units")),
+    **dict.fromkeys(("optima", "sample", "diverse"), ([[_unit]], "a list of lists of units")),
     "near": _TEXT,
     **dict.fromkeys(("at_least", "irredundant", "irredundant_error"), _NUMBER),
     "at_least_exact": (_fraction, 'a fraction such as "3/7"'),
-    "value_counts": (_list_of(_pair_of(_number, _count)), "a list of [objective, count]"),
-    "unit_shares": (_list_of(_pair_of(_unit, _number)), "a list of [unit, share]"),
-    "summary": (_list_of(_text), "a list of sentences"),
-    "rouge": (_object_of(_object_of(_number)), "an object of metrics, each with numbers by name"),
-    "trace": (_list_of(_point), "a list of [seconds, evaluations, objective]"),
-    "statistics": (_object_of(lambda _: True), "an object"),
+    "value_counts": ([(_number, _count)], "a list of [objective, count]"),
+    "unit_shares": ([(_unit, _number)], "a list of [unit, share]"),
+    "summary": ([_text], "a list of sentences"),
+    "rouge": ({"metric": {"measure": _number}}, "an object of metrics, each with numbers by name"),
+    "trace": ([(_number, _amount, _number)], "a list of [seconds, evaluations, objective]"),
+    "statistics": ({"name": lambda _: True}, "an object"),
     **dict.fromkeys(("count", "minimal_count"), (_count, "a whole number from 0")),
     "complete": (lambda value: isinstance(value, bool), "true or false"),
 }
@@ -119,12 +113,12 @@ def check_row(row: object, times: tuple[str, ...]) -> None:
     for name in _ALWAYS_THERE:
         if row.get(name) is None:
             raise InputError(f"this is no result row of optsum: it has no {name}")
-    for name, (test, words) in _TESTS.items():
+    for name, (kind, words) in _TESTS.items():
         value = row.get(name)
         if value is None:
             continue
         try:
-            fits = test(value)
+            fits = _fits(kind, value)
         except RecursionError:
             fits = False
         if not fits:
@@ -161,13 +155,10 @@ class Near:
 
     def to_row(self) -> dict[str, Any]:
         """Return the fields of a row."""
-        return {
-            **{name: getattr(self, name) for name in _OF_NEAR},
-            "value_counts": None if self.value_counts is None else [list(pair) for pair in self.value_counts],
-            "unit_shares": None
-            if self.unit_shares is None
-            else [[listed(unit), share] for unit, share in self.unit_shares],
-        }
+        row = {name: getattr(self, name) for name in _OF_NEAR}
+        for name in ("value_counts", "unit_shares"):
+            row[name] = None if row[name] is None else [[listed(first), second] for first, second in row[name]]
+        return row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -596,7 +587,11 @@ class Result:
         source = self.shown_source()
         if source is None or numbers is None:
             return above + (marked_text([self.summary], {}) if self.summary else "")
-        return above + marked_text(source, dict.fromkeys(numbers, 1.0), self._kept(source, numbers))
+        summary, kept = self.summary or (), None
+        if any(isinstance(unit, tuple) for unit in self.selection) and len(summary) == len(numbers):
+            sentences = [sentence for document in source for sentence in document]
+            kept = {number: kept_words(sentences[number], text) for number, text in zip(numbers, summary, strict=True)}
+        return above + marked_text(source, dict.fromkeys(numbers, 1.0), kept)
 
     def shown_source(self) -> Sequence[Sequence[Words]] | None:
         """Return the documents that the summary is of, where the result knows them."""
@@ -624,14 +619,6 @@ class Result:
         if self.termination != "completed":
             found.append(("ended by", self.termination.value.replace("_", " ")))
         return [*found, ("in", f"{self.seconds:.3g} s")]
-
-    def _kept(self, source: Sequence[Sequence[Words]], numbers: Sequence[int]) -> dict[int, set[int]] | None:
-        """Return which words of the sentences are kept, where sentences are not kept as a whole."""
-        summary = self.summary or ()
-        if not any(isinstance(unit, tuple) for unit in self.selection or ()) or len(summary) != len(numbers):
-            return None
-        sentences = [sentence for document in source for sentence in document]
-        return {number: kept_words(sentences[number], text) for number, text in zip(numbers, summary, strict=True)}
 
     def labels(self) -> tuple[int, ...] | None:
         """Return 1 for each sentence of the topic that is selected and 0 for each that is not, in document order.

@@ -61,7 +61,10 @@ class Patience:
     """
 
     def __init__(self) -> None:
-        self.left_s = _given()
+        seconds = _PATIENCE_S
+        with suppress(ValueError):
+            seconds = float(os.environ.get(_VARIABLE, _PATIENCE_S))
+        self.left_s = seconds if seconds > 0.0 else -inf
         self.spent_s = 0.0
         self.taken: dict[Any, float] = {}
         self.over: list[Callable[[set[Any]], object]] = []
@@ -111,17 +114,9 @@ class Patience:
         self.left_s = max(0.0, self.left_s - seconds) if self.left_s > -inf else self.left_s
 
     def lost(self) -> None:
-        """Call who waits for the end of the patience."""
+        """Call the functions in `over` if the patience is spent."""
         while self.over and self.left_s <= 0.0 and self.taken:
             self.over.pop()({kernel for kernel, seconds in self.taken.items() if seconds >= _SHORT_S})
-
-
-def _given() -> float:
-    try:
-        seconds = float(os.environ.get(_VARIABLE, _PATIENCE_S))
-    except ValueError:
-        seconds = _PATIENCE_S
-    return seconds if seconds > 0.0 else -inf
 
 
 patience: Final = Patience()  # A fact of the process, as the kernels that it has loaded are.
@@ -132,26 +127,14 @@ class _RehearsedError(BaseException):
 
 
 class Kernel:
-    """A function that is interpreted while it is not compiled.
+    """A function that is interpreted while it is not compiled."""
 
-    Attributes
-    ----------
-    py_func : callable
-        The function; numba looks for this name and the next.
-    targetoptions : dict
-        Options of numba's `njit`.
-    compiled : callable or None
-        What numba made of it, once there is code.
-    may_be_kept : bool
-        Whether there may be code on disk.
-    """
-
-    may_be_kept = True
+    may_be_kept = True  # There may be code on disk.
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
-        self.py_func, self.targetoptions = function, options
-        self.compiled: Callable[..., Any] | None = None
+        self.py_func, self.targetoptions = function, options  # numba looks for these names
+        self.compiled: Callable[..., Any] | None = None  # What numba made of it, once there is code.
 
     def __call__(self, *arguments: Any) -> Any:
         """Call what numba made of it, or interpret it."""
@@ -285,16 +268,16 @@ _waiting: Final[dict[Part, None]] = {}  # Parts that are run when kept kernels a
 _SEVERAL: Final = 2  # Kernels of a part that make it worth to be compiled as a whole, which another process can do.
 
 
+@cache
+def _announce() -> None:
+    logging.getLogger("optsum").warning("Compiling kernels for this machine; the next run finds them done.")
+
+
 def _hear() -> None:
     if compiles.cache_info().currsize:  # a program that has kernels of its own alone is told nothing
         _announce()
     while _hearing:
         _hearing.pop()()
-
-
-@cache
-def _announce() -> None:
-    logging.getLogger("optsum").warning("Compiling kernels for this machine; the next run finds them done.")
 
 
 def parts_with(kernels: set[Any]) -> list[Part]:

@@ -36,29 +36,17 @@ class _NotKeptError(Exception):
     """There is no compiled kernel on disk."""
 
 
-class _Refusal(event.Listener):  # type: ignore[misc]
-    """Refuses to compile a kernel: numba says that it begins only where it has found nothing on disk."""
-
-    def __init__(self, kernel: Any) -> None:
-        self._kernel, self._thread = kernel, get_ident()
-
-    def on_start(self, event: Any) -> None:
-        if event.data["dispatcher"] is self._kernel and get_ident() == self._thread:
-            raise _NotKeptError
-
-    def on_end(self, event: Any) -> None:
-        del event
-
-
 class _Herald(event.Listener):  # type: ignore[misc]
-    """Tells whoever wants to know that something is compiled: not where numba finds it on disk."""
+    """Tells, or refuses, that a kernel is compiled: numba says that it begins only where it has found none on disk."""
 
-    def __init__(self, tell: Callable[[], object]) -> None:
-        self._tell = tell
+    def __init__(self, kernel: Any, tell: Callable[[], object] | None) -> None:
+        self._kernel, self._tell, self._thread = kernel, tell, get_ident()
 
     def on_start(self, event: Any) -> None:
-        del event
-        self._tell()
+        if self._tell is not None:
+            self._tell()
+        elif event.data["dispatcher"] is self._kernel and get_ident() == self._thread:
+            raise _NotKeptError
 
     def on_end(self, event: Any) -> None:
         del event
@@ -187,7 +175,7 @@ def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], tell: Callable[[],
     if not isinstance(dispatcher, CPUDispatcher):
         return True
     try:
-        with event.install_listener("numba:compile", _Refusal(dispatcher) if tell is None else _Herald(tell)):
+        with event.install_listener("numba:compile", _Herald(dispatcher, tell)):
             dispatcher.compile(tuple(map(dispatcher.typeof_pyval, arguments)))
     except _NotKeptError:
         return False

@@ -32,7 +32,7 @@ class TooLongError(Exception):
 
 
 class _Patience(local):
-    """How long a thread goes on: so much time of the processor, which is dearer to ask for than the clock's."""
+    """How long a thread may go on, in processor time; that is asked for less often than the clock, as it costs more."""
 
     until = inf
     _ends = inf

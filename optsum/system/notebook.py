@@ -6,10 +6,10 @@ Everything that comes from data is escaped, and what a reader would not see in i
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from html import escape
 from time import perf_counter
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from optsum.errors import visible
 
@@ -46,7 +46,10 @@ def marked_text(
     its blank-separated words that are kept, where it is not kept as a whole. `say`: whether the shares are told, to
     whoever points at a sentence or hears it read.
     """
-    shown = _shown(sum(map(len, documents)), shares)
+    shown: Collection[int] = range(sum(map(len, documents)))
+    if len(shown) > _MOST:
+        near = {number + step for number in sorted(shares)[:_MOST] for step in range(-_AROUND, _AROUND + 1)}
+        shown = near | set(range(max(0, _MOST - len(near))))
     parts, number, left_out = [], 0, 0
     for document in documents:
         line: list[str] = []
@@ -64,26 +67,16 @@ def marked_text(
     return f'<div style="{_BLOCK}">{"".join(parts)}{tail}</div>'
 
 
-def _shown(count: int, shares: Mapping[int, float]) -> Collection[int]:
-    if count <= _MOST:
-        return range(count)
-    near = {number + step for number in sorted(shares)[:_MOST] for step in range(-_AROUND, _AROUND + 1)}
-    return near | set(range(max(0, _MOST - len(near))))
-
-
 def _left_out(count: int) -> str:
     return f'<span style="{_FAINT}">[{count:,} sentences]</span>'
 
 
 def _sentence(number: int, sentence: Words, share: float, kept: Collection[int] | None, say: bool) -> str:
-    words = (sentence.split() if isinstance(sentence, str) else list(sentence)) if kept is not None else []
-    if kept is not None:
-        inside = " ".join(
-            _text(word) if place in kept else f'<s style="{_FAINT}">{_text(word)}</s>'
-            for place, word in enumerate(words)
-        )
-    else:
+    if kept is None:
         inside = _text(sentence if isinstance(sentence, str) else " ".join(sentence))
+    else:
+        words = map(_text, sentence.split() if isinstance(sentence, str) else sentence)
+        inside = " ".join(w if place in kept else f'<s style="{_FAINT}">{w}</s>' for place, w in enumerate(words))
     label = f'<sup style="{_FAINT}">{number}</sup>'
     if not share:
         return f"<span>{label}{inside}</span>"
@@ -126,16 +119,15 @@ def tracked(items: Generator[T, None, None], total: int | None, what: str = "top
     `total`: how many there will be, if that is known. `what`: what they are. An item with a number of `topics` is as
     many.
     """
-    display = _display()
-    return items if display is None else _tracked(items, total, what, display)
+    shell = sys.modules.get("IPython")
+    if shell is None or type(shell.get_ipython()).__name__ != "ZMQInteractiveShell":
+        return items
+    return _tracked(items, total, what, shell.display)
 
 
-def _tracked(
-    items: Generator[T, None, None], total: int | None, what: str, display: Callable[[str], Callable[[str], None]]
-) -> Generator[T, None, None]:
+def _tracked(items: Generator[T, None, None], total: int | None, what: str, shell: Any) -> Generator[T, None, None]:
     began = told = perf_counter()
-    update: Callable[[str], None] | None = None
-    done = 0
+    done, handle = 0, None
     try:
         for item in items:
             yield item
@@ -143,31 +135,14 @@ def _tracked(
             now = perf_counter()
             if now - told >= _OFTEN:
                 told = now
-                shown = _bar(done, total, what, now - began)
-                if update is None:
-                    update = display(shown)
+                known = f' value="{done}" max="{total}"' if total else ""
+                of = f" of {total:,}" if total else ""
+                shown = f"<progress{known}></progress> <small>{done:,}{of} {what}, {now - began:.0f} s</small>"
+                if handle is None:
+                    handle = shell.display(shell.HTML(shown), display_id=True)
                 else:
-                    update(shown)
+                    handle.update(shell.HTML(shown))
     finally:
         items.close()
-        if update is not None:
-            update(f"<small>{done:,} {what}, {perf_counter() - began:.1f} s</small>")
-
-
-def _bar(done: int, total: int | None, what: str, seconds: float) -> str:
-    known = f' value="{done}" max="{total}"' if total else ""
-    of = f" of {total:,}" if total else ""
-    return f"<progress{known}></progress> <small>{done:,}{of} {what}, {seconds:.0f} s</small>"
-
-
-def _display() -> Callable[[str], Callable[[str], None]] | None:
-    """Return what shows HTML in the notebook that this runs in, and how it is replaced; None if it runs in none."""
-    shell = sys.modules.get("IPython")
-    if shell is None or type(shell.get_ipython()).__name__ != "ZMQInteractiveShell":
-        return None
-
-    def show(text: str) -> Callable[[str], None]:
-        handle = shell.display.display(shell.display.HTML(text), display_id=True)
-        return lambda later: handle.update(shell.display.HTML(later))
-
-    return show
+        if handle is not None:
+            handle.update(shell.HTML(f"<small>{done:,} {what}, {perf_counter() - began:.1f} s</small>"))

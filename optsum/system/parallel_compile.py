@@ -79,17 +79,11 @@ class _Helper:
         """Wait until the other is done with a part that it has begun."""
         if self._process is None:
             return
-        there = True
-        while there and (self._least == number or not self._said.empty()):
-            there = self._heard()
-
-    def _heard(self) -> bool:
-        said = self._said.get()
-        if said is None:
-            self.end()
-            return False
-        self._least = said
-        return True
+        while self._least == number or not self._said.empty():
+            if (said := self._said.get()) is None:
+                self.end()
+                return
+            self._least = said
 
     def end(self) -> None:
         if self._process is not None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -172,11 +174,14 @@ def test_progress_is_shown_in_notebooks_and_nowhere_else(monkeypatch: pytest.Mon
     assert tracked(items, 3) is items
     shown: list[str] = []
 
-    def display(text: str) -> Any:
+    def display(text: str, *, display_id: bool) -> Any:
+        assert display_id
         shown.append(text)
-        return shown.append
+        return SimpleNamespace(update=shown.append)
 
-    monkeypatch.setattr(notebook, "_display", lambda: display)
+    shell = type("ZMQInteractiveShell", (), {})()
+    module = SimpleNamespace(get_ipython=lambda: shell, display=SimpleNamespace(display=display, HTML=str))
+    monkeypatch.setitem(sys.modules, "IPython", module)
     monkeypatch.setattr(notebook, "_OFTEN", 0.0)
     assert list(tracked(counting(3), 3)) == [0, 1, 2]
     assert [Reader(text).tags[0] for text in shown] == ["progress", "progress", "progress", "small"]

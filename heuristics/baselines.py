@@ -28,7 +28,7 @@ class Lead(Strategy):
     all_units: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
-        """Take the lead."""
+        """Take the first sentences."""
         problem, moves = run.problem, list(run.problem.entries())
         taken = until_feasible(run, moves) if problem.sense is Sense.MINIMIZE else _fill(problem, moves, stop=True)
         _see(run, taken, moves, stop=problem.sense is Sense.MAXIMIZE)

@@ -173,7 +173,7 @@ class OwnFunction(str):
     __hash__ = str.__hash__
 
     def sent(self) -> bytes:
-        """Return what another process makes it of."""
+        """Return the pickled function, from which another process makes it again."""
         if self._sent is None:
             from cloudpickle import dumps
 

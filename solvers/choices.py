@@ -52,7 +52,7 @@ class Choices:
             strategy.prepare(problem)
 
     def search(self, run: Run) -> None:
-        """Search by the first choice that does not refuse, at a second look, what it accepted."""
+        """Search by the first choice that accepts the problem, and does not refuse it when it begins."""
         refusals: list[str] = []
         # A search by branch and bound that lasts may be given up for integer programs.
         ratios = run.problem.can(Capability.RATIOS)

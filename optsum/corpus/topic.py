@@ -84,7 +84,7 @@ class Reading(NamedTuple):
     # Whether each line of raw text is a sentence; None where that is known of a column alone.
     lines: bool | None = None
     summary_lines: SummaryLines | None = None  # When that holds of references and systems' summaries alone.
-    source_words: int | None = None  # Only the sentences within so many words of the documents are read.
+    source_words: int | None = None  # Number of words of the documents whose sentences are read.
     # Which columns of a record are what (``--map``); None to recognise those of well-known data sets.
     columns: Columns | None = None
     notes: Notes = Notes()  # Says what is uncertain.

@@ -35,10 +35,9 @@ _LIGHT: Final = 4_000_000  # Such pairs, about, that a search which proves nothi
 
 _AT_ONCE: Final = 2_000_000  # Pairs that are looked at together.
 
-_FIRST: Final = 8
-_SHARE: Final = 80  # Levels of a token that are kept at first for one optimum: so many, or one for so many units.
-
-_SHARE_OF_ALL: Final = 20  # The same share for families of selections, which grow where floors are high.
+_FIRST: Final = 8  # Levels of a token that are kept at first, at least.
+_SHARE: Final = 80  # For one optimum a level is kept for each 80 units.
+_SHARE_OF_ALL: Final = 20  # For families of selections, which grow where floors are high, one for each 20 units.
 
 _COMPARED: Final = 2.0**60  # What products of numerators and denominators that are compared may come to.
 
@@ -178,7 +177,7 @@ class Facility(Coverage):
         return found.with_rows(self.rows)  # type: ignore[return-value]
 
     def truncated(self, kept: IntArray | None = None) -> Coverage:
-        """Return the instance whose value is never below f, with so many levels of each token (`first_kept`)."""
+        """Return the instance whose value is never below f, with a number of levels of each token (`first_kept`)."""
         arrays = self._arrays(self.first_kept() if kept is None else kept)
         same = {name: getattr(self, name) for name in _SAME}
         return Coverage.trusted(**same, **arrays)

@@ -314,7 +314,7 @@ class CoverageProblem(Problem):
         return model_of(self.instance)
 
     def value_of(self, key: Key) -> float:
-        """Return for people what is compared as `key`."""
+        """Return the value that a `key` stands for, as people read it."""
         return value_of(self.instance, Fraction(key))
 
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:

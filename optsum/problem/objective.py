@@ -71,7 +71,7 @@ class Component:
 
 
 class Ratios(ABC):
-    """Ratios under construction: constants and masses; how features are kept is for those who derive from it."""
+    """Ratios under construction: constants and masses; subclasses say how features are kept."""
 
     def __init__(self, units: int, ratios: int) -> None:
         self.constants = [0] * (2 * ratios)

@@ -139,7 +139,7 @@ class DenominatorBox:
 
 @dataclass(frozen=True)
 class Weighted:
-    """The wish ``sum of weights[h] T_h / D_h >= value`` over the ratios named."""
+    """The inequality ``sum of weights[h] T_h / D_h >= value`` over the ratios named."""
 
     ratios: tuple[int, ...]  # numbers of the ratios; the others count nothing
     weights: tuple[Fraction, ...]  # one positive number for each of them

@@ -908,7 +908,7 @@ class Driver(Budget):
         return found[0] if found is not None and found[1] >= target else None
 
     def hold(self, nodes: int | None, search: Callable[[], T]) -> T | None:
-        """Return the result of a search that may take so many nodes; None, and `short`, if they were used up."""
+        """Return the result of a search with a limit of nodes; None, and `short`, if they were used up."""
         self.short, self._until = False, inf if nodes is None else self.statistics.nodes + nodes
         try:
             return search()

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from plain_oracle import Plain, least_cover, tokens_of, value_of
+from plain_oracle import Plain, least_cover, length_of, tokens_of, value_of
 from plain_topics import (
     compressive_options,
     compressive_topic,
@@ -316,6 +316,15 @@ def check_exact(result: optsum.Result, plain: Plain, truth: Truth) -> None:
     assert result.selection is not None
     assert exact_of(result) == truth.best == plain.value(result.selection), asked
     assert plain.fits(result.selection), asked
+    check_text(result, plain)
+
+
+def check_text(result: optsum.Result, plain: Plain) -> None:
+    """Whole sentences are what is shown, and as long as is said."""
+    if not plain.trimmed and result.summary is not None:
+        texts = [plain.sentences[number] for number in result.selection or ()]
+        assert result.length == sum(length_of(text, plain.unit) for text in texts), result.strategy
+        assert list(result.summary) == texts or not isinstance(texts[0], str), result.strategy
 
 
 def check_heuristic(result: optsum.Result, plain: Plain, truth: Truth) -> None:
@@ -330,6 +339,7 @@ def check_heuristic(result: optsum.Result, plain: Plain, truth: Truth) -> None:
         return
     assert plain.fits(result.selection), result.strategy
     assert exact_of(result) == plain.value(result.selection) <= truth.best, result.strategy
+    check_text(result, plain)
     if result.status == "optimal":
         assert exact_of(result) == truth.best, result.strategy
 

@@ -131,9 +131,11 @@ def compressive_options(rng: random.Random, topic: dict[str, Any], profile: str)
         options["min_length"] = rng.randint(0, options["max_length"])
     options["metric"] = rng.choice(["rouge-1", "rouge-2", "rouge-2", "rouge-3", "rouge-su0", "rouge-1+rouge-2"])
     options["references"] = rng.choice(["pooled", "pooled", "mean", "best", "first"])
-    options["measure"] = "recall" if options["metric"] == "rouge-3" else rng.choice(["recall", "recall", "f1"])
+    precision = ["precision"] if options["metric"] in {"rouge-1", "rouge-su0"} else []
+    measures = ["recall", "recall", "f1", *precision]
+    options["measure"] = "recall" if options["metric"] == "rouge-3" else rng.choice(measures)
     options["counts"] = rng.choice(["clipped", "set"])
-    if options["measure"] == "f1" and options["metric"] != "rouge-1":
+    if options["measure"] != "recall" and options["metric"] != "rouge-1":
         options["counts"] = "clipped"
     return options
 

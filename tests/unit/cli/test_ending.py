@@ -202,7 +202,7 @@ def test_a_solver_within_a_process_lets_signals_through(
         ]
     )
     wait_for(lambda: len(rows_of(out)) == 1)
-    wait_for_work(process.pid, 4.0 * workers)  # the solver, too
+    wait_for_work(process.pid, 3.0 * workers)  # the solver, too
     process.send_signal(number)
     _, err = process.communicate(timeout=45)
     assert process.returncode == 128 + number

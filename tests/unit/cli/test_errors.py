@@ -32,44 +32,54 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     return run
 
 
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
-        (b"not JSON", "not JSON"),
-        (b"[1, 2]", "an object"),
-        (b'{"id": "b"}', 'no "documents"'),
-        (b'{"id": "b", "documents": [["x"]]}', 'no "references"'),
-        (line(id=["b"]), "the id of a topic is a list"),
-        (line(id="b", references=[]), "empty list"),
-        (line(id="b", references=[[]]), "no rouge-1 n-gram"),
-        (line(id="b", references=[["", "  "]]), "no rouge-1 n-gram"),
-        (line(), "a second topic has the id 'good'"),
-        (b'{"id": "b", "documents": [["a\0b"]], "references": [["a b"]]}', "control character"),
-        ('{"id": "b", "documents": [["caf\xe9"]], "references": [["x"]]}'.encode("latin-1"), "not UTF-8"),
-        (b"\xff\xfe\x00", "not UTF-8"),
-        (line(id="b\n"), "U+000A"),
-        (line(id="b", documents=[[7]]), "documents[0]"),
-    ],
-    ids=lambda value: repr(value)[:40],
-)
-@pytest.mark.parametrize(
-    "command", [["solve"], ["solve", "--workers", "2"], ["compare", "--strategies", "lead"]], ids=" ".join
-)
-def test_a_bad_line_is_a_row_and_the_others_are_done(run: Any, command: list[str], bad: bytes, reason: str) -> None:
-    Path("topics.jsonl").write_bytes(b"\n".join([line(), bad, line(id="last")]) + b"\n")
-    status, _, err = run(*command, "topics.jsonl", "--max-length", "9", "-o", "rows.jsonl")
+BAD = [
+    (b"not JSON", "not JSON"),
+    (b"[1, 2]", "an object"),
+    (b'{"id": "b0"}', 'no "documents"'),
+    (b'{"id": "b1", "documents": [["x"]]}', 'no "references"'),
+    (line(id=["b2"]), "the id of a topic is a list"),
+    (line(id="b3", references=[]), "empty list"),
+    (line(id="b4", references=[[]]), "no rouge-1 n-gram"),
+    (line(id="b5", references=[["", "  "]]), "no rouge-1 n-gram"),
+    (line(), "a second topic has the id 'good'"),
+    (b'{"id": "b6", "documents": [["a\0b"]], "references": [["a b"]]}', "control character"),
+    ('{"id": "b7", "documents": [["caf\xe9"]], "references": [["x"]]}'.encode("latin-1"), "not UTF-8"),
+    (b"\xff\xfe\x00", "not UTF-8"),
+    (line(id="b\n"), "U+000A"),
+    (line(id="b8", documents=[[7]]), "documents[0]"),
+]
+
+
+def wrong_rows(run: Any, command: list[str], *bad: bytes) -> tuple[list[dict[str, Any]], str]:
+    """Return the rows of bad lines between good ones, which are done, and what is said."""
+    Path("topics.jsonl").write_bytes(b"\n".join([line(), *bad, line(id="last")]) + b"\n")
+    status, _, err = run(*command, "topics.jsonl", "--max-length", "9", "-o", "rows.jsonl", "--overwrite")
     rows = [json.loads(row) for row in Path("rows.jsonl").read_text().splitlines()]
-    assert status == 1
     wrong = [row for row in rows if row["status"] == "error"]
+    assert status == 1
     assert {row["id"] for row in rows if row["status"] != "error"} == {"good", "last"}
-    assert len(wrong) * 3 == len(rows)
-    for row in wrong:
-        assert row["error"].startswith("topics.jsonl:2: ")
-        assert reason in row["error"]
-        assert row["selection"] is None
+    assert len(wrong) * (2 + len(bad)) == len(rows) * len(bad)
+    assert {row["selection"] for row in wrong} == {None}
     assert err.startswith("optsum: ")
     assert err.count("\n") == 1
     assert wrong[0]["error"] in err
+    return wrong, err
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD, ids=lambda value: repr(value)[:40])
+def test_a_bad_line_is_a_row_and_the_others_are_done(run: Any, bad: bytes, reason: str) -> None:
+    (row,), _ = wrong_rows(run, ["solve"], bad)
+    assert row["error"].startswith("topics.jsonl:2: ")
+    assert reason in row["error"]
+
+
+@pytest.mark.parametrize("command", [["solve", "--workers", "2"], ["compare", "--strategies", "lead"]], ids=" ".join)
+def test_bad_lines_are_the_same_rows_of_every_command(run: Any, command: list[str]) -> None:
+    lines = [bad for bad, _ in BAD]
+    alone, _ = wrong_rows(run, ["solve"], *lines)
+    found, _ = wrong_rows(run, command, *lines)
+    assert [row["error"].split(":")[1] for row in alone] == [str(number) for number in range(2, 2 + len(BAD))]
+    assert list(dict.fromkeys(row["error"] for row in found)) == [row["error"] for row in alone]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -10,13 +9,11 @@ from optsum.formulations.extractive import Extract, Extractive
 
 from optsum import solve, solve_all
 from optsum.corpus.topic import as_topic
-from optsum.errors import InputError, UnsupportedError
-from optsum.metrics.names import parse_metric
+from optsum.errors import InputError
 from optsum.metrics.rouge import rouge
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.spec import Spec
 from optsum.testing import check_problem, random_topic
-from optsum.testing.enumeration import selections
 from optsum.text.analyzer import Analyzer
 
 TOPIC: dict[str, Any] = {
@@ -131,66 +128,6 @@ CASES: dict[str, dict[str, Any]] = {
     "joined set": {"boundaries": "joined", "metric": "rouge-2", "counts": "set", "max_length": 8},
     "joined mean": {"boundaries": "joined", "metric": "rouge-2", "references": "mean", "max_length": 8},
 }
-
-
-def text_value(summary: list[str], topic: dict[str, Any], options: dict[str, Any]) -> Fraction:
-    """Return the objective of a text, from the text alone, by the independent scorer."""
-    scores = [
-        rouge(
-            summary,
-            topic["references"],
-            part,
-            counts=options.get("counts", "clipped"),
-            references_mode=options.get("references", "pooled"),
-            boundaries=options.get("boundaries", "sentence"),
-            last_unigram=True,
-        ).exact(options.get("measure", "recall"))
-        for part in parse_metric(options.get("metric", "rouge-1")).components
-    ]
-    return sum(scores, Fraction(0)) / len(scores)
-
-
-def length(summary: list[str], options: dict[str, Any]) -> int:
-    unit = {"words": lambda s: len(s.split()), "characters": len, "sentences": lambda _: 1}
-    return sum(map(unit[options.get("length_unit", "words")], summary))
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_optimum_is_the_best_text_there_is(name: str) -> None:
-    """Score every subset of the sentences as text, and compare with what the searches say."""
-    options = CASES[name]
-    outcomes = set()
-    for seed in range(14):
-        topic = random_topic(np.random.default_rng(seed), sentences=6)
-        sentences = list(chain.from_iterable(topic["documents"]))
-        texts = [[sentences[unit] for unit in chosen] for chosen in selections(len(sentences))]
-        low, high = options.get("min_length", 0), options.get("max_length", 10**6)
-        values = [text_value(text, topic, options) for text in texts if low <= length(text, options) <= high]
-        best = max(values, default=None)
-        for strategy in ("exhaustive", "milp", "greedy"):
-            try:
-                result = solve(topic, strategy=strategy, **options)
-            except UnsupportedError:
-                assert strategy == "milp", name
-                continue
-            except InputError:  # nothing to count
-                assert not any(values)
-                outcomes.add("nothing to count")
-                continue
-            if result.selection is None:
-                assert strategy == "greedy" or best is None, (name, seed, strategy)
-                continue
-            assert result.summary is not None
-            assert list(result.summary) == [sentences[unit] for unit in result.selection]
-            assert result.length == length(list(result.summary), options)
-            assert low <= result.length <= high
-            assert result.key == text_value(list(result.summary), topic, options), (name, seed, strategy)
-            assert best is not None
-            assert result.key == best if strategy != "greedy" else result.key <= best, (name, seed, strategy)
-            assert result.bound_key is None or result.bound_key >= best
-            outcomes.add(strategy)
-    assert {"exhaustive", "greedy"} <= outcomes
-    assert "milp" in outcomes or "+" in options.get("metric", "") or options.get("references") == "mean"
 
 
 @pytest.mark.parametrize("name", CASES)

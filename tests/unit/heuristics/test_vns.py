@@ -28,7 +28,7 @@ def essence(result: Result) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("strategy", BOTH)
 def test_the_contract(strategy: str) -> None:
-    check_strategy(strategy, instances=1)
+    check_strategy(strategy, instances=1, no_improvement=10)
 
 
 @pytest.mark.slow

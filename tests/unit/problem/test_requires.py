@@ -20,6 +20,7 @@ from optsum.testing import random_coverage
 
 EXACT = ("auto", "branch-and-bound", "milp", "exhaustive")
 OTHERS = ("greedy", "greedy+ls", "vns", "genetic")
+SHORT = {"vns": ("no_improvement=5",), "genetic": ("population=6", "no_improvement=2")}
 WAYS: dict[str, dict[str, Any]] = {
     "recall": {},
     "bigrams": {"metric": "rouge-2"},
@@ -127,7 +128,8 @@ def test_what_proves_nothing_finds_a_selection_in_a_window_if_there_is_one(way: 
             and low <= sum(coefficients[unit] for unit in chosen) <= low + 1
         }
         for strategy in (*OTHERS, "vns+greedy", "random"):
-            found = optsum.solve(topic, min_length=least, max_length=most, strategy=strategy, bound="none", **way)
+            own = {"strategy": strategy, "strategy_options": SHORT.get(strategy.partition("+")[0], ())}
+            found = optsum.solve(topic, min_length=least, max_length=most, bound="none", **own, **way)
             assert found.selection in (possible or {None}), strategy
 
     check()

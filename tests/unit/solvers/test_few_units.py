@@ -24,11 +24,11 @@ def searched(instance: Coverage, **options: int) -> Found | None:
     return search_few_units(instance, lambda: None, **options)
 
 
-def assert_same_as_brute_force(instance: Coverage, name: object) -> bool:
-    """Compare, and return whether the instance is one that is searched here."""
+def assert_same_as_brute_force(instance: Coverage, name: object) -> int:
+    """Compare, and return how many optima there are; 0 also for an instance that is not searched here."""
     found = searched(instance)
     if found is None:
-        return False
+        return 0
     truth = brute_force(CoverageProblem.of(instance))
     assert found.done, name
     if truth.best is None:
@@ -36,13 +36,15 @@ def assert_same_as_brute_force(instance: Coverage, name: object) -> bool:
     else:
         assert found.selection in truth.optima, name
         assert found.key == truth.best, name
-    return True
+    return max(1, len(truth.optima))
 
 
 @pytest.mark.parametrize("kind", ["recall", "window", "precision", "f1", "set", "sum"])
 def test_equals_brute_force(kind: str) -> None:
     rng = np.random.default_rng(0)
-    served = sum(assert_same_as_brute_force(random_coverage(rng, kind=kind, units=9), number) for number in range(100))
+    served = sum(
+        assert_same_as_brute_force(random_coverage(rng, kind=kind, units=9), number) > 0 for number in range(100)
+    )
     assert served > (20 if kind == "sum" else 70)
 
 
@@ -77,7 +79,7 @@ def two_of_f1(rng: np.random.Generator, *, distinct: bool, most: int = 0) -> Cov
 @pytest.mark.parametrize("distinct", [False, True])
 def test_two_denominators_that_vary(distinct: bool) -> None:
     rng = np.random.default_rng(0)
-    assert all(assert_same_as_brute_force(two_of_f1(rng, distinct=distinct), number) for number in range(100))
+    assert all(assert_same_as_brute_force(two_of_f1(rng, distinct=distinct), number) for number in range(50))
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -85,13 +87,13 @@ def test_at_most_three_units_need_no_nodes_but_for_ties(most: int, monkeypatch: 
     rng, tied, others = np.random.default_rng(most), 0, few_units.advance
     asked: list[object] = []
     monkeypatch.setattr(few_units, "advance", lambda *given: asked.append(0) or others(*given))
-    for number in range(100):
+    for number in range(60):
         instance, before = two_of_f1(rng, distinct=True, most=most), len(asked)
-        assert assert_same_as_brute_force(instance, number)
-        ties = len(brute_force(CoverageProblem.of(instance)).optima) > 1
-        assert (len(asked) > before) == ties, number
-        tied += ties
-    assert 0 < tied < 50
+        optima = assert_same_as_brute_force(instance, number)
+        assert optima
+        assert (len(asked) > before) == (optima > 1), number
+        tied += optima > 1
+    assert 0 < tied < 30
 
 
 def test_what_the_table_has_no_room_for_is_searched_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

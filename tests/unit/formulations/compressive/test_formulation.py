@@ -40,53 +40,6 @@ def patch(monkeypatch: pytest.MonkeyPatch, drawn: Draw) -> None:
     monkeypatch.setattr(compressive, "chunk_tree", lambda parse, profile, rules: trees[id(parse)])
 
 
-def check(monkeypatch: pytest.MonkeyPatch, seed: int, options: dict[str, Any], *, strict: bool) -> None:
-    rng = np.random.default_rng(seed)
-    drawn = draw(rng, strict=strict)
-    patch(monkeypatch, drawn)
-    total = sum(len(sentence.split()) for sentence in drawn.topic.sentences)
-    most = int(rng.integers(0, total + 2))
-    options = {**options, "max_length": most, "formulation": "compressive"}
-    where = f"seed {seed}, {options}, {drawn.topic.sentences}, {drawn.topic.references}"
-    try:
-        exact = solve(drawn.topic, **options, strategy="exhaustive")
-    except InputError as error:
-        if "n-gram to count" not in str(error) and "no linear function" not in str(error):
-            raise
-        return
-    best = drawn.best(options, most)
-    assert exact.key == best, where
-    able = options.get("references") != "mean" or options.get("measure", "recall") == "recall"
-    names = ["branch-and-bound", "greedy", "greedy+ls", "vns", "genetic", "lead", "random", *["milp"] * able]
-    proven = enumerate_optima(drawn.topic, **options)
-    assert set(proven) == set(enumerate_optima(drawn.topic, **options, strategy="exhaustive")), where
-    assert proven.complete, where
-    for result in [exact, *(solve(drawn.topic, **options, strategy=name) for name in names)]:
-        if result.strategy in {"milp", "branch-and-bound"}:
-            assert (result.key, result.status) == (best, Status.OPTIMAL), where
-        task = build(drawn.topic, setup_of(resolve({**options, "strategy": result.strategy})))
-        assert result.length is not None
-        assert result.length <= most
-        assert result.key is not None
-        assert result.key <= best, where
-        assert result.selection is not None
-        chosen = set(result.selection)
-        kept = [tuple(chunk for own, chunk in result.selection if own == number) for number in range(len(drawn.parses))]
-        for number, chunks in enumerate(kept):
-            assert chunks in list(drawn.compressions(number)), where
-        assert result.length == sum(drawn.words(number, chunks) for number, chunks in enumerate(kept)), where
-        units = tuple(unit for unit, name in enumerate(task.units) if name in chosen)
-        assert task.name_units(units) == result.selection
-        assert text_value(task.decode(units), drawn.topic, options) == result.key, where
-
-
-@pytest.mark.parametrize("strict", [True, False], ids=["strict", "paper"])
-@pytest.mark.parametrize("options", METRICS, ids=str)
-def test_what_is_found_is_best_of_all(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], strict: bool) -> None:
-    for seed in range(6):
-        check(monkeypatch, seed, options, strict=strict)
-
-
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "paper"])
 @pytest.mark.parametrize("options", METRICS[:6], ids=str)
 def test_the_paper_s_model_has_the_same_optimum(

@@ -399,7 +399,7 @@ class Formulation(ABC):
         """
         if self.reads_topics and topic.problem is not None:
             raise InputError(
-                f"{topic.id!r} is a problem, and {self.name} takes texts: solve problems apart, without --formulation."
+                f"{topic.id!r} is a problem, and the formulation {self.name} takes texts: solve problems apart."
             )
         if self.has_metric:
             _served(type(self), spec)
@@ -429,7 +429,7 @@ class Formulation(ABC):
             held = {unit: length for unit, length in enumerate(lengths) if length}
             name = f"at most {sides.max_characters} characters"
             rows.append(Row(tuple(held), tuple(held.values()), 0, sides.max_characters, name))
-        instance = problem.instance.with_rows(tuple(row for row in rows if row.binds))
+        instance = problem.instance.with_rows((*problem.instance.rows, *(row for row in rows if row.binds)))
         return replace(task, problem=replace(problem, instance=instance, reference_model=None))
 
     def extracts(self, spec: Spec) -> IntArray | None:

@@ -63,15 +63,18 @@ class Walk:
     """
 
     def __init__(self, problem: Problem, setup: Setup, lengths: Sequence[int], deadline: Deadline) -> None:
-        self._problem, self._setup, self._lengths, self._deadline = problem, setup, lengths, deadline
+        self._problem, self._setup, self._lengths = problem, setup, lengths
         self._known: list[tuple[int, Key, Selection]] = []
         self.pieces: list[Piece] = []  # descending
         self._begun: Run | None = None  # Greedy search at the largest length, which evaluates.
         self.solves = 0
         self.stopped: Termination | None = None
+        began = clock()
         problem.prepare()
-        climb_prepare()
+        if problem.can(Capability.COVERAGE):
+            climb_prepare()
         setup.strategy.prepare(problem)
+        self._deadline = deadline.later(clock() - began)  # the limit is of searches
 
     def greedy(self) -> list[Piece] | None:
         """Return the values of greedy search at each length, ascending; None if the time limit comes first."""

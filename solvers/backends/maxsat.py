@@ -43,7 +43,9 @@ class Rc2(Backend):
         if self.options:
             raise OptionError(f"The backend rc2 has no options of its own, but was given {', '.join(self.options)}.")
         if not (problem.can(Capability.COVERAGE) and is_cover(problem.coverage)):
-            raise UnsupportedError("The backend rc2 solves covers alone, and this is none: use --backend=highs.")
+            raise UnsupportedError(
+                "The backend rc2 cannot be used, because it is for covers alone: use --backend=highs."
+            )
         began = perf_counter()
         instance = wcnf_of(problem.coverage)
         from pysat.examples.rc2 import RC2 as RC2Solver  # noqa: N811

@@ -448,7 +448,9 @@ def _free(problem: PageProblem, result: Result) -> Variant:
     number = 0
     while (other := problem.found.get(_variant(result, number))) is not None:
         if other.result.config_hash == result.config_hash:
-            raise InputError(f"there are two rows of {result.id!r} by {result.strategy}: give each file once")
+            raise InputError(
+                f"there are two rows of {result.id!r} by {result.strategy}: give the rows of each search once"
+            )
         number += 1
     return _variant(result, number)
 

@@ -115,6 +115,13 @@ def test_a_length_limits_what_is_minimized_as_well() -> None:
         optsum.solve(cover(), max_length=2)
 
 
+def test_options_add_to_the_side_constraints_that_a_problem_has() -> None:
+    instance = optsum.Coverage.of([1] * 4, [{unit: 1} for unit in range(4)], [[9], [8], [7], [1]], max_length=3)
+    own = optsum.CoverageProblem.of(instance.with_rows((optsum.Row((0, 1), (1, 1), high=1, name="not both"),)))
+    for told, best in (({"require": "1"}, (1, 2, 3)), ({"forbid": "2"}, (0, 3)), ({"requires": [[0, 3]]}, (0, 2, 3))):
+        assert optsum.solve(own, **told).selection == best  # type: ignore[arg-type]
+
+
 def test_an_objective_below_zero_is_a_threshold() -> None:
     problem = Weighed((-3, 1, -4, -5), min_length=2)
     assert optsum.enumerate_optima(problem, at_least=-4).count == 3

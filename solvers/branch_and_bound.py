@@ -169,7 +169,6 @@ class BranchAndBound(Strategy):
                 "The strategy branch-and-bound needs a problem in the normal form, or one that bounds its completions, "
                 f"which this one ({type(problem).__name__}) is not: define its bound, or use auto or exhaustive."
             )
-        super().accept(problem)
         instance = problem.coverage
         if is_cover(instance):
             return

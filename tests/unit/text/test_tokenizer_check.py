@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import optsum
 from optsum.cli import main
 from optsum.text.analyzer import Analyzer
-from optsum.text.tokenizer_check import nothing_left, tokenizer_check
+from optsum.text.tokenizer_check import nothing_left, surely_fits, tokenizer_check
 from optsum.text.tokenizers import TOKENIZERS, tokenizer_of
 
 CHINESE = ["大雨使港口关闭。", "渡轮停在港内。"]
@@ -187,3 +187,19 @@ def test_a_library_only_logs_and_names_keywords(
     assert "topic 't': the tokenizer rouge throws letters away" in caplog.text
     assert "--tokenizer" not in caplog.text
     assert capsys.readouterr().out == ""
+
+
+@given(
+    st.lists(
+        st.text(st.sampled_from(f"{'e' * 30}{' ' * 6}b.9é“中กя\u212aİ\x1f\u2003"), max_size=80), min_size=2, max_size=5
+    ),
+    st.sampled_from(["rouge", "presumm", "blank", "pypi-rouge", "rouge-score", "tokens"]),
+    st.booleans(),
+    st.sampled_from(["en", "de"]),
+)
+def test_of_what_surely_fits_nothing_is_said(sentences: list[str], tokenizer: str, stem: bool, language: str) -> None:
+    pieces = [piece for sentence in sentences for piece in sentence.split() if not piece.isascii()]
+    analyzer, foreign = Analyzer(tokenizer, stem=stem), sum(len(piece.encode()) for piece in pieces)
+    if surely_fits("\0".join(sentences), len(sentences[0]) + 1, foreign, analyzer, language):
+        assert tokenizer_check(sentences, analyzer, language, in_words=True) is None
+        assert nothing_left((sentences[1:], sentences[:1]), tokenizer) is None

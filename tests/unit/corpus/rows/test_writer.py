@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 import sys
+from errno import ENOSPC
+from io import FileIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -263,6 +265,19 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, items: list[dict[s
         for item in items:
             rows.write(item)
     assert list(read_rows(path)) == items
+
+
+def test_of_rows_at_once_those_are_kept_that_there_is_room_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(FileIO):
+        def write(self, data: Any) -> int:
+            if os.fstat(self.fileno()).st_size + len(data) > 25:
+                raise OSError(ENOSPC, os.strerror(ENOSPC))
+            return super().write(data)
+
+    monkeypatch.setattr("optsum.corpus.rows.writer.FileIO", Full)
+    with pytest.raises(OptionError, match="cannot be written"), RowWriter(path) as rows:
+        rows.write_all([{"id": number} for number in range(4)])
+    assert [row["id"] for row in read_rows(f"{path}.part")] == [0, 1]
 
 
 # Reading.

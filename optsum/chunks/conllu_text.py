@@ -64,10 +64,7 @@ class Block:
 
 
 def read_conllu(path: PathLike) -> Iterator[Parse]:
-    """Open a CoNLL-U file and iterate over its sentences; a broken sentence raises when it is reached.
-
-    `path`: UTF-8, plain or compressed by gzip; ``-`` is the standard input.
-    """
+    """Open a file of CoNLL-U, or ``-``, and iterate over its sentences; a broken one raises when it is reached."""
     name = name_of(path)
     blocks = conllu_blocks(read_text(path, ""), name)
     if not blocks:

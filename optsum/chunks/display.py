@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
-    """Return the words of a sentence in the brackets of their chunks.
-
-    The number is that of the chunk; "!" stands at the first bracket of a chunk that lives and dies with its parent.
-    """
+    """Return a sentence with its chunks in numbered brackets; "!" marks one that lives and dies with its parent."""
     seen: set[int] = set()
     pieces = []
     for chunk, words in _pieces(parse, tree):

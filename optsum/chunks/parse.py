@@ -75,11 +75,7 @@ class Parse:
 
 
 def parses_of_spacy(doc: Any, source: str = "") -> tuple[Parse, ...]:
-    """Return the parses of the sentences of a document that spaCy has parsed, or of a span of one.
-
-    Tokens of white space are no words; what hangs on them hangs on their head. `source`: where it comes from, for
-    messages.
-    """
+    """Return the parses of the sentences of a document, or a span, that spaCy has parsed; white space is no word."""
     if not getattr(doc, "doc", doc).has_annotation("DEP"):
         raise InputError(f"{source or 'the document'}: spaCy has not parsed it; use a pipeline with a parser")
     return tuple(_sentences(doc, source))

@@ -91,10 +91,7 @@ _EITHER = {'"', "'"}  # Marks that open and close.
 
 
 def owners(parse: Parse, words: Sequence[int]) -> list[int]:
-    """Return for each token the word it goes with: an opening mark with the next, any other with the one before.
-
-    `words`: the tokens that are words, in order; at least one.
-    """
+    """Return for each token the word it goes with: an opening mark with the next, others with the one before."""
     is_word = [False] * len(parse.tokens)
     for word in words:
         is_word[word] = True

@@ -149,10 +149,7 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
 
 
 def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
-    """Return the text of an extract, in the order given.
-
-    `selection`: unit numbers, or ids of ``meta["sentence_ids"]``, which a number means first.
-    """
+    """Return the text of an extract: unit numbers, or ids of ``meta["sentence_ids"]``, which a number means first."""
     named = texts_of(topic) if "sentence_ids" in topic.meta else {}
     numbered = dict(enumerate(topic.sentences))
     found = []

@@ -287,10 +287,7 @@ def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
 
 
 def topics_of_record(value: object, number: int | None, reading: Reading, source: str) -> Iterator[Topic]:
-    """Yield the topics that an object is: one, or one for each item of a list that ``[]`` stands behind.
-
-    `number`: by which a topic without an id is called; None for a topic alone, which is called 0.
-    """
+    """Yield the topics that an object is; one without an id is called by `number`, or 0 for None."""
     if isinstance(value, Topic):
         yield value
         return

@@ -15,11 +15,7 @@ from optsum.system.files import NPZ_ERRORS
 
 
 def read_vectors(topic: Topic, path: str) -> Topic:
-    """Return a topic with its vectors, read from a file or folder.
-
-    `path`: a folder that holds ``ID.npz`` for each topic, or one npz file in which the arrays of a topic are called
-    ``ID/sentences`` and so on.
-    """
+    """Return a topic with its vectors: ``ID.npz`` in a folder, or arrays ``ID/sentences`` and so on in one npz file."""
     from numpy.lib.format import read_array
 
     from optsum.corpus.vectors import NAMES, vectors_of  # loads numpy

@@ -141,10 +141,7 @@ def _lines(words: Sequence[str]) -> list[str]:
 
 
 def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = ()) -> str:
-    """Return an integer program in the MPS format, which can be read as fixed or free as long as names are short.
-
-    There is no agreed way to maximize: the negative objective is minimized then.
-    """
+    """Return an integer program in the MPS format, for which what is to be maximized is minimized with other signs."""
     names = column_names(model, units)
     flip = model.sense is Sense.MAXIMIZE
     lines = [f"* {_one_line(comment)}" for comment in comments]

@@ -98,10 +98,7 @@ def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spare
 
 @njit(cache=True)
 def clipped_hits(grams: Any, start: Any, different: int) -> Any:
-    """Compare the last row, a summary, with each of the others.
-
-    The result (rows, 2): for each row the clipped hits, and how many n-grams it has.
-    """
+    """Return for each row its clipped hits in the last one, a summary, and how many n-grams it has: (rows, 2)."""
     rows = len(start) - 1
     found = np.zeros((rows, 2), np.int64)
     held = np.zeros(different, np.int64)

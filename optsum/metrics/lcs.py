@@ -69,10 +69,7 @@ class WholeSubsequence(LongestSubsequence):
 
 
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
-    """Count the reference tokens that some summary sentence's common subsequence covers, clipped.
-
-    A token counts at most as often as it occurs in the reference, and in the summary, in the order of the reference.
-    """
+    """Count the reference tokens that common subsequences with the summary's sentences cover, clipped by it."""
     reference = list(reference)
     in_reference = Counter(token for sentence in reference for token in sentence)
     in_summary = Counter(token for sentence in summary for token in sentence)

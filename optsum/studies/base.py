@@ -109,10 +109,7 @@ def summaries_of(
     read: Callable[[Topic, System], Summary],
     lines: Collection[str] = (),
 ) -> Iterator[tuple[System, Summary]]:
-    """Yield the systems of a topic with their summaries; the row that says why one cannot be used goes to `rows`.
-
-    `lines`: names of lines of the tables, which no system can have.
-    """
+    """Yield systems with their summaries; refused ones, such as those called as one of `lines`, become `rows`."""
     for system in topic.systems:
         try:
             check_name(system, lines)

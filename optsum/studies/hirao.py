@@ -690,10 +690,7 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
 
 
 def _extracts(topic: Topic, metric: str, setup: Setup, wanted: int) -> Row:
-    """Return how often each score occurs among all extracts within the length, or among `wanted` drawn at random.
-
-    Ceylan et al. 2010, "Quantifying the limits and success of extractive summarization systems across domains".
-    """
+    """Return how often each score occurs among all extracts, or `wanted` drawn at random (Ceylan et al. 2010)."""
     problem, most = build(topic, setup).problem, setup.spec_for(topic).max_length
     count, drawn = draw_extracts(problem.coverage.lengths.tolist(), most, wanted, setup.options.seed)
     found = Counter(problem.value_of(problem.evaluate(selection).key) for selection in drawn)

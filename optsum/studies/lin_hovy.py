@@ -190,10 +190,7 @@ class LinHovyStudy(CutStudy):
         return list(found.values())
 
     def groups(self) -> dict[str, list[Row]]:
-        """Return the documents in groups: all, and by ranges of how far people agree.
-
-        Each group has a second one, "NAME, common", of the documents that every method has a score for.
-        """
+        """Return the documents by how far people agree; "NAME, common" has those that every method has a score for."""
         documents = self.documents()
         agreed_on = [one for one in documents if one.get("MaxH") is not None]
         sets = {name: [one for one in agreed_on if least <= one["MaxH"] < most] for name, (least, most) in SETS.items()}

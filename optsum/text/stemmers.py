@@ -65,10 +65,7 @@ def _without(word: str, size: int) -> str:
 
 
 def _without_past(word: str, doubled: Callable[[str], object], short: Callable[[str], object]) -> str:
-    """Take -eed, -ed and -ing off (step 1b).
-
-    `doubled`: whether a word ends in a double consonant of which one goes; `short`: whether it gets its e back.
-    """
+    """Take -eed, -ed and -ing off (step 1b); `doubled` words lose a letter more, `short` ones get their e back."""
     if word.endswith("eed"):
         return word[:-1] if _SOME(word[:-3]) else word
     rest = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
@@ -196,10 +193,7 @@ def _step_4_nltk(word: str) -> str:
 
 
 def snowball(name: str) -> Callable[[str], str]:
-    """Return the stemmer of Snowball for words of a language (``german``) in lower case.
-
-    Pure Python is used even where a compiled package is installed, which may be of another version.
-    """
+    """Return the stemmer of Snowball for a language: pure Python, as an installed compiled one may differ."""
     import snowballstemmer
 
     modules = [each.name for each in iter_modules(snowballstemmer.__path__)]

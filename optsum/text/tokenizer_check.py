@@ -123,10 +123,7 @@ def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, languag
 
 
 def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:
-    """Return why a tokenizer cannot be used on a topic, of which it would keep almost nothing; None if it can.
-
-    `texts`: the documents and the references; none of them may be lost.
-    """
+    """Return why a tokenizer keeps almost nothing of the documents or the references (`texts`); None if it does."""
     for what, sentences in zip(("documents", "references"), texts, strict=False):
         raw, joined = _raw(sentences)
         if joined.isascii() or (tokenizer in _KEEPS_LETTERS and _mostly_plain(joined)):

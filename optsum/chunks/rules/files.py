@@ -25,10 +25,7 @@ def relations() -> dict[str, frozenset[str]]:
 
 
 def mistyped(name: str, scheme: str) -> OptsumError | None:
-    """Return the error for a relation that a scheme does not have, or None.
-
-    `name`: as it stands in a file of rules: with "!" before it and ":*" behind it, perhaps.
-    """
+    """Return the error for a relation, as a file of rules has it (``!obl:*``), that a scheme does not have, or None."""
     plain, known = name.removeprefix("!").removesuffix(":*"), relations()[scheme]
     if plain in known or plain == "*":
         return None

@@ -174,10 +174,7 @@ def coordinator(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern)
 
 
 def middle_conjunct(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
-    """Move, of "A, B and C", B, which has no coordinator, from A to C, the last that has one.
-
-    "A and C" is then left when B is dropped, and "A, B" never.
-    """
+    """Move B of "A, B and C" from A to C, the last with a coordinator: "A and C" can be left then, "A, B" never."""
     for word in tree.words:
         conjuncts = _with(tree, word, conjunct)
         joined = [each for each in conjuncts if _with(tree, each, coordinator)]

@@ -34,10 +34,7 @@ def stories_in(folder: Path) -> list[Path]:
 
 
 def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield one topic a file: raw text, then a reference sentence below each line ``@highlight``.
-
-    CNN / Daily Mail was distributed in this form. A topic has the name of its file.
-    """
+    """Yield one topic a file, as of CNN / Daily Mail: raw text, then a reference sentence below each ``@highlight``."""
     for file in files:
         try:
             text = _text(file)

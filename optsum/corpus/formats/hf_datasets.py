@@ -39,10 +39,7 @@ def folder_records(folder: Path) -> Iterator[Line]:
 
 
 def hub_records(name: str) -> Iterator[Line]:
-    """Return the records of ``hf:NAME[:CONFIG[:SPLIT]]``, read as they come; NAME may be a folder of data files too.
-
-    Without a configuration its default is taken, without a split the only one.
-    """
+    """Return the records of ``hf:NAME[:CONFIG[:SPLIT]]``, read as they come; an only split need not be named."""
     datasets = _package(name)
     dataset, config, split = _parts(name)
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what fails is said once, here

@@ -231,10 +231,7 @@ _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
 def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the items of an array, each with ``file:number`` as its source, counted from 1.
-
-    What is no JSON ends the reading with a line that says so: nobody knows where the next item begins.
-    """
+    """Yield the items of an array, with ``file:number`` as source; what is no JSON ends it with a line that says so."""
     pieces = _Pieces(lines.blocks())
     number = 0
     try:

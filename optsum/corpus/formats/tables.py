@@ -53,10 +53,7 @@ def heading_of(
 def csv_records(
     lines: NumberedLines, name: str, heading: tuple[str, list[str]], *, closed: bool = False
 ) -> Iterator[Line]:
-    """Yield a record for each row below the heading, and an error for each row that cannot be used.
-
-    `closed`: whether each row has a line break at its end: then a last one without is half a row.
-    """
+    """Yield a record, or an error, for each row below the heading; `closed` ones without a line break are half ones."""
     delimiter, names = heading
     if any(map(_is_torn, names)):
         raise InputError(f"{name} is not UTF-8; save it as UTF-8")

@@ -147,10 +147,7 @@ class RowStore(AbstractContextManager["RowStore"]):
             return self._database.execute(question, values).fetchall()
 
     def add(self, answers: Iterable[CellRows]) -> None:
-        """Add rows; all of them are durable when this returns, or none is.
-
-        What was an error is replaced; what is finished is never touched.
-        """
+        """Add rows durably, all or none; errors that were there are replaced, finished ones are never touched."""
         now = time()
         with self._told():
             self._database.execute("BEGIN IMMEDIATE")
@@ -283,9 +280,8 @@ def _check_all(database: sqlite3.Connection) -> None:
             raise _DamagedError(" ".join(said.split()))
         if database.execute("SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone():
             raise _DamagedError("it holds more than rows")
-        for table, known in (("rows", _is_row), ("facts", _is_fact)):
+        for table, known, wanted in (("rows", _is_row, _ROW), ("facts", _is_fact, _FACT)):
             columns = _columns(database, table)
-            wanted = _ROW if table == "rows" else _FACT
             listed = ", ".join(name if name in columns else f"NULL AS {name}" for name in wanted)
             for held in database.execute(f"SELECT {listed} FROM {table}"):  # noqa: S608 - names of ours
                 if not known(*held):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, reduce
 from importlib.util import find_spec
 from io import FileIO, TextIOWrapper
 from itertools import islice
@@ -47,10 +47,7 @@ from optsum.system.files import (
 
 
 def to_bytes(row: Mapping[str, Any]) -> bytes:
-    """Return a row as one line of UTF-8, without its line break.
-
-    Numbers that are not finite become null, whole numbers of more than 4,200 digits text.
-    """
+    """Return a row as a line of UTF-8; numbers that are not finite become null, those of over 4,200 digits text."""
     try:
         return b"{%b}" % b", ".join([_key(name) + _of_value(value) for name, value in row.items()])
     except UnicodeEncodeError:  # half a surrogate pair, such as in the path of a file whose name is not UTF-8
@@ -231,10 +228,7 @@ Kind: TypeAlias = "str | tuple[str, Any]"
 
 
 def convert(rows: Path, output: Path, form: RowFormat, *, csv_safe: bool = False) -> str:
-    """Write the rows of a JSON Lines file in another format, and return what is to be said of them, if anything.
-
-    `rows`: UTF-8, each line an object. `output`: replaced if it exists.
-    """
+    """Write a file of JSON Lines in another format, and return what is to be said of the rows, if anything."""
     to_file = {"parquet": _to_parquet, "bertsum": _to_bertsum, "datasets": _to_datasets}.get(form.kind)
     if to_file is not None:
         to_file(rows, output)
@@ -347,9 +341,7 @@ def _kind(value: Any) -> Kind:
         case str():
             return "str"
         case list():
-            inner: Kind = "null"
-            for item in value:
-                inner = _same_kind(inner, _kind(item))
+            inner = reduce(_same_kind, map(_kind, value), cast("Kind", "null"))
             return "json" if inner == "json" else ("list", inner)
     return "json"
 

@@ -107,8 +107,6 @@ class Reading(NamedTuple):
         return as_sentences(value, where, self.split)
 
 
-_LONGEST_GIVEN: Final = 10**9
-
 AS_IS: Final = Reading()
 
 
@@ -483,10 +481,7 @@ def dotted(path: ColumnPath) -> str:
 
 
 def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[Any] | tuple[Any, ...]:
-    """Return the items of a list; an object of lists (`datasets` has these for lists of objects) is turned into one.
-
-    `names`: the lists of an object that are wanted; all, if none is named.
-    """
+    """Return the items of a list, or of an object of lists (of `names`, or all) as `datasets` has lists of objects."""
     where = dotted(path) or "the record"
     if isinstance(value, Mapping):
         lists = {name: value.get(name) for name in names or value}
@@ -920,7 +915,7 @@ def _lengths(value: object, sentences: int | None) -> tuple[int, ...] | None:
         return None
     numbers = _for_each(value, "lengths", sentences, "give a list, one whole number a sentence")
     return tuple(
-        whole(length, f"lengths[{place}]", least=0, most=_LONGEST_GIVEN, error=InputError)
+        whole(length, f"lengths[{place}]", least=0, most=_MOST, error=InputError)
         for place, length in enumerate(numbers)
     )
 
@@ -989,19 +984,13 @@ def _supported(
     return tuple(map(tuple, found))
 
 
-_MOST_CLAIMS: Final = 1_000_000
-
-
 def _claims(
     supports: Sequence[Sequence[int | str]],
     references: tuple[Text, ...],
     meta: Mapping[str, Any],
     weights: Sequence[Fraction] | None,
 ) -> tuple[Sequence[int | str] | None, int]:
-    """Return the names of claims (None if they are numbers), and how many claims there are.
-
-    They are in ``meta.abstract_ids``; else as many as weights, or sentences of the one reference, or as passages name.
-    """
+    """Return the names of claims (None: numbers) and how many there are, by meta, weights, reference, or passages."""
     named = list(dict.fromkeys(claim for claims in supports for claim in claims))
     names = meta.get("abstract_ids")
     if names is not None:
@@ -1016,7 +1005,7 @@ def _claims(
         return None, len(weights)
     most = max([claim for claim in named if isinstance(claim, int)], default=-1) + 1
     sentences = len(references[0]) if len(references) == 1 else most
-    if len(references) != 1 and most > _MOST_CLAIMS:
+    if len(references) != 1 and most > 1_000_000:
         raise InputError(
             f"supports names the claim {most - 1!s:.40}, and claims are numbered from 0: list their names in "
             "meta.abstract_ids"
@@ -1036,13 +1025,13 @@ def _worth(value: object) -> tuple[Fraction, ...] | None:
     found = []
     for place, number in enumerate(_list(value, '"weights"', "weights are a list of numbers, one a claim")):
         usable = isinstance(number, int | float | Fraction) and not isinstance(number, bool)
-        if not usable or not 0 <= number <= _HEAVIEST:
-            raise InputError(f"weights[{place}] is {number!r:.40}; give a number from 0 to {_HEAVIEST}")
+        if not usable or not 0 <= number <= _MOST:
+            raise InputError(f"weights[{place}] is {number!r:.40}; give a number from 0 to {_MOST}")
         found.append(Fraction(str(number)))
     return tuple(found)
 
 
-_HEAVIEST: Final = 10**9
+_MOST: Final = 10**9  # A length, or a weight.
 
 
 def _check_weights(weights: Sequence[Fraction] | None, cover: Cover | None) -> None:

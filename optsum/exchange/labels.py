@@ -189,10 +189,7 @@ def labels(
 def label_topics(
     topics: AnyTopics, options: Options, fields: LabelFields, *, written: bool = False
 ) -> Generator[list[Result], None, None]:
-    """Label topics as `labels` does, but yield the results of each topic together; `label_row` makes rows of them.
-
-    `written`: where other processes read the topics, let them make the rows (`optsum.running.each_topic.WRITTEN`).
-    """
+    """Label topics as `labels` does; with `written` the processes that read them make their rows (`label_row`)."""
     setup = setup_of(options)
     work, finish = partial(_label_part, setup=setup, fields=fields), partial(_with_labels, fields=fields)
     together, row_of = None if fields.enumerates else finish, label_row if written else None

@@ -125,10 +125,7 @@ _ASCII_WORD = re.compile(r"\S+", re.ASCII)
 
 
 def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
-    """Cut sentences after `max_words` words in all, as ROUGE-1.5.5 cuts with ``-l``; later ones become empty.
-
-    Words are what ASCII white space separates, or the tokens of a pre-tokenized text.
-    """
+    """Cut sentences after `max_words` words of ASCII white space in all, as ROUGE-1.5.5 -l; later ones become empty."""
     if max_words < 0:
         raise OptionError(f"a text cannot be cut to {max_words} words; give 0 or more")
     left = max_words

@@ -28,11 +28,7 @@ _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w
 
 
 def is_cover_table(sample: bytes) -> bool:
-    """Return whether text that begins like this is a table.
-
-    It has the heading, or lines that go on after their first word with a set in braces, or with names that hold a digit
-    each, as no line of prose does.
-    """
+    """Return whether text begins as a table: with its heading, or lines with sets in braces or names with digits."""
     text = sample.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not lines or _HEADING.match(lines[0]):

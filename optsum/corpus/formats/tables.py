@@ -96,10 +96,7 @@ _Row: TypeAlias = tuple[int, list[str], str | None, bool]
 
 
 def _bare_rows(lines: NumberedLines) -> Iterator[_Row]:
-    """Yield the rows of tab-separated text, which has no quoting: a line is a row.
-
-    Marks around a whole cell are left out if those within pair, as programs write them that quote all the same.
-    """
+    """Yield the rows of tab-separated text: lines; marks around a whole cell go if those within pair."""
     for number, raw in lines:
         if text := raw.decode("utf-8", "surrogateescape").rstrip("\r\n"):
             cells = text.split("\t")

@@ -280,7 +280,8 @@ def _check_all(database: sqlite3.Connection) -> None:
             raise _DamagedError(" ".join(said.split()))
         if database.execute("SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone():
             raise _DamagedError("it holds more than rows")
-        for table, known, wanted in (("rows", _is_row, _ROW), ("facts", _is_fact, _FACT)):
+        row, fact = ("topic", "cell", "part", "status", "at", "row", "sum"), ("name", "value", "sum")
+        for table, known, wanted in (("rows", _is_row, row), ("facts", _is_fact, fact)):
             columns = _columns(database, table)
             listed = ", ".join(name if name in columns else f"NULL AS {name}" for name in wanted)
             for held in database.execute(f"SELECT {listed} FROM {table}"):  # noqa: S608 - names of ours
@@ -290,10 +291,6 @@ def _check_all(database: sqlite3.Connection) -> None:
         if not _is_damage(error):
             raise
         raise _DamagedError(str(error)) from error
-
-
-_ROW: Final = ("topic", "cell", "part", "status", "at", "row", "sum")
-_FACT: Final = ("name", "value", "sum")
 
 
 def _is_row(*held: Any) -> bool:

@@ -665,10 +665,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._give_up()
 
     def stop(self) -> None:
-        """Keep the rows that were done, though not all are there.
-
-        JSON Lines become the output, unless it held other rows; of other forms, and where it did, they stay beside it.
-        """
+        """Keep rows though not all are there: as the output of JSON Lines that held no others, else beside it."""
         jsonl = self._journal is not None and self._form == RowFormat("jsonl")
         if jsonl and not self._empty and (self._resumed or not Path(self._name).exists()):
             self.close()

@@ -142,23 +142,21 @@ def _plain(sentence: Sentence) -> str:
 
 def _questions(topic: Topic) -> list[list[str]]:
     given = topic.meta.get("questions") or []
-    found = [_known(question) for question in given] if isinstance(given, Sequence) else [None]
-    if any(not known for known in found):
+    found = list(map(_known, given)) if isinstance(given, Sequence) else [[]]
+    if [] in found:
         raise InputError(
-            f"In topic {topic.id!r} question {[bool(known) for known in found].index(False)} of meta.questions has no "
-            'answer: give each an "answer", or a list of "answers".'
+            f"In topic {topic.id!r} question {found.index([])} of meta.questions has no answer: give each an "
+            '"answer", or a list of "answers".'
         )
-    return [known for known in found if known]
+    return found
 
 
-def _known(question: Any) -> list[str] | None:
-    if not isinstance(question, Mapping):
-        return None
-    known = question.get("answers", [question.get("answer")])
+def _known(question: Any) -> list[str]:
+    known = question.get("answers", [question.get("answer")]) if isinstance(question, Mapping) else None
     if not isinstance(known, Sequence) or isinstance(known, str):
-        return None
-    plain = [_plain(answer) for answer in known if isinstance(answer, str)]
-    return plain if len(plain) == len(known) and all(plain) else None
+        return []
+    plain = [_plain(answer) if isinstance(answer, str) else "" for answer in known]
+    return plain if all(plain) else []
 
 
 def _code_points(text: str) -> Any:

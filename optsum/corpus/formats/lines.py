@@ -41,29 +41,25 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
     """Iterates over the lines of a stream with their numbers, from 1; a very long one raises an `InputError`."""
 
     def __init__(self, stream: BufferedReader) -> None:
-        self._stream, self._number, self._held = stream, 0, b""
-
-    @property
-    def passed(self) -> int:
-        """How many lines were passed over or yielded."""
-        return self._number
+        self._stream, self._held = stream, b""
+        self.passed = 0  # How many lines were passed over or yielded.
 
     def __next__(self) -> tuple[int, bytes]:
         raw, self._held = self._held or self._stream.readline(LONGEST), b""
         if not raw:
             raise StopIteration
-        self._number += 1
+        self.passed += 1
         if len(raw) >= LONGEST and not raw.endswith(b"\n"):
             while raw and not raw.endswith(b"\n"):
                 raw = self._stream.readline(LONGEST)
             raise InputError(f"the line is longer than {LONGEST >> 20} MiB")
-        return self._number, raw
+        return self.passed, raw
 
     def begin(self) -> bytes:
         """Return the first line that is not blank, or as much as is read of one at a time, without passing it."""
         self.skip_blank()
         while (raw := self._stream.readline(LONGEST)) and is_blank(raw):
-            self._number += raw.endswith(b"\n")
+            self.passed += raw.endswith(b"\n")
             self.skip_blank()
         self._held = raw
         return raw
@@ -75,7 +71,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
             end = ahead.rfind(b"\n", 0, blank) + 1
             if not end:
                 return
-            self._number += ahead.count(b"\n", 0, end)
+            self.passed += ahead.count(b"\n", 0, end)
             self._stream.read(end)
             if blank < len(ahead):
                 return

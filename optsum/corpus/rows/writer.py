@@ -11,7 +11,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, reduce
 from importlib.util import find_spec
@@ -23,7 +22,7 @@ from pathlib import Path
 from secrets import token_hex
 from shutil import copyfileobj, rmtree
 from tempfile import TemporaryDirectory
-from typing import IO, Any, Final, Literal, TypeAlias, cast
+from typing import IO, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from optsum.corpus.formats.hf_datasets import folder_records, is_dataset_folder
 from optsum.corpus.formats.lines import Cells, decoded
@@ -141,17 +140,11 @@ _OF_LABELS: Final = ("bertsum", "datasets")
 _NEEDS: Final = {"parquet": ("pyarrow", "report"), ".zst": ("zstandard", "report"), "datasets": ("datasets", "hf")}
 
 
-@dataclass(frozen=True, slots=True)
-class RowFormat:
+class RowFormat(NamedTuple):
     """A format of rows."""
 
     kind: str  # "jsonl", "csv" or "parquet"; of training labels also "datasets" or "bertsum".
     packing: str = ""  # ".gz", ".zst", or empty for none.
-
-    @property
-    def grows(self) -> bool:
-        """Whether a row can be added to the file by itself, so that it is on disk at once."""
-        return self.kind == "jsonl" and not self.packing
 
 
 def format_of(path: str) -> RowFormat:

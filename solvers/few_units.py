@@ -38,8 +38,7 @@ from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import INTEGER, RATIO, SUM, fits, kernel_array, pair_at
 from optsum.errors import BackendError
-from optsum.metrics.gram_kernels import counted
-from optsum.metrics.official_kernel import official_hits
+from optsum.metrics.kernels import counted, official_hits
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.numbered import Extracts, Proven
 from optsum.problem.problem import Capability, Problem, Selection
@@ -795,7 +794,7 @@ def search_extracts(
     The arguments are those of `optsum.problem.numbered.Extracts` and its tokens, and the arrays of no ceilings. The
     result: of each topic how many units the optimum has, its length, and the nodes of the search (-1 first if it is not
     proven here); the numbers of its sentences; numerator and denominator of each ratio; and its scores, as
-    `optsum.metrics.official_kernel.official_hits` returns them.
+    `optsum.metrics.kernels.official_hits` returns them.
     """
     topics = len(sentences)
     found = np.full((topics, 3), -1, np.int64)

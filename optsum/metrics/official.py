@@ -25,7 +25,7 @@ def official_scores(
     codes = codes_of(tuple(metrics))
     if codes is None:
         return None
-    from optsum.metrics.official_kernel import official_hits
+    from optsum.metrics.kernels import official_hits
 
     texts, summary = np.array(references, np.int64), np.array(chosen, np.int64)
     counts = official_hits(found.ids, found.start, texts, summary, found.different, codes).tolist()

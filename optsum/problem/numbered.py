@@ -30,7 +30,7 @@ from optsum.text.interned import Interned, interned
 
 
 class Entries(NamedTuple):
-    """N-grams of all rows, references first, metric by metric (`gram_kernels.counted`)."""
+    """N-grams of all rows, references first, metric by metric (`kernels.counted`)."""
 
     begin: IntArray
     found: IntArray
@@ -340,7 +340,7 @@ class NumberedTopic:
         if coded is None:
             return None
         spec.deadline.check()
-        from optsum.metrics.gram_kernels import counted
+        from optsum.metrics.kernels import counted
 
         distinct, only = spec.counts == "set", spec.measure == "recall"
         longest = coded[:, 0] == LONGEST
@@ -391,7 +391,7 @@ class NumberedTopic:
     def _subsequences(self, units: IntArray, *, whole: bool) -> Subsequences:
         covered = None
         if not whole:
-            from optsum.metrics.lcs_kernel import covered_positions
+            from optsum.metrics.kernels import covered_positions
 
             tokens = self.tokens
             covered = covered_positions(tokens.ids, tokens.start, self.references[-1], tokens.different)[units]

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from optsum.corpus.topic import Topic
-from optsum.metrics import gram_kernels, official_kernel
-from optsum.metrics.gram_kernels import counted
+from optsum.metrics import kernels
+from optsum.metrics.kernels import counted, official_hits
 from optsum.metrics.names import parse_metric
-from optsum.metrics.official_kernel import official_hits
 from optsum.problem import cover_kernel
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.numbered import NumberedTopic, prepare_text
@@ -57,7 +56,7 @@ def test_plain_kernels_say_the_same(others: dict[str, Any], monkeypatch: pytest.
 
         return call
 
-    for module, kernel in ((gram_kernels, counted), (cover_kernel, features_of), (official_kernel, official_hits)):
+    for module, kernel in ((kernels, counted), (cover_kernel, features_of), (kernels, official_hits)):
         monkeypatch.setattr(module, kernel.__name__, both_ways(kernel))
     topic = Topic("t", (("a b c a b", "b c", "", "c a b b"), ("d a a a",)), (("a b a b", "c"), ("b c d a a",)))
     numbered = NumberedTopic.of(topic, Spec(analyzer=Analyzer("tokens"), **others))

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
         UnknownNameError as UnknownNameError,
         UnsupportedError as UnsupportedError,
     )
-    from optsum.exchange.export import export as export
-    from optsum.exchange.import_ import import_solutions as import_solutions
+    from optsum.exchange.solver_files import export as export
+    from optsum.exchange.solver_files import import_solutions as import_solutions
     from optsum.exchange.labels import labels as labels
     from optsum.experiments.folder import merge as merge
     from optsum.experiments.run import run as run
@@ -95,9 +95,8 @@ _NAMES = {
         "coverage.instance": "+Coverage +Sense",
         "coverage.row": "+Row",
         "errors": "InputError OptionError OptsumError +BackendError +ExecutorError +UnknownNameError +UnsupportedError",
-        "exchange.export": "export",
-        "exchange.import_": "import_solutions",
         "exchange.labels": "labels",
+        "exchange.solver_files": "export import_solutions",
         "coverage.normal_form_json": "+coverage_of_json",
         "experiments.run": "run",
         "experiments.folder": "merge status +RunStatus",

@@ -385,7 +385,7 @@ def run_export(
     lp and mps hold the integer program, wcnf (covers only) the MaxSAT instance, json the normal form of every
     objective.
     """
-    from optsum.exchange.export import export_topics
+    from optsum.exchange.solver_files import export_topics
     from optsum.report.tables.table import counted
     from optsum.running.posed import posed
 
@@ -419,7 +419,7 @@ def run_import_solution(
     Every solution is scored afresh, and is optimal only where it attains the bound that is proven here.
     """
     from optsum.cli.search_loop import SearchLoop
-    from optsum.exchange.import_ import import_topics
+    from optsum.exchange.solver_files import import_topics
     from optsum.report.tables.results import results_table
     from optsum.running.posed import posed
 

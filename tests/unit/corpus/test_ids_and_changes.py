@@ -36,7 +36,7 @@ def test_vectors_in_a_folder_are_of_one_id_each(tmp_path: Path) -> None:
 
 
 def test_exports_of_ids_that_meet_are_refused(tmp_path: Path) -> None:
-    from optsum.exchange.export import file_stem
+    from optsum.exchange.solver_files import file_stem
 
     names = ["a/b", file_stem("a/b"), "a_b", "A_B", "..", "x" * 200, "x" * 201]
     made = optsum.export([{"id": name, **TOPIC} for name in names], tmp_path, max_length=3)

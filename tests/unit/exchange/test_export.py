@@ -21,8 +21,7 @@ from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.coverage.normal_form_json import coverage_of_json, json_of_coverage
 from optsum.errors import InputError, OptionError, UnknownNameError
-from optsum.exchange.export import file_stem, lp_text, mps_text
-from optsum.exchange.import_ import read_solution
+from optsum.exchange.solver_files import file_stem, lp_text, mps_text, read_solution
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, brute_force, random_coverage
 
@@ -286,7 +285,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_at_once(tmp_path: Path, m
     def refused(**_: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("optsum.exchange.export.TemporaryFile", refused)
+    monkeypatch.setattr("optsum.exchange.solver_files.TemporaryFile", refused)
     with pytest.raises(OptionError, match="cannot be made or written to: Permission denied"):
         export(TOPICS, tmp_path, max_length=6)
 

@@ -1,11 +1,10 @@
 """Parsed sentences and the trees of their chunks: what a compression keeps or drops as a whole."""
 
 from optsum.chunks.conllu_text import format_conllu, parse_conllu, read_conllu
-from optsum.chunks.display import bracketed, indented
 from optsum.chunks.parse import Parse, Token, parses_of_spacy
 from optsum.chunks.rules.files import load_rules, rules_for
 from optsum.chunks.rules.rules import Rules
-from optsum.chunks.tree import PROFILES, chunk_tree
+from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, indented
 
 __all__ = [
     "PROFILES",

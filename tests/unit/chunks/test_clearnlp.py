@@ -18,7 +18,7 @@ from optsum.chunks import (
     parses_of_spacy,
     rules_for,
 )
-from optsum.chunks.display import bracketed
+from optsum.chunks.tree import bracketed
 from optsum.errors import InputError
 
 

@@ -11,8 +11,8 @@ import networkx as nx
 import pytest
 
 from optsum.chunks import Parse, chunk_tree, read_conllu
-from optsum.chunks.display import bracketed
 from optsum.chunks.parse import WorkingTree
+from optsum.chunks.tree import bracketed
 from optsum.corpus.parses import parses_of
 from optsum.corpus.topics import read_topics
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from optsum.chunks import chunk_tree, read_conllu
-from optsum.chunks.display import word_sequences
+from optsum.chunks.tree import word_sequences
 from optsum.cli import main
 
 DATA = Path(__file__).parents[3] / "examples" / "data"

@@ -10,7 +10,7 @@ import pytest
 
 import optsum
 from optsum.chunks import chunk_tree, format_conllu, read_conllu
-from optsum.chunks.display import bracketed
+from optsum.chunks.tree import bracketed
 from optsum.corpus.parses import parses_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.corpus.topics import read_topics

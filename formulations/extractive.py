@@ -21,7 +21,7 @@ from optsum.coverage.instance import NO_LIMIT, IntArray
 from optsum.errors import UnsupportedError
 from optsum.metrics.metric import LONGEST, Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
-from optsum.metrics.official import codes_of
+from optsum.metrics.rouge import codes_of
 from optsum.metrics.similarity import Similarity
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Compatibility, Extract, Formulation, Requirement

@@ -21,9 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations
 from math import prod
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
 
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Metric, Tally, Texts
@@ -32,6 +33,11 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import cut_sentences
 from optsum.text.tokenizers import Sentence
 from optsum.whole import whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optsum.text.interned import Interned
 
 Text: TypeAlias = str | Sequence[Sentence]  # A text: one string (a single sentence, for rouge-l), or its sentences.
 
@@ -292,3 +298,40 @@ def agreed_reference(
 
     values = [agreements(summary) for summary in texts]
     return max(permutations(range(len(texts)), 2), key=lambda pair: values[pair[1]][pair[0]])[0]
+
+
+# Of sentences whose tokens are numbers already, as after a search.
+
+
+def official_scores(
+    found: Interned, references: Sequence[int], chosen: Sequence[int], metrics: Sequence[Metric]
+) -> dict[str, Score] | None:
+    """Score a choice of sentences by several metrics, against all references pooled.
+
+    `found`: the sentences of one reference after another, and the others after them. `references`: the number of the
+    first sentence of each reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in
+    their order. None if a metric wants to see the tokens (`Metric.coded`).
+    """
+    codes = codes_of(tuple(metrics))
+    if codes is None:
+        return None
+    import numpy as np
+
+    from optsum.metrics.kernels import official_hits
+
+    texts, summary = np.array(references, np.int64), np.array(chosen, np.int64)
+    counts = official_hits(found.ids, found.start, texts, summary, found.different, codes).tolist()
+    many = len(references) - 1
+    return {
+        metric.name: Score.from_counts(hits, total, mass * many)
+        for metric, (hits, total, mass) in zip(metrics, counts, strict=True)
+    }
+
+
+@lru_cache(maxsize=64)
+def codes_of(metrics: tuple[Metric, ...]) -> NDArray[Any] | None:
+    """Return how kernels know metrics, a row each (`Metric.coded`); None if they do not know one."""
+    import numpy as np
+
+    coded = [metric.coded for metric in metrics]
+    return None if None in coded else np.array(coded, np.int64).reshape(-1, 2)

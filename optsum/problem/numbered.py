@@ -19,8 +19,7 @@ from optsum.coverage.ceilings import CappedUnion, TextSubsequence
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.metrics.metric import LONGEST, Metric
 from optsum.metrics.names import parse_metric
-from optsum.metrics.official import codes_of, official_scores
-from optsum.metrics.rouge import Score
+from optsum.metrics.rouge import Score, codes_of, official_scores
 from optsum.problem.objective import Ratios, nothing_to_count, objective_of
 from optsum.problem.spec import Spec
 from optsum.system.clock import Deadline
@@ -400,7 +399,7 @@ class NumberedTopic:
         )
 
     def scores(self, chosen: Sequence[int], metrics: Sequence[Metric]) -> dict[str, Score] | None:
-        """Return the official scores of chosen sentences, as `optsum.metrics.official.official_scores` does."""
+        """Return the official scores of chosen sentences, as `optsum.metrics.rouge.official_scores` does."""
         first = self.references[-1]
         return official_scores(self.tokens, self.references, [first + number for number in chosen], metrics)
 

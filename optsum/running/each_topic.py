@@ -27,8 +27,7 @@ from optsum.corpus.vector_files import read_vectors
 from optsum.coverage.instance import IntArray
 from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import OptionError, describe
-from optsum.metrics.official import codes_of
-from optsum.metrics.rouge import Score, agreed_reference
+from optsum.metrics.rouge import Score, agreed_reference, codes_of
 from optsum.plugins import check_sent
 from optsum.problem.numbered import NO_SCORES, Extracts, Proven, extracts_of
 from optsum.problem.problem import Capability, Problem

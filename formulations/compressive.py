@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 import numpy as np
 
 from optsum.chunks.parse import Parse, is_punctuation
-from optsum.chunks.rules.files import load_rules
-from optsum.chunks.rules.rules import Rules
+from optsum.chunks.rules.rules import Rules, load_rules
 from optsum.chunks.tree import chunk_tree
 from optsum.corpus.parses import parse_files, parses_of
 from optsum.corpus.topic import Topic

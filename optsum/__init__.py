@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from optsum._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from optsum.chunks.rules.files import parse_rules as parse_rules
+    from optsum.chunks.rules.rules import parse_rules as parse_rules
     from optsum.contracts.backend import Availability as Availability, Backend as Backend, RawOutcome as RawOutcome
     from optsum.contracts.backend import (
         BoundQuality as BoundQuality,
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 _NAMES = {
     name: f"optsum.{module}"
     for module, names in {
-        "chunks.rules.files": "+parse_rules",
+        "chunks.rules.rules": "+parse_rules",
         "contracts.backend": "+Availability +Backend +BoundQuality +Declaration +Ending +OptionNames +RawOutcome "
         "+SizeLimit",
         "contracts.result": "Result Status",

@@ -2,8 +2,7 @@
 
 from optsum.chunks.conllu_text import format_conllu, parse_conllu, read_conllu
 from optsum.chunks.parse import Parse, Token, parses_of_spacy
-from optsum.chunks.rules.files import load_rules, rules_for
-from optsum.chunks.rules.rules import Rules
+from optsum.chunks.rules.rules import Rules, load_rules, rules_for
 from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, indented
 
 __all__ = [

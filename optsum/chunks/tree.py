@@ -11,8 +11,7 @@ from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Final
 
 from optsum.chunks.parse import Parse, WorkingTree, is_punctuation
-from optsum.chunks.rules.files import rules_for
-from optsum.chunks.rules.rules import Action, ChunkRule, Rules
+from optsum.chunks.rules.rules import Action, ChunkRule, Rules, rules_for
 from optsum.errors import InputError, unknown_name
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 
 from optsum.chunks.conllu_text import conllu_blocks
 from optsum.chunks.parse import Parse
-from optsum.chunks.rules.files import load_rules
+from optsum.chunks.rules.rules import load_rules
 from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, explained, indented, word_sequences
 from optsum.cli.exits import DONE, failed, put
 from optsum.cli.flags import Files, Flags, output_or_pipe, reading_by

@@ -9,8 +9,7 @@ import pytest
 from chunk_sentences import sentence
 
 from optsum.chunks import chunk_tree, load_rules
-from optsum.chunks.rules.files import SCHEMES, parse_rules
-from optsum.chunks.rules.rules import Action
+from optsum.chunks.rules.rules import SCHEMES, Action, parse_rules
 from optsum.chunks.tree import bracketed
 from optsum.errors import InputError
 

@@ -92,11 +92,9 @@ def align(
         The number of minimal sets can grow with the power `max_sentences` of the number of sentences. Of more than
         this the smallest are kept; of those of equal size the first that are found, which hold most n-grams in one
         sentence.
-    language, splitter
-        How raw text is split (`optsum.as_topic`).
-    flat, lines, source_words
-        Meaning of flat lists, whether lines are sentences, and how much is read (`optsum.as_topic`). If it is not
-        said, the lines of a reference that has several are its sentences.
+    language, splitter, flat, lines, source_words
+        How texts become sentences, and how much is read (`optsum.as_topic`). If it is not said, the lines of a
+        reference that has several are its sentences.
     tokenizer, stem, stopwords
         How sentences become tokens (`optsum.text.analyzer.Analyzer`); the defaults count English content words. Stop
         words may also be a file (`optsum.text.analyzer.load_stopwords`). With ``tokenizer=None`` pre-tokenized topics

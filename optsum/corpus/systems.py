@@ -147,10 +147,8 @@ def read_systems(
     path : str or path
         As for `optsum.read_topics`; also plain text with a summary a line for each topic in turn, by the system that
         the file is called, and a folder with a file ``SYSTEM/TOPIC.txt`` for each summary.
-    language : str
-        By whose rules raw texts are split into sentences.
-    splitter : str or callable
-        Splitter of raw text (`optsum.as_topic`).
+    language, splitter
+        How raw texts become sentences (`optsum.as_topic`).
 
     Returns
     -------

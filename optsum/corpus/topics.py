@@ -133,12 +133,8 @@ def read_topics(
     bad : {"raise", "skip", "keep"}
         A record that cannot be used is raised, or passed over (their number is logged in the end), or yielded as a
         `BadTopic`. `optsum.solve_all` of a path makes an error row of it instead.
-    language : str
-        By whose rules raw texts are split into sentences.
-    splitter : str or callable
-        Splitter of raw text (`optsum.as_topic`).
-    flat, lines, source_words
-        Meaning of flat lists, whether lines are sentences, and how much is read (`optsum.as_topic`).
+    language, splitter, flat, lines, source_words
+        How texts become sentences, and how much is read (`optsum.as_topic`).
     columns : str or mapping, optional
         Which columns of a data set are what, as ``--map`` says it: ``documents=article,references=highlights``. Those
         of well-known sets are recognised. Where no id is named, a topic is called by its number, from 0.

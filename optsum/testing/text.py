@@ -59,9 +59,8 @@ def check_stemmer(stemmer: str | Callable[[str], Any], words: Sequence[str] = ()
     ----------
     stemmer : str or callable
         As for ``--stemmer``.
-    words : sequence of str, optional
-        Words of your own, beside those of the suite.
-    seed : int
+    words, seed
+        As `texts` and `seed` of `check_tokenizer`.
 
     Raises
     ------
@@ -90,11 +89,10 @@ def check_splitter(
     ----------
     splitter : str or callable
         As for ``--splitter``.
-    texts : sequence of str, optional
-        Texts of your own, beside those of the suite.
     language : str
         The language, if the splitter needs one.
-    seed : int
+    texts, seed
+        As of `check_tokenizer`.
 
     Raises
     ------

@@ -92,10 +92,8 @@ def _check_completions(
     for selection, evaluation in evaluations.items():
         for _ in range(_SAMPLES if evaluation.feasible else 0):
             chosen = tuple(unit for unit in selection if rng.random() < 0.5)
-            rest = tuple(
-                sorted(set(np.flatnonzero(rng.random(problem.size) < 0.5).tolist()) | set(selection) - set(chosen))
-            )
-            rest = tuple(unit for unit in rest if unit not in chosen)
+            others = np.flatnonzero(rng.random(problem.size) < 0.5).tolist()
+            rest = tuple(sorted({*others, *selection} - {*chosen}))
             bound = problem.bound(chosen, rest)
             passed = bound is None or problem.sense.better(evaluation.key, bound)
             expect(not passed, where, f"bound({chosen}, {rest}) is {bound}, and {selection} is worth {evaluation.key}.")

@@ -112,7 +112,7 @@ def with_breaks(text: str) -> str:
     r"""Return a text with line breaks for ``NEWLINE_CHAR`` (Multi-News) and, behind a sentence, ``<n>`` (PEGASUS).
 
     >>> with_breaks("Boats sank. <n>It rained NEWLINE_CHAR Fog, <n> times")
-    'Boats sank.\nIt rained\nFog, <n> times\'
+    'Boats sank.\nIt rained\nFog, <n> times'
     """
     return _SPELLED_BREAK.sub("\n", text) if "NEWLINE_CHAR" in text or "<n>" in text else text
 

@@ -274,8 +274,7 @@ def in_order(
     place, if Ctrl-C ended a search. Pickled for processes. `items`: read as far as is needed: memory does not grow with
     it. `crew`: who works; None is this process. `lost`: what to yield for an item of which two processes died that had
     nothing else to do. `together`: as of a `Job`; then several are read before the first of them is worked on.
-    `answer`: makes of an item and its results what a crew
-    sends back.
+    `answer`: makes of an item and its results what a crew sends back.
     """
     if crew is not None:
         job: Job[Item, list[Result]] = Job(work, answer, uuid4().hex, together or list)

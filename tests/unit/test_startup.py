@@ -74,16 +74,6 @@ def test_what_is_loaded_is_seen() -> None:
     assert "numpy" in loaded_after("from optsum import CoverageProblem")
 
 
-@pytest.mark.parametrize("name", sorted(public_names()))
-def test_every_public_name_is_there(name: str) -> None:
-    assert getattr(optsum, name) is not None
-
-
-def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'slove'"):
-        _ = optsum.slove
-
-
 def test_type_checkers_see_the_same_names() -> None:
     """The imports under TYPE_CHECKING, which only type checkers read, are those that happen."""
     tree = ast.parse(Path(optsum.__file__ or "").read_text(encoding="utf-8"))

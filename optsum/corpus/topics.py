@@ -779,7 +779,7 @@ def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
 
 
 def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
-    from optsum.corpus.folders.conllu import conllu_files, conllu_topics  # which brings all of chunks
+    from optsum.corpus.parses import conllu_files, conllu_topics  # which brings all of chunks
 
     try:
         if treebank := conllu_files(folder):

@@ -8,8 +8,15 @@ Plain Python and numpy, so nothing needs to be installed to run them; a failed c
 """
 
 from optsum.testing.backends import check_backend
-from optsum.testing.enumeration import ConformanceError, Enumeration, brute_force
-from optsum.testing.instances import KINDS, OwnMetric, random_coverage, random_topic
+from optsum.testing.instances import (
+    KINDS,
+    ConformanceError,
+    Enumeration,
+    OwnMetric,
+    brute_force,
+    random_coverage,
+    random_topic,
+)
 from optsum.testing.problems import check_problem
 from optsum.testing.strategies import check_strategy
 from optsum.testing.text import check_splitter, check_stemmer, check_tokenizer

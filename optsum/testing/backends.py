@@ -18,8 +18,7 @@ from optsum.problem.problem import Capability, Problem
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.system.clock import Termination
-from optsum.testing.enumeration import brute_force, expect
-from optsum.testing.instances import random_coverage
+from optsum.testing.instances import brute_force, expect, random_coverage
 
 _LINEAR = ("recall", "window", "compressive", "cover")
 _SLACK = 1e-4

@@ -16,7 +16,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.program.highs import new_highs, pass_model
 from optsum.program.model import LinearModel
-from optsum.testing.enumeration import Enumeration, brute_force, expect
+from optsum.testing.instances import Enumeration, brute_force, expect
 
 _ENUMERABLE = 12
 _SAMPLES = 24

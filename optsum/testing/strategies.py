@@ -22,8 +22,15 @@ from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.system.clock import Termination
-from optsum.testing.enumeration import ConformanceError, Enumeration, brute_force, expect
-from optsum.testing.instances import KINDS, OwnMetric, random_coverage
+from optsum.testing.instances import (
+    KINDS,
+    ConformanceError,
+    Enumeration,
+    OwnMetric,
+    brute_force,
+    expect,
+    random_coverage,
+)
 
 _ENUMERABLE = 14
 _FAR = 1e300

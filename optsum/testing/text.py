@@ -10,7 +10,7 @@ from typing import Any, Final
 from optsum.corpus.sentences import splitter_of
 from optsum.errors import OptsumError
 from optsum.plugins import named_function
-from optsum.testing.enumeration import ConformanceError
+from optsum.testing.instances import ConformanceError
 from optsum.text.stemmers import stemmer_of
 from optsum.text.tokenizers import tokenizer_of
 

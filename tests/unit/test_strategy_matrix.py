@@ -23,7 +23,7 @@ from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
 from optsum.testing import brute_force, random_topic
-from optsum.testing.enumeration import selections
+from optsum.testing.instances import selections
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "recall": {"max_length": 9},

@@ -10,7 +10,7 @@ from optsum.coverage.instance import Combination, Coverage, Joint, Sense
 from optsum.errors import InputError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage
-from optsum.testing.enumeration import selections
+from optsum.testing.instances import selections
 
 
 def test_hirao_by_hand() -> None:

@@ -11,7 +11,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem
 from optsum.running.search import search
 from optsum.testing import OwnMetric, brute_force, random_coverage
-from optsum.testing.enumeration import selections
+from optsum.testing.instances import selections
 
 
 def lengths_only(lengths: list[int], **limits: int) -> CoverageProblem:

@@ -15,8 +15,7 @@ from optsum.optima.diverse import far_apart
 from optsum.optima.irredundant import drawn, irredundant_share, is_irredundant
 from optsum.optima.tally import weights_of_units, worth_of_sets
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.testing.enumeration import selections
-from optsum.testing.instances import KINDS, random_coverage
+from optsum.testing.instances import KINDS, random_coverage, selections
 
 families = st.sets(st.frozensets(st.integers(0, 6), max_size=6), min_size=1, max_size=25)
 

@@ -24,7 +24,7 @@ from optsum.errors import InputError
 from optsum.problem.linear_problem import LinearProblem
 from optsum.program.highs import new_highs, pass_model
 from optsum.testing import check_problem
-from optsum.testing.enumeration import selections
+from optsum.testing.instances import selections
 
 
 def random_model(seed: int, *, others: bool = True) -> pyo.ConcreteModel:

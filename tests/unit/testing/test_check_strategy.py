@@ -43,7 +43,7 @@ class Walk(Strategy):
     exact: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
-        from optsum.testing.enumeration import selections
+        from optsum.testing.instances import selections
 
         for selection in selections(run.problem.size):
             run.check()
@@ -259,7 +259,7 @@ def test_problems_too_large_to_enumerate_are_refused() -> None:
 
 def test_a_result_that_only_looks_right_fails() -> None:
     """The checks of a result one by one, on results that no search would make."""
-    from optsum.testing.enumeration import brute_force
+    from optsum.testing.instances import brute_force
     from optsum.testing.strategies import check_claims
 
     problem = CoverageProblem.of(INSTANCE)

@@ -20,7 +20,7 @@ from optsum.optima.nearness import Nearness
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
 from optsum.testing import brute_force, random_coverage
-from optsum.testing.enumeration import selections
+from optsum.testing.instances import selections
 
 KINDS = ["recall", "window", "compressive", "joined", "precision", "f1", "set", "sum", "product", "sided"]
 

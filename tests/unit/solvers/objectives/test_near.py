@@ -17,8 +17,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.testing.enumeration import selections
-from optsum.testing.instances import KINDS, random_coverage
+from optsum.testing.instances import KINDS, random_coverage, selections
 
 SEEDS = 12
 """Instances of each kind here; 400 of each were run."""

@@ -26,7 +26,7 @@ from optsum.program.surrogate import DenominatorBox, Weighted, box_of, programs,
 from optsum.running.one_problem import build, setup_of
 from optsum.system.clock import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic
-from optsum.testing.enumeration import selections
+from optsum.testing.instances import selections
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1"},

@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -215,7 +216,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     that come later are ignored.
     """
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
+        with suppress(OSError):  # while a solver of another thread runs it is none that can be changed
+            sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
     threads = {name: os.environ.get(name, value) for name, value in ONE_THREAD.items()}
     with environment({**SPEAKS_OF_FLAGS, **threads}), Signals(last=arguments is None) as signals:
         try:

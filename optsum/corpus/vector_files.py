@@ -70,6 +70,8 @@ def digest_of_vectors(path: str) -> str:
     found = hashlib.sha256()
     for file in sorted(place.glob("*.npz")) if place.is_dir() else [place]:
         try:
+            if not file.is_file():  # a pipe would be waited for
+                raise FileNotFoundError
             with ZipFile(file) as held:
                 for item in held.infolist():
                     found.update(f"{file.name} {item.filename} {item.CRC} {item.file_size}\n".encode())

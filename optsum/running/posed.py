@@ -79,11 +79,18 @@ def started(topics: Any, start: Any, reading: Reading) -> Any:
     if isinstance(topics, Topic):
         return replace(topics, start=tuple(start))
     if isinstance(start, str | os.PathLike):
-        rows = ((row.get("id"), row.get("selection")) for row in read_rows(start))
-        start = {str(name): units for name, units in rows if units is not None}
+        start = _by_topic((row.get("id"), row.get("selection")) for row in read_rows(start))
     elif not isinstance(start, Mapping):
-        start = {str(result.id): result.selection for result in start if result.selection is not None}
+        start = _by_topic((result.id, result.selection) for result in start)
     return _with_starts(topics_of(topics, reading), start, reading)
+
+
+def _by_topic(rows: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, units in rows:
+        if units is not None and found.setdefault(str(name), units) != units:
+            raise InputError(f"--start has two selections of {str(name)!r}: give the rows of one strategy.")
+    return found
 
 
 def _with_starts(topics: Iterable[Any], starts: Mapping[str, Any], reading: Reading) -> Iterator[Any]:

@@ -163,3 +163,14 @@ def test_no_evaluation_that_takes_long_begins_after_the_limit(strategy: str, mon
         assert max(when for _, when in seen[begun:]) < 1
         if strategy not in {"exhaustive", "frontier"}:  # whose walk evaluates the empty selection by itself
             assert len({selection for selection, _ in seen[begun:]}) == len(seen) - begun
+
+
+def test_two_selections_of_a_topic_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Which of them was meant nobody knows: rows of a comparison are of several strategies."""
+    (tmp_path / "t.jsonl").write_text(json.dumps({"id": "t", "documents": [["a", "b"]], "references": [["a"]]}))
+    rows = [{"id": "t", "selection": [unit]} for unit in (0, 0, 1)]
+    for count, status in ((2, 0), (3, 2)):
+        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[:count]))
+        start = ["--max-length", "1", "--start", str(tmp_path / "rows.jsonl")]
+        assert main(["solve", str(tmp_path / "t.jsonl"), *start]) == status
+    assert "--start has two selections of 't': give the rows of one strategy" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from threading import Event, Timer
 
 import pytest
 
-from optsum.system.processes.children import run_in_thread
+from optsum.system.processes.children import environment, run_in_thread
 
 
 def test_what_is_raised_there_is_raised_here() -> None:
@@ -135,3 +135,15 @@ def test_a_command_that_is_profiled_lets_the_profiler_speak() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert "Usage" in done.stdout
     assert "function calls" in done.stdout
+
+
+def test_environments_that_overlap_end_as_they_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two threads the first to enter may be the first to leave."""
+    monkeypatch.setenv("OPTSUM_A", "0")
+    one, other = environment({"OPTSUM_A": "1", "OPTSUM_B": "1"}), environment({"OPTSUM_A": "2", "OPTSUM_B": "2"})
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert (os.environ["OPTSUM_A"], os.environ["OPTSUM_B"]) == ("2", "2")
+    other.__exit__(None, None, None)
+    assert (os.environ["OPTSUM_A"], os.environ.get("OPTSUM_B")) == ("0", None)

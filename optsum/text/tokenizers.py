@@ -52,6 +52,11 @@ def _locate(pattern: re.Pattern[str], sentence: Sentence) -> list[tuple[str, int
     return [(match[0].lower(), match.start()) for match in pattern.finditer(raw_text(sentence))]
 
 
+def _split_rouge_score(sentence: Sentence) -> list[str]:
+    """Split as the package rouge-score does: as rouge, but in lower case first (İ is i)."""
+    return _split_rouge(raw_text(sentence).lower())
+
+
 def _locate_rouge_score(sentence: Sentence) -> list[tuple[str, int]]:
     raw = raw_text(sentence)
     origin = [place for place, char in enumerate(raw) for _ in char.lower()]
@@ -114,6 +119,11 @@ def _origins(raw: str) -> list[int]:
         origins += [start] * len(whole.lower())
         start, whole = end, apart
     return origins
+
+
+def _split_tokens(sentence: Sentence) -> list[str]:
+    """Keep pre-tokenized sentences as they are; split others at white space, case kept."""
+    return sentence.split() if isinstance(sentence, str) else list(sentence)
 
 
 def _locate_tokens(sentence: Sentence) -> list[tuple[str, int]]:
@@ -190,11 +200,11 @@ def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
 
 _BUILTIN: Final[Mapping[str, Tokenizer]] = {
     "rouge": Tokenizer(_split_rouge, partial(_locate, _ROUGE_WORD)),
-    "rouge-score": Tokenizer(lambda sentence: _split_rouge(raw_text(sentence).lower()), _locate_rouge_score),
+    "rouge-score": Tokenizer(_split_rouge_score, _locate_rouge_score),
     "blank": Tokenizer(lambda sentence: raw_text(sentence).lower().split(), partial(_locate, _WORD)),
     "unicode": Tokenizer(_split_unicode, partial(_locate_in_normal_form, lambda word: [word])),
     "characters": Tokenizer(_split_characters, partial(_locate_in_normal_form, _CHARACTER.findall)),
-    "tokens": Tokenizer(lambda given: given.split() if isinstance(given, str) else list(given), _locate_tokens),
+    "tokens": Tokenizer(_split_tokens, _locate_tokens),
     "pypi-rouge": Tokenizer(_split_pypi_rouge, _locate_pypi_rouge),
     "presumm": Tokenizer(_split_presumm, _locate_presumm),
 }

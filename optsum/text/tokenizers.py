@@ -52,6 +52,11 @@ def _locate(pattern: re.Pattern[str], sentence: Sentence) -> list[tuple[str, int
     return [(match[0].lower(), match.start()) for match in pattern.finditer(raw_text(sentence))]
 
 
+def _split_blank(sentence: Sentence) -> list[str]:
+    """Split at white space, in lower case."""
+    return raw_text(sentence).lower().split()
+
+
 def _split_rouge_score(sentence: Sentence) -> list[str]:
     """Split as the package rouge-score does: as rouge, but in lower case first (İ is i)."""
     return _split_rouge(raw_text(sentence).lower())
@@ -201,7 +206,7 @@ def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
 _BUILTIN: Final[Mapping[str, Tokenizer]] = {
     "rouge": Tokenizer(_split_rouge, partial(_locate, _ROUGE_WORD)),
     "rouge-score": Tokenizer(_split_rouge_score, _locate_rouge_score),
-    "blank": Tokenizer(lambda sentence: raw_text(sentence).lower().split(), partial(_locate, _WORD)),
+    "blank": Tokenizer(_split_blank, partial(_locate, _WORD)),
     "unicode": Tokenizer(_split_unicode, partial(_locate_in_normal_form, lambda word: [word])),
     "characters": Tokenizer(_split_characters, partial(_locate_in_normal_form, _CHARACTER.findall)),
     "tokens": Tokenizer(_split_tokens, _locate_tokens),

@@ -178,8 +178,8 @@ OPTION: Final = {
             '    skip: int = 0\n    """Sentences that are left out."""\n    name: ClassVar[str] = "lead"\n',
         ),
         (
-            "run.see(_fill(problem, problem.entries(), stop=True))",
-            "run.see(_fill(problem, list(problem.entries())[self.skip :], stop=True))",
+            "problem, moves = run.problem, list(run.problem.entries())\n",
+            "problem, moves = run.problem, list(run.problem.entries())[self.skip :]\n",
         ),
     ]
 }

@@ -253,7 +253,7 @@ def test_a_solver_that_gets_no_seed_says_so() -> None:
 
 def test_a_solver_of_covers_refuses_ratios() -> None:
     pytest.importorskip("pysat")
-    with pytest.raises(UnsupportedError, match="The backend rc2 solves covers alone, and this is none"):
+    with pytest.raises(UnsupportedError, match="The backend rc2 cannot be used, because it serves covers only"):
         optsum.solve(TOPIC, measure="f1", backend="rc2")
 
 

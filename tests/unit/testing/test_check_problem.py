@@ -211,7 +211,7 @@ def test_limits_of_any_kind_may_be_in_the_violation() -> None:
 
 
 def test_a_bound_that_is_declared_but_missing_fails() -> None:
-    with pytest.raises(UnsupportedError, match="Boastful has no bound"):
+    with pytest.raises(UnsupportedError, match="Boastful does not have a bound"):
         check_problem(Boastful(lengths=(1,), words=[["a"]]))
 
 

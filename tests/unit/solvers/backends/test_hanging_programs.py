@@ -138,9 +138,10 @@ def test_a_program_that_breaks_in_warming_up_ends_the_run(
 ) -> None:
     """All rows would hold what greedy search finds."""
     install(monkeypatch, tmp_path, CRASHES)
+    monkeypatch.setattr("optsum.running.one_problem._ready", set())
     length = {} if given is PROBLEM else {"max_length": 4}
     with pytest.raises(BackendError, match=r"^cbc crashed \(SIGSEGV\), on a tiny problem\.$"):
-        list(optsum.solve_all([given], **length, backend="cbc", strategy="milp", time_limit=9))
+        list(optsum.solve_all([given], **length, backend="cbc", strategy="milp", time_limit=8.75))
 
 
 TOPIC = {"id": "t", "documents": [["a b", "b c", "c d", "d e"]], "references": [["a b c d e"]]}

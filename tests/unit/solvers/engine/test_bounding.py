@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,13 +135,18 @@ def test_halves_of_another_relaxation_begin_near_the_one_before() -> None:
     session.multipliers(NEVER)
     values, basis = session.values(), session.basis()
     assert values is not None
-    whole = Subtree(core, 0, np.full(core.size, np.int8(FREE)), 0)
-    kept = whole.halves(core, 2, 2.0, (values, basis))
-    anew = replace(whole, relaxed=core._replace(ids=np.arange(99))).halves(core, 2, 2.0, (values, basis))
+    whole = Subtree(core, 0, np.full(99, np.int8(FREE)), 0)
+
+    def halves(now: Subtree, shrink: float, seen: Any) -> list[Subtree]:
+        driver: Any = SimpleNamespace(_size=99, _effort=SimpleNamespace(shrink=shrink), _seen=seen)
+        return Driver._halves(driver, now, core, 2, root=True, every=True)
+
+    kept = halves(whole, 2.0, (values, basis))
+    anew = halves(replace(whole, relaxed=core._replace(ids=np.arange(99))), 2.0, (np.arange(99.0), basis))
     assert [(half.basis, half.near, half.rank) for half in kept] == [(basis, None, 0)] * 2
     assert [(half.basis, half.rank) for half in anew] == [(None, 1)] * 2
-    assert all(half.near is values for half in anew)
-    assert [half.near for half in whole.halves(core, 2, 0.5, None)] == [None, None]
+    assert all((half.near == core.ids).all() for half in anew)
+    assert [half.near for half in halves(whole, 0.5, None)] == [None, None]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -1,4 +1,4 @@
-"""Formulations: each defines the units of a topic and builds its problem.
+"""Formulations: each one defines the units of a topic and builds an optimization problem from it.
 
 ==============  ====================================================================================================
 module          answers
@@ -7,6 +7,6 @@ module          answers
 `compressive`   chunks of sentences, which need their parents
 `cover`         the fewest sentences that support an abstract, or the most claims within a budget
 `similar`       sentences by the similarity of vectors, for the metrics `similarity` and `similarity-shifted`
-`given`         a problem that stands in place of a topic
+`without_text`  problems and lines of the normal form that are given instead of a text
 ==============  ====================================================================================================
 """

@@ -1,16 +1,14 @@
 """Compressions: sentences with parts left out, under a length limit.
 
-Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 1-12: the dependency tree of a sentence becomes
-a tree of chunks (`optsum.chunks`), and any part of it that holds, with each chunk, all above it may stand in the
-summary. An n-gram is there if the chunks of its words are kept and the chunks between them are not
-(`candidates`).
+Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 1-12: the dependency tree of a sentence becomes a
+tree of chunks (`optsum.chunks`), and any subset of chunks that is closed under ancestors may appear in the summary. An
+n-gram occurs if the chunks of its words are kept and the chunks between them are not (`candidates`).
 
-A unit is a group of chunks that live and die together; a whole sentence has the length and the n-grams that it has as
-an extract.
+A whole sentence has the same length and n-grams as in an extract.
 
-Chunks that live and die together (tied by "required") are contracted into one group. A group may be kept only with
-its parent. Every character of the sentence belongs to one group, so every counted token and every word of its length
-does: to the group of its first character.
+Chunks that are kept or dropped together (tied by "required") are contracted into one group, which is a unit. A group
+may be kept only with its parent. Every character of the sentence belongs to one group; a counted token, or a word of
+the length, belongs to the group of its first character.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrimmableSentence:
-    """One sentence."""
+    """A parsed sentence, its chunks contracted into groups."""
 
     number: int  # Of the sentence in its topic.
     sentence: Sentence  # As the topic has it.
@@ -68,7 +66,7 @@ class TrimmableSentence:
 
     @cached_property
     def _borders(self) -> tuple[list[int], list[int]]:
-        """Return where words begin that hold a character, and their groups."""
+        """Return the positions where words begin, and the groups of their first characters."""
         words = [
             (word.start, group)
             for word, group in zip(self.parse.tokens, self.group_of_word, strict=True)
@@ -78,12 +76,12 @@ class TrimmableSentence:
         return [start for start, _ in words], [group for _, group in words]
 
     def owner(self, place: int) -> int:
-        """Return the group that a character belongs to; what lies between two words belongs to the first."""
+        """Return the group that a character belongs to; characters between two words belong to the first word."""
         starts, groups = self._borders
         return groups[max(0, bisect_right(starts, place) - 1)] if groups else 0
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Return where the text passes from one group to another: the first character of each piece, and its group."""
+        """Split the text where its group changes; return the first character of each piece, and its group."""
         starts, groups = self._borders
         changes = zip([0, *starts[1:]], groups, [None, *groups], strict=False)
         return [(start, group) for start, group, before in changes if group != before]
@@ -144,9 +142,9 @@ LENGTHS: Mapping[str, Callable[[TrimmableSentence], list[int]]] = {
     "characters": lambda sentence: _counted(sentence, range(character_count(sentence.sentence))),
     "sentences": lambda sentence: [int(parent < 0) for parent in sentence.parents],
 }
-"""Length unit -> length of each group; a whole sentence has the length that it has as an extract.
+"""Functions from a sentence to the lengths of its groups, by length unit; groups of a whole sentence sum to its length.
 
-A blank counts with the word before it, and a compressed sentence as one sentence.
+A blank counts with the word before it, and a compressed sentence counts as one sentence.
 """
 
 
@@ -177,13 +175,13 @@ def _pairs(parse: Parse) -> dict[int, int]:
 
 
 def opens(parse: Parse, place: int) -> bool:
-    """Whether what follows a mark stands close to it."""
+    """Whether the token after a mark follows it without a blank."""
     word = parse.tokens[place]
     return is_punctuation(word) and (word.form in _OPENS or _pairs(parse).get(place, -1) > place)
 
 
 def sticks_to_left(parse: Parse, place: int) -> bool:
-    """Whether a word stands close to what precedes it: a comma, a final mark, *'s*, *n't*."""
+    """Whether a word follows the word before it without a blank: a comma, a final mark, *'s*, *n't*."""
     word = parse.tokens[place]
     if not is_punctuation(word):
         return word.upos in {"PART", "AUX"} and (word.form[:1] in {"'", "’"} or word.form.lower() in {"n't", "n’t"})
@@ -193,7 +191,7 @@ def sticks_to_left(parse: Parse, place: int) -> bool:
 
 
 def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
-    """Return for each token whether it is shown: kept words, and the punctuation marks that belong to them."""
+    """Return for each token whether it is shown: kept words, and the punctuation that belongs to them."""
     words = parse.tokens
     last = max((place for place, word in enumerate(words) if not is_punctuation(word)), default=-1)
     first = next((place for place, word in enumerate(words) if not is_punctuation(word)), len(words))
@@ -224,7 +222,7 @@ def _governor(parse: Parse, place: int) -> int:
 
 
 def _parts_clause(parse: Parse, held: Sequence[bool], place: int) -> bool:
-    """Whether a mark is all that is left between a verb and its subject or its *that*, for what it set off is gone."""
+    """Whether a mark would separate a verb from its subject or its *that*, since the words between are gone."""
     words = parse.tokens
     before = next((left for left in reversed(range(place)) if held[left]), None)
     after = next((right for right in range(place + 1, len(words)) if held[right]), None)
@@ -249,7 +247,7 @@ def _parts_clause(parse: Parse, held: Sequence[bool], place: int) -> bool:
 
 
 def _tidy(parse: Parse, shown: list[bool], first: int, last: int) -> None:
-    """Drop separators that have nothing to separate any more, the weaker of two, and those before a final mark."""
+    """Drop separators that separate nothing, the weaker of two adjacent ones, and those before a final mark."""
     words = parse.tokens
     before: int | None = None  # what is shown last so far
     for place in range(len(words)):
@@ -287,7 +285,7 @@ _LETTERS_WITH_A_VOWEL = "AEFHILMNORSX"
 
 
 def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: str) -> Sentence:
-    """Return the kept part of a sentence with exactly the tokens that were counted, and nothing repaired."""
+    """Return the kept part of a sentence: exactly the tokens that were counted, without repairs."""
     if len(groups) == len(sentence.chunks):
         return sentence.sentence
     spans = Analyzer(tokenizer).spans(sentence.sentence)
@@ -308,11 +306,11 @@ def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: s
 
 
 def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
-    """Return the kept part of a sentence as one would write it.
+    """Return the kept part of a sentence as a person would write it.
 
-    Brackets and quotation marks come in pairs or not at all, the final mark stays, commas go with what they set off,
-    *a* and *an* fit the word that follows, and the first word has a capital if the sentence began with one. Marks that
-    stand by themselves, as in text that was cut into tokens, stay so.
+    Brackets and quotation marks are kept in pairs, the final mark stays, commas are dropped with the words that they
+    set off, *a* and *an* fit the next word, and the first word is capitalized if the sentence began with a capital. In
+    tokenized text, punctuation stays separated by blanks.
     """
     parse = sentence.parse
     if len(groups) == len(sentence.chunks):
@@ -355,7 +353,7 @@ def _close(parse: Parse, before: int, place: int) -> bool:
 
 
 def _ended(text: str, parse: Parse, shown: Sequence[int]) -> str:
-    """Give a text the final mark of its sentence, where that went with a quotation or an abbreviation."""
+    """Restore the final mark of a sentence if it was dropped with a quotation or an abbreviation."""
     words = parse.tokens
     end = words[shown[-1]]
     gone = range(shown[-1] + 1, len(words))
@@ -396,7 +394,7 @@ class Compression(Task):
         )
 
     def heads(self) -> Mapping[int, int]:
-        """Return the main chunk of each sentence, without which nothing of it is kept."""
+        """Return the main chunk of each sentence; without it, no other chunk of the sentence can be kept."""
         return {
             sentence: unit
             for unit, (sentence, group) in enumerate(self.places)
@@ -409,16 +407,16 @@ class Compression(Task):
         return [lengths[sentence][group] for sentence, group in self.places]
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return the kept part of each sentence, nothing repaired: its tokens are those that the objective counts."""
+        """Return the kept part of each sentence, without repairs: its tokens are those that the objective counts."""
         tokenizer = self.analyzer.tokenizer
         return tuple(bare_text(sentence, groups, tokenizer) for sentence, groups in self._kept(selection))
 
     def display(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return the kept part of each sentence, with punctuation, articles and capitals in order, for people."""
+        """Return the kept part of each sentence for readers, with punctuation, articles and capitals repaired."""
         return tuple(readable_text(sentence, groups) for sentence, groups in self._kept(selection))
 
     def parts(self) -> list[list[tuple[int, int]]]:
-        """Return where the chunks of each sentence begin; those that live and die together go by the topmost."""
+        """Return where the chunks of each sentence begin; tied chunks are named after the topmost."""
         return [[(start, sentence.top[group]) for start, group in sentence.pieces()] for sentence in self.sentences]
 
     def _kept(self, selection: Selection) -> list[tuple[TrimmableSentence, set[int]]]:
@@ -431,7 +429,7 @@ class Compression(Task):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CompressiveProblem(CoverageProblem):
-    """A coverage problem whose units are parts of sentences: the trees of the forest."""
+    """A coverage problem whose units are parts of sentences, in a forest of dependency trees."""
 
     def entries(self) -> Iterator[Move]:
         """Yield whole sentences in document order."""
@@ -447,7 +445,7 @@ def named(
     sentences: tuple[TrimmableSentence, ...],
     places: tuple[tuple[int, int], ...],
 ) -> dict[str, Any]:
-    """Return the attributes of a task whose units are groups of chunks, at these places."""
+    """Return the attributes of a task whose units are the groups of chunks at the given places."""
     names = tuple((sentence, sentences[sentence].top[group]) for sentence, group in places)
     return {
         "id": topic.id,
@@ -471,7 +469,7 @@ def named(
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SimilarCompression(SimilarTask, Compression):
-    """A compression that is also scored by its vectors."""
+    """A compression that is also scored by vectors."""
 
 
 def similar_compression(
@@ -530,7 +528,7 @@ def similar_compression(
 def _ways(
     tokens: Sequence[tuple[str, int]], wanted: Collection[Gram], metric: Metric
 ) -> Iterator[tuple[Gram, set[int], set[int]]]:
-    """Yield each way in which a sentence may hold an n-gram of a reference: the n-gram, V and U, in groups."""
+    """Yield each way in which a sentence can contain an n-gram of a reference: the n-gram, V and U, in groups."""
     for size in metric.sizes:
         for places in combinations(range(len(tokens)), size):
             gram = tuple(tokens[place][0] for place in places)
@@ -548,12 +546,13 @@ def readable_model(
     places: Sequence[tuple[int, int]],
     spec: Spec,
 ) -> Any:
-    """Return the compressive program as the paper means it, in Pyomo: ``x[unit]`` says whether a unit is chosen.
+    """Return the compressive program of the paper as a Pyomo model; ``x[unit]`` is 1 if a unit is chosen.
 
-    Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 3-12, over chunks, with what the printed
-    equations leave to the reader: (5) and (6) hold for all k and j, (7) for all chunks but roots, V are the chunks of
-    an n-gram's tokens and U the chunks of the tokens between them. Chunks that live and die together are tied by
-    equations. Nothing is reduced: every way to have an n-gram of a reference has its variable m, possible or not.
+    Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 3-12, over chunks, with the details that the
+    printed equations omit: (5) and (6) hold for all k and j, (7) for all chunks but roots, V are the chunks of an
+    n-gram's tokens and U the chunks of the tokens between them. Chunks that are kept or dropped together are tied by
+    equations. No variable is eliminated: every way to form an n-gram of a reference has its variable m, even an
+    impossible one.
     """
     import pyomo.environ as pyo
 
@@ -607,7 +606,7 @@ def readable_model(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way to have an n-gram."""
+    """One way to form an n-gram."""
 
     gram: tuple[str, ...]
     positions: tuple[int, ...]  # Of its tokens in the sentence.
@@ -616,7 +615,7 @@ class Candidate:
     go: int
 
     def least_needed(self, needs: Sequence[int]) -> tuple[int, ...]:
-        """Return the groups of V that are no ancestor of another: these need the others by themselves."""
+        """Return the groups of V that are not ancestors of others in V; they imply the rest."""
         return tuple(
             group
             for group in members(self.stay)
@@ -624,7 +623,7 @@ class Candidate:
         )
 
     def topmost_gone(self, needs: Sequence[int]) -> tuple[int, ...]:
-        """Return the groups of U without an ancestor in U: where these go, the others cannot stay."""
+        """Return the groups of U without an ancestor in U; if these are dropped, so are the others."""
         return tuple(group for group in members(self.go) if not needs[group] & ~(1 << group) & self.go)
 
 
@@ -636,19 +635,19 @@ def _begun(wanted: frozenset[tuple[str, ...]], size: int) -> frozenset[tuple[str
 def candidates(
     tokens: Sequence[tuple[str, int]], needs: Sequence[int], wanted: Collection[tuple[str, ...]], size: int
 ) -> Iterator[Candidate]:
-    r"""Yield the valid candidates of some n-grams in one sentence.
+    r"""Yield the valid candidates of the wanted n-grams in one sentence.
 
     A candidate is a sequence of token positions :math:`p_1 < \dots < p_n`: its tokens become neighbours if the groups
-    of the tokens (V) stay and the groups of all tokens between them (U) go. It is valid if no group that must stay, an
-    ancestor of V or V itself, must go. These are the sets V and U of Hirao et al. 2017 (Oracle Summaries of Compressive
-    Summarization), eq. 8-9, read as intended: U is taken from the tokens between two positions; taken from the numbers
-    of chunks, as printed, it would be wrong where a chunk is torn apart (*in a ... meeting*). Sets of groups are
-    integers, one bit a group.
+    of the tokens (V) are kept and the groups of all tokens between them (U) are dropped. It is valid if no group that
+    must be kept (V and its ancestors) must also be dropped. These are the sets V and U of Hirao et al. 2017 (Oracle
+    Summaries of Compressive Summarization), eq. 8-9, read as intended: U comes from the tokens between two positions;
+    the printed definition by chunk numbers is wrong if a chunk is discontinuous (*in a ... meeting*). Sets of groups
+    are integers, one bit for each group.
 
-    From each position the text is read to the right. It ends where a token cannot go, because what was read so far
-    needs its group.
+    From each position the text is scanned to the right, up to a token that cannot be dropped because the tokens read so
+    far need its group.
 
-    `needs`, one set a group: the group with all its ancestors. `size`: at least 1.
+    `needs`: for each group, the set of the group and its ancestors. `size`: at least 1.
     """
     begun = _begun(frozenset(wanted), size)
 
@@ -677,7 +676,7 @@ _Joint = tuple[Gram, tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True, eq=False)
 class TrimmedCounts:
-    """Counts of one sentence."""
+    """Token and n-gram counts of the groups of one sentence."""
 
     kept: tuple[int, ...]  # The groups that become units, parents first.
     tokens: tuple[int, ...]  # Counted tokens of each group.
@@ -686,7 +685,7 @@ class TrimmedCounts:
     needs: tuple[int, ...]  # Each group with its ancestors, as bits.
 
     def masses(self, metric: Metric) -> list[int] | None:
-        """Return how many n-grams each kept group adds to the summary; None if their number is not linear.
+        """Return how many n-grams each kept group adds to the summary; None if the number is not a sum over groups.
 
         A text of w > 0 tokens has w - 1 bigrams: one less for the topmost group that has tokens, if there is one.
         """
@@ -705,7 +704,7 @@ class TrimmedCounts:
     def joints(
         self, metric: int, unit_of: Mapping[int, int]
     ) -> list[tuple[Gram, tuple[int, ...], tuple[int, ...], int]]:
-        """Return the n-grams of several units, in the numbers of the units."""
+        """Return the n-grams that need several units, in unit numbers."""
         return [
             (key, tuple(unit_of[group] for group in stay), tuple(unit_of[group] for group in go), copies)
             for (key, stay, go), copies in self.joint[metric].items()
@@ -727,11 +726,11 @@ def trimmed_counts(
     all_unigrams: bool,
     keep_all: bool,
 ) -> TrimmedCounts:
-    """Count.
+    """Count the tokens and the wanted n-grams of a sentence.
 
-    `tokens`: as `TrimmableSentence.tokens` has them. `wanted`, one collection of n-grams a metric: those of the
-    references. `alive`: the groups that fit into the summary, as bits, with each all its ancestors. `keep_all`: keep
-    groups that hold nothing that is wanted and lead to nothing that does.
+    `tokens`: those of `TrimmableSentence.tokens`. `wanted`: for each metric, the n-grams of the references. `alive`:
+    the groups that fit into the summary with all their ancestors, as bits. `keep_all`: also keep groups that neither
+    contain a wanted n-gram nor lead to one.
     """
     groups = range(len(sentence.chunks))
     tokens = [token for token in tokens if alive >> token[1] & 1]
@@ -764,7 +763,7 @@ def trimmed_counts(
 
 
 def _settle(joint: Counter[_Joint], single: Sequence[Counts], useful: int) -> Counter[_Joint]:
-    """Leave groups that are no units out of the gaps; move what a single group decides to what that group holds."""
+    """Drop groups that are not units from the gaps, and move occurrences that one group decides to that group."""
     several: Counter[_Joint] = Counter()
     for (key, stay, go), copies in joint.items():
         staying = tuple(group for group in go if useful >> group & 1)
@@ -823,14 +822,14 @@ _rules_of = of_files(lru_cache(maxsize=8)(load_rules))
 
 @dataclass(frozen=True)
 class Compressive(Formulation):
-    """Sentences without some of their chunks.
+    """The formulation whose summaries are sentences with some of their chunks dropped.
 
     Parameters
     ----------
     chunk_profile : {"strict", "paper"}
-        Which parts of a sentence can go by themselves.
+        Which parts of a sentence can be dropped.
     chunk_rules : str or None
-        By which chunks are made, a label scheme or a file; None for those that go with the labels of the parse.
+        The rules that form chunks: a label scheme or a file; None chooses the scheme by the labels of the parse.
     """
 
     chunk_profile: Literal["strict", "paper"] = "strict"
@@ -855,14 +854,14 @@ class Compressive(Formulation):
         return {} if rules is None else {"chunk_rules": rules.digest}
 
     def files_of(self, topic: Topic) -> Sequence[Path]:
-        """Return the files of its parses."""
+        """Return the files that hold the parses of a topic."""
         return parse_files(topic)
 
     def build(self, topic: Topic, spec: Spec) -> Compression:
         """Return the problem of a topic.
 
-        A group of chunks that holds no n-gram of any reference and leads to none is no unit, and neither is one that
-        is longer than the maximum with all that it needs; a minimum length keeps the former.
+        A group of chunks is not a unit if it is longer than the maximum together with its ancestors, or (without a
+        minimum length) if neither it nor any descendant contains an n-gram of a reference.
         """
         sentences = tuple(
             trimmable(number, sentence, parse, chunk_tree(parse, self.chunk_profile, self._rules()))
@@ -903,7 +902,7 @@ class Compressive(Formulation):
 def _components(
     counted: Counted, topic: Topic, trimmed: Sequence[TrimmedCounts], unit_of: Mapping[tuple[int, int], int], spec: Spec
 ) -> list[Component]:
-    """Count, for each component of a metric, what each unit adds, and each occurrence that needs several units."""
+    """Count, for each component of a metric, the n-grams of each unit, and the occurrences that need several units."""
     components = []
     for number, part in enumerate(counted.metric.components):
         joints = [

@@ -1,15 +1,14 @@
 """Covers: the fewest source sentences from which an abstract can be made, or the most of it within a budget.
 
 Hirao et al. 2004 (Text Summarization Challenge 3), section 3.1.1. To each sentence i of a human abstract correspond
-alternative sets of source sentences A_i1, A_i2, ...; an extract that holds one whole set says what the abstract says
-there. The smallest set of sentences that holds an alternative for every i is the "correct extract", and its size h is
-the number of sentences that a system is asked for.
+alternative sets of source sentences A_i1, A_i2, ...; an extract that contains one whole set conveys sentence i. The
+smallest set of sentences that contains an alternative for every i is the "correct extract", and its size h is the
+number of sentences that a system must return.
 
-With a maximum length the question is turned round: which sentences within it support most of the abstract? That is
-maximum coverage with a knapsack (Khuller, Moss and Naor 1999), and where alternatives hold several sentences its
-generalization to sets that support together.
+With a maximum length, the objective is to support as much of the abstract as possible: maximum coverage with a knapsack
+(Khuller, Moss and Naor 1999), generalized to alternatives of several sentences.
 
-A unit is a source sentence, a feature an abstract sentence that needs one copy, an occurrence an alternative.
+A unit is a source sentence, a feature is an abstract sentence that needs one copy, and an occurrence is an alternative.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from optsum.whole import LARGEST
 
 @dataclass(frozen=True, eq=False)
 class CoverModel:
-    """Build the minimum cover as logic, in Pyomo: a readable yardstick for the arrays.
+    """Build the minimum cover as a Pyomo model of logical constraints, a readable reference for the arrays.
 
     Hirao et al. 2004 (TSC3), section 3.1.1, write the constraints of Table 1 as
 
@@ -61,9 +60,9 @@ class CoverModel:
     min_length: int = 0
 
     def logical(self) -> Any:
-        """Return the model as the paper has it: ``s[u]`` is true if unit u is chosen, ``x[u]`` the same as 0 or 1.
+        """Return the paper's logical model: ``s[u]`` is true if unit u is chosen; ``x[u]`` is the same as 0 or 1.
 
-        No MILP solver reads this: some accept it and ignore every logical constraint without a word.
+        No MILP solver supports it: some accept it and silently ignore the logical constraints.
         """
         import pyomo.environ as pyo
 
@@ -107,7 +106,7 @@ class CoverModel:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class CoverTask(Task):
-    """A cover task: `units` are what the input calls the sentences."""
+    """A cover task. `units`: the input's names of the sentences."""
 
     texts: Mapping[SentenceId, Sentence] = field(repr=False)  # Text of each sentence that has one.
     lengths: Mapping[SentenceId, int] = field(repr=False)  # Length of each, in the unit of the limits.
@@ -115,30 +114,30 @@ class CoverTask(Task):
     claims: Mapping[SentenceId, tuple[frozenset[SentenceId], ...]] = field(default_factory=dict, repr=False)
 
     def heads(self) -> Mapping[int, int]:
-        """Return the unit of each sentence that is one, by its place among the sentences of the documents."""
+        """Return the unit of each sentence that is a unit, by its place among the sentences of the documents."""
         number = {unit: place for place, unit in enumerate(self.units)}
         return {place: number[name] for place, name in enumerate(self.texts) if name in number}
 
     def unit_lengths(self, length_unit: str) -> list[int] | None:
-        """Return the length of each unit; None if one has no text."""
+        """Return the length of each unit; None if a unit has no text."""
         if not self.texts.keys() >= set(self.units):
             return None
         return [LENGTH_OF[length_unit](self.texts[unit]) for unit in self.units]
 
     def length(self, selection: Selection) -> int | None:
-        """Return the length of the chosen sentences; None if one has none."""
+        """Return the length of the chosen sentences; None if one of them has no text."""
         names = self.name_units(selection)
         known = self.lengths.keys() >= set(names)
         return sum(map(self.lengths.__getitem__, names)) if known and self.lengths else None
 
     def found(self, selection: Selection) -> Mapping[str, Any]:
-        """Return, with a budget, the abstract sentences that a selection does not support."""
+        """Return the abstract sentences that a selection does not support, if there is a budget."""
         chosen = set(self.name_units(selection))
         missed = [name for name, sets in self.claims.items() if not any(map(chosen.issuperset, sets))]
         return {"missed": missed} if self.claims else {}
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
-        """Return the chosen sentences; None if one has no text."""
+        """Return the chosen sentences; None if one of them has no text."""
         names = self.name_units(selection)
         return tuple(self.texts[name] for name in names) if self.texts and self.texts.keys() >= set(names) else None
 
@@ -150,7 +149,7 @@ def _instance(
     constants: tuple[int, int] = (0, 1),
     **others: Any,
 ) -> Coverage:
-    """Return the normal form of clauses: a feature each, worth something if an alternative is chosen."""
+    """Return the normal form of clauses: one feature for each, gained if one of its alternatives is chosen."""
     units, features = len(lengths), len(clauses)
     alone = [(chosen[0], number) for number, clause in enumerate(clauses) for chosen in clause if len(chosen) == 1]
     entries = np.array(sorted(alone), np.int64).reshape(-1, 2)
@@ -172,17 +171,17 @@ def _instance(
 
 @dataclass(frozen=True)
 class Cover(Formulation):
-    """Alternatives of abstract sentences.
+    """The formulation that covers abstract sentences by their alternatives.
 
     Parameters
     ----------
     weights : {"one", "length"}
-        What a sentence counts, where as little as can be is chosen.
+        The cost of a sentence in a minimum cover.
     uncoverable : {"error", "skip"}
-        What is done about an abstract sentence without any alternative; with a maximum length it is missed, or left
-        out.
+        What to do about an abstract sentence without an alternative; with a maximum length, "error" counts it as
+        missed.
     max_length : int or "reference", optional
-        Within it the most abstract sentences are supported, instead of all by the fewest sentences.
+        Support as many abstract sentences as possible within this length, instead of all with the fewest sentences.
     """
 
     weights: Literal["one", "length"] = "one"
@@ -200,16 +199,15 @@ class Cover(Formulation):
     flags: ClassVar[tuple[str, ...]] = ("weights", "uncoverable", "max_length")
 
     def __post_init__(self) -> None:
-        """Maximize what is supported if there is a budget."""
+        """Maximize the supported sentences if there is a budget."""
         if self.max_length is not None:
             object.__setattr__(self, "sense", Sense.MAXIMIZE)
 
     def build(self, topic: Topic, spec: Spec) -> CoverTask:
         """Return the problem of a topic.
 
-        Units are the sentences that some alternative names, in document order; those that are in no document follow
-        in natural order of their names. Baselines that must see every sentence get all of the documents, and so do
-        summaries of a minimum length.
+        Units are the sentences named by an alternative, in document order; names that are in no document follow in
+        natural order. All sentences of the documents are units for baselines that need them, and with a minimum length.
         """
         budget = self.max_length is not None
         alternatives = alternatives_of(topic, "miss" if budget and self.uncoverable == "error" else self.uncoverable)

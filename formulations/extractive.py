@@ -1,11 +1,11 @@
-"""Extracts: whole sentences chosen under a length limit.
+"""Extracts: whole sentences, chosen under a length limit.
 
 Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), eq. 1-8: maximize the clipped n-gram hits against all
-references, subject to a maximum length. A unit is a sentence; an n-gram g that occurs N(g, R_k) times in reference k
-gains, with its t-th copy, as many hits as there are references with N(g, R_k) >= t.
+references, subject to a maximum length. A unit is a sentence; the t-th copy of an n-gram g gains one hit for each
+reference k with N(g, R_k) >= t occurrences.
 
-Lin & Hovy 2003 (The Potential and Limitations of Automatic Sentence Extraction), eq. 1-2: the model units of a
-reference, its sentences, are clipped each by itself. A model unit is a reference of its own here: the same gains serve.
+Lin & Hovy 2003 (The Potential and Limitations of Automatic Sentence Extraction), eq. 1-2: the sentences of a reference,
+its model units, are clipped separately; here each model unit is a reference of its own, with the same gains.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from .similar import OF_SIMILARITY, similar_extract
 def maximize_hits(
     model: Any, references: Sequence[Counts], held: Callable[[Gram], Any], length: Any, spec: Spec
 ) -> None:
-    """Let a Pyomo model maximize the clipped n-grams of references, within the limits of a length, if there is one.
+    """Make a Pyomo model maximize the clipped n-grams of references, within the length limits if there are any.
 
-    `held`: returns how often a selection has an n-gram.
+    `held`: function that returns the count of an n-gram in the selection.
     """
     import pyomo.environ as pyo
 
@@ -103,7 +103,7 @@ _SERVES: Final = Compatibility(
 
 @dataclass(frozen=True)
 class Extractive(Formulation):
-    """Sentences, as they are."""
+    """The formulation whose summaries are whole sentences."""
 
     name: ClassVar[str] = "extractive"
     summaries: ClassVar[str] = "extracts"
@@ -111,7 +111,7 @@ class Extractive(Formulation):
     serves: ClassVar[Compatibility] = _SERVES
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the codes of n-grams that do not cross the ends of sentences, for lengths in words or sentences."""
+        """Return the codes of n-grams within sentences, for lengths in words or sentences."""
         metric = parse_metric(spec.metric)
         if _joins(metric, spec) or spec.model_units != "whole" or metric.geometric:
             return None
@@ -123,8 +123,8 @@ class Extractive(Formulation):
     def build(self, topic: Topic, spec: Spec) -> Extract:
         """Return the problem of a topic.
 
-        A sentence that shares no counted n-gram with any reference, or is longer than the maximum, is no unit, as in
-        the paper; a minimum length keeps the former, because they fill the summary up.
+        As in the paper, a sentence is not a unit if it is longer than the maximum, or if it shares no counted n-gram
+        with any reference; with a minimum length the latter are units too, because they add length.
         """
         metric = parse_metric(spec.metric)
         if isinstance(metric, Similarity):
@@ -150,12 +150,12 @@ class Extractive(Formulation):
 
 
 def _joins(metric: Metric, spec: Spec) -> bool:
-    """Return whether n-grams cross the ends of sentences; tokens and common subsequences never do."""
+    """Return whether n-grams cross sentence ends; tokens and common subsequences never do."""
     return spec.boundaries == "joined" and any(part.sizes == (2,) for part in metric.components)
 
 
 def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
-    """Return what `Extractive.build` returns, n-gram by n-gram, for metrics and boundaries that arrays do not serve."""
+    """Return the result of `Extractive.build`, n-gram by n-gram, for cases that arrays do not support."""
     sentences = _candidates(topic, spec)
     counted = Counted.of(topic, spec)
     texts = [words for _, _, words in sentences]
@@ -185,7 +185,7 @@ def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
 
 
 def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
-    """Return the equations as a `pyomo.environ.ConcreteModel` whose ``x[i]`` says whether unit i is chosen."""
+    """Return the equations as a `pyomo.environ.ConcreteModel` in which ``x[i]`` is 1 if unit i is chosen."""
     import pyomo.environ as pyo
 
     counted, all_lengths = Counted.of(topic, spec.until(NEVER)), spec.lengths_of(topic)
@@ -234,7 +234,7 @@ def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
 def _seams(
     sentences: Sequence[list[str]], wanted: Sequence[frozenset[Gram]], deadline: Deadline
 ) -> list[tuple[int, int, Gram]]:
-    """Return the reference bigrams that the end of one sentence and the start of a later one would make."""
+    """Return the reference bigrams formed by the end of one sentence and the start of a later one."""
     follows: dict[str, set[str]] = {}
     for first, second in (key for keys in wanted for key in keys if isinstance(key, tuple) and len(key) == 2):
         follows.setdefault(first, set()).add(second)

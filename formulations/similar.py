@@ -1,7 +1,7 @@
-"""Extracts by meaning: recall, precision or F1 of similarity of vectors as a problem in the normal form.
+"""Extracts by similarity: recall, precision or F1 of the similarity of vectors as a problem in the normal form.
 
-Similarities are rounded down to whole steps (`Spec.similarity_unit` to 1), so that values are compared as integers: the
-objective is that of the rounded similarities, by less than one step below the truth.
+Similarities are rounded down to whole steps (`Spec.similarity_unit` steps to 1), so that values are compared as
+integers; the objective is less than one step below the exact value.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ OF_SIMILARITY: Final = (
         when={"part": ("similarity",)},
     ),
 )
-"""Combinations with similarity that no formulation serves."""
+"""Combinations with similarity that no formulation supports."""
 
 _WEIGHTS: Final = 10_000  # Number of steps to which fractional weights are rounded, from 0 to the largest.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SimilarTask(Task):
-    """A task that is also scored by its vectors, afresh and without rounding; `unit_of` is each token's unit, or -1."""
+    """A task that is also scored by unrounded vectors; `unit_of` maps each token to its unit, or to -1."""
 
     vectors: Vectors = field(repr=False)
     unit_of: IntArray = field(repr=False)
@@ -58,7 +58,7 @@ class SimilarTask(Task):
     mean: bool = False
 
     def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
-        """Return the official scores of the text, and that of the vectors."""
+        """Return the official scores of the text, and the score of the vectors."""
         found = super().scores(selection, [metric for metric in metrics if metric != self.similarity])
         if found is None or self.similarity not in metrics:
             return found
@@ -69,11 +69,11 @@ class SimilarTask(Task):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SimilarExtract(SimilarTask, Extract):
-    """An extract that is also scored by its vectors."""
+    """An extract that is also scored by vectors."""
 
 
 def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, *, mean: bool) -> GreedyMatching:
-    """Match greedily the tokens that are chosen, a mask, with all references together, or each by itself."""
+    """Match the chosen tokens (a mask) greedily, with all references together or with each separately."""
     groups = [vectors.reference_of == number for number in range(references)]
     alone = [
         greedy_matching(
@@ -94,7 +94,7 @@ def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity,
 
 
 def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
-    """Return similarities by their definition: scalar products over lengths."""
+    """Return cosine similarities by definition: scalar products divided by lengths."""
     if vectors.sentences is None or vectors.references is None:
         return vectors.similarities()[np.ix_(chosen, group)]
     left, right = rescaled(vectors.sentences[chosen]), rescaled(vectors.references[group])
@@ -114,7 +114,7 @@ def needed_vectors(topic: Topic) -> Vectors:
 
 
 def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Sequence[tuple[int, int]]) -> Extract:
-    """Return the problem of a topic; `candidates` are number and length of each sentence that is not too long."""
+    """Return the problem of a topic; `candidates`: number and length of each sentence that is not too long."""
     vectors = needed_vectors(topic)
     found = Likeness.of(topic, vectors, spec, metric, vectors.sentence_of, [number for number, _ in candidates])
     kept = list(range(len(candidates)))
@@ -143,7 +143,7 @@ _AT_ONCE: Final = 2**22  # Similarities between two looks at the clock: a tenth 
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """How like the references units are."""
+    """The similarities of units and references."""
 
     best: IntArray  # (reference tokens, units): in steps, for recall and F1; without rows for precision.
     importance: IntArray  # (reference tokens,)
@@ -207,7 +207,7 @@ class Likeness:
 
 
 def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, IntArray, int]:
-    """Return the reference tokens that count, the weight of each in integers, and the denominator."""
+    """Return the reference tokens that count, their integer weights, and the denominator."""
     weights = _whole(vectors.reference_weights)
     counted = np.flatnonzero(weights)
     weights = weights[counted]
@@ -231,7 +231,7 @@ def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, I
 
 
 def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntArray:
-    """Return how like each reference token each of some units is, at its best; 0 for a unit without tokens."""
+    """Return the best similarity of each reference token to each of the given units; 0 for a unit without tokens."""
     order = np.argsort(unit_of, kind="stable")
     wanted = np.asarray(units, np.int64)
     first = np.searchsorted(unit_of[order], wanted, "left")
@@ -246,7 +246,7 @@ def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> Int
 def _precision(
     vectors: Vectors, steps: IntArray, spec: Spec, unit_of: IntArray, references: int, number: int
 ) -> IntArray:
-    """Return for each unit the sum of its tokens' best similarities, for each reference, and their number."""
+    """Return the summed best similarities of the tokens of each unit, by reference, and the number of tokens."""
     weights = _whole(vectors.sentence_weights)
     top = np.zeros(len(steps), np.int64)
     for reference in range(references):
@@ -258,7 +258,7 @@ def _precision(
 
 
 def _whole(weights: FloatArray) -> IntArray:
-    """Return weights as integers: themselves, or steps of a ten-thousandth of the largest."""
+    """Return weights as integers: unchanged, or in steps of a ten-thousandth of the largest."""
     if not len(weights) or not weights.any():
         return np.zeros(len(weights), np.int64)
     if weights.max() <= _WEIGHTS and (weights == np.floor(weights)).all():

@@ -18,16 +18,16 @@ from optsum.text.tokenizers import Sentence
 
 
 class GivenTask(Extract):
-    """A problem whose units have labels, or numbers alone."""
+    """A problem whose units have labels, or only numbers."""
 
     def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
-        """Return the labels of a selection; None where there are only numbers."""
+        """Return the labels of a selection; None if units have only numbers."""
         return self.decode(selection) if self.problem.labels else None
 
 
 @dataclass(frozen=True)
 class GivenProblem(Formulation):
-    """Problems of one's own, and lines of the normal form, as they are; a maximum length replaces theirs."""
+    """Users' own problems and lines of the normal form, unchanged but for a maximum length, which replaces theirs."""
 
     name: ClassVar[str] = "problem"
     about: ClassVar[str] = "problems of your own, maximized"
@@ -57,7 +57,7 @@ class GivenProblem(Formulation):
 
 @dataclass(frozen=True)
 class GivenToMinimize(GivenProblem):
-    """The same, to be minimized."""
+    """The same for problems that are minimized."""
 
     name: ClassVar[str] = "problem:minimize"
     about: ClassVar[str] = "problems of your own, minimized"
@@ -65,7 +65,7 @@ class GivenToMinimize(GivenProblem):
 
 
 def given(rest: str) -> type[GivenProblem]:
-    """Return the formulation whose name is "problem" and the rest."""
+    """Return the formulation that is named "problem", and the remaining options."""
     for made in (GivenProblem, GivenToMinimize):
         if made.name == f"{GivenProblem.name}{rest}":
             return made

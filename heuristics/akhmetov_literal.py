@@ -1,7 +1,7 @@
-"""Greedy, reduced VNS and genetic search as Akhmetov et al. 2022 describe them: to the text, for comparison.
+"""Greedy, reduced VNS and genetic search exactly as Akhmetov et al. 2022 describe them, for comparison.
 
-Their scores are of extracts of free length under F1; where a length limit is given, a selection that breaks it is worse
-than any that keeps it. A summary never repeats a sentence. For methods that do better see `vns` and `genetic`.
+The paper scores extracts of any length by F1; if a length limit is given, a selection that violates it is worse than
+any that keeps it. A summary never repeats a sentence. For better methods see `vns` and `genetic`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .starting import at_least
 
 
 def rows_in_order(problem: Problem) -> Iterator[int]:
-    """Yield the sentences that the greedy algorithm stores, in its order.
+    """Yield the sentences that the greedy algorithm stores, in order.
 
     Akhmetov et al. 2022, "Greedy algorithm", steps 1-3. The matrix has a row for each sentence and a column for each
-    word of the reference (each counted n-gram, with another metric). The row with most ones is stored, and its columns
-    are deleted, until no one is left; of equal rows the first is taken.
+    word of the reference (each counted n-gram, with another metric). The row with the most ones is stored and its
+    columns are deleted, until no ones are left; ties go to the first row.
     """
     coverage = problem.coverage
     occurs = np.zeros((coverage.size, coverage.features), np.bool_)
@@ -53,7 +53,7 @@ def prefixes(run: Run) -> Iterator[Selection]:
 
 
 def best_prefix(run: Run) -> Selection:
-    """Return the best of the prefixes (steps 5-6), of equals the first; they are counted, and not kept."""
+    """Return the best of the prefixes (steps 5-6), the first in case of ties; they are counted, but not kept."""
     ranked: list[_Ranked] = []
     try:
         for prefix in prefixes(run):
@@ -100,7 +100,7 @@ class _Literal(Strategy):
 
 @dataclass(frozen=True)
 class GreedyRows(_Literal):
-    """Sentences with most words of the reference that no earlier one has, cut after the best prefix.
+    """Sentences with the most reference words that no earlier one has, cut after the best prefix.
 
     Akhmetov et al. 2022, "Greedy algorithm".
     """
@@ -110,7 +110,7 @@ class GreedyRows(_Literal):
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
 
     def search(self, run: Run) -> None:
-        """Search once."""
+        """Store sentences, and report the best prefix."""
         for prefix in prefixes(run):
             run.see(prefix)
 
@@ -137,19 +137,19 @@ class _Sized(_Literal):
 class VnsPaper(_Sized):
     """Reduced VNS: shaking without local search. Akhmetov et al. 2022, "Variable Neighborhood Search (VNS)", Figure 2.
 
-    A random selection of as many sentences as the abstract has. Shaking replaces k sentences of the incumbent by
-    others of the text; k goes from 1 to `kmax` and starts again at 1, at once after an improvement.
+    The search starts from a random selection with as many sentences as the abstract. Shaking replaces k sentences of
+    the incumbent by others of the text; k goes from 1 to `kmax` and starts again at 1, at once after an improvement.
 
     Parameters
     ----------
     kmax : int
-        Most replacements at a time.
+        Largest number of replacements at a time.
     seconds : float
     iterations : int
     no_improvement : int
-        Stop after that many seconds, iterations, or consecutive iterations without improvement.
+        Stop after this many seconds, iterations, or consecutive iterations without improvement.
     sentences : int, optional
-        Sentences of the initial solution, if not as many as the abstract has (the paper does not say).
+        Sentences of the initial solution; by default as many as the abstract has (the paper does not say).
     """
 
     kmax: int = 3
@@ -207,7 +207,7 @@ class VnsPaper(_Sized):
 
 @dataclass(frozen=True)
 class VnsPaperGreedy(VnsPaper):
-    """`vns-paper`, starting from the selection of `greedy-rows`."""
+    """`vns-paper` that starts from the selection of `greedy-rows`."""
 
     name: ClassVar[str] = "vns-paper+greedy"
     about: ClassVar[str] = "reduced VNS from greedy-rows (Akhmetov et al. 2022)"
@@ -220,7 +220,7 @@ class VnsPaperGreedy(VnsPaper):
 
 @dataclass(frozen=True)
 class GeneticPaper(_Sized):
-    """All candidates crossed with one another, the better half kept. Akhmetov et al. 2022, "Genetic algorithm".
+    """Cross all candidates with one another, and keep the better half. Akhmetov et al. 2022, "Genetic algorithm".
 
     The sentences are shuffled and cut into candidates of the abstract's number of sentences. Two candidates are crossed
     by drawing that number from the sentences of both. The answer is the best of the last generation.
@@ -229,7 +229,7 @@ class GeneticPaper(_Sized):
     ----------
     generations : int
     sentences : int, optional
-        Sentences of a candidate, if not as many as the abstract has.
+        Sentences of a candidate; by default as many as the abstract has.
     """
 
     generations: int = 6
@@ -249,7 +249,7 @@ class GeneticPaper(_Sized):
         super().prepare(problem)
 
     def given(self, run: Run) -> list[Selection]:
-        """Return candidates beside the random ones."""
+        """Return the candidates that join the random ones."""
         del run
         return []
 

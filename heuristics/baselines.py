@@ -1,4 +1,4 @@
-"""Baselines that look at no reference: the lead and a random extract."""
+"""Baselines that ignore references: the lead and a random extract."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .starting import until_feasible
 
 @dataclass(frozen=True)
 class Lead(Strategy):
-    """The first units in document order, up to the first that does not fit; for a cover, until all is covered.
+    """Choose the first units in document order, up to the first that does not fit; for a cover, until all is covered.
 
-    A unit comes with what it cannot do without (its ancestors), a part of a sentence with the whole sentence, here and
-    in `Random`. Where that breaks other limits than those of the length, such as conflicts, units that mend them come
-    first, and one that breaks any does not fit.
+    Here and in `Random`, a unit comes with its ancestors, and a part of a sentence with the whole sentence. If the
+    empty selection violates side constraints, units that repair them come first; afterwards a unit that violates one
+    does not fit.
     """
 
     name: ClassVar[str] = "lead"
@@ -36,9 +36,9 @@ class Lead(Strategy):
 
 @dataclass(frozen=True)
 class Random(Strategy):
-    """Units in random order, each taken if it still fits; until everything is covered, where that is asked.
+    """Add units in random order if they still fit; for a cover, until all is covered.
 
-    A draw that misses a minimum length is repaired (`optsum.problem.problem.Problem.repair`).
+    A selection below a minimum length is repaired (`optsum.problem.problem.Problem.repair`).
     """
 
     name: ClassVar[str] = "random"
@@ -68,9 +68,9 @@ def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
 
 
 def _see(run: Run, selection: Selection, moves: Sequence[Move], *, stop: bool) -> None:
-    """Report a selection, or one that also keeps limits that are no length's, which only evaluations tell.
+    """Report a selection, extended if necessary to keep side constraints, which only evaluations can check.
 
-    First the moves are taken that break less of the limits, each in turn, and then those that break none.
+    Moves that reduce the violation come first, then moves that cause none.
     """
     problem, evaluation = run.problem, run.see(selection)
     if evaluation.violation > problem.excess(selection):

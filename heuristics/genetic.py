@@ -1,4 +1,4 @@
-"""Genetic search with DEAP's operators; individuals are repaired, improved and ranked by a kernel."""
+"""Genetic search with the operators of DEAP; a kernel repairs, improves and ranks individuals."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def prepare() -> None:
 def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: int, effort: int, until: int) -> int:
     """Make rows closed and feasible, improve them, and rank them.
 
-    `rows` (individuals, units): 0/1 decisions; changed in place. `place`: the first row that is still to be done.
-    `effort`: moves evaluated for each row, about; 0 only repairs it and fills it up. `until`: moves evaluated in all
-    after which no further row is begun.
+    `rows` (individuals, units): 0/1 decisions; changed in place. `place`: the first row to be processed. `effort`:
+    approximate number of moves evaluated for each row; 0 only repairs and fills it. `until`: total number of evaluated
+    moves after which no further row is begun.
     """
     state, control = descent.state, descent.control
     while place < len(rows) and control[EVALUATIONS] < until:
@@ -61,16 +61,16 @@ _TOURNAMENT = 3
 _EASY = 1  # Generations without improvement after which the bound is asked for: it may take longer than all before it.
 
 _Worth = tuple[Any, ...]
-"""Violation (negated), value (negated when minimizing), length (negated): the larger tuple is better."""
+"""The fitness: negated violation, value (negated when minimizing) and negated length; the larger tuple is better."""
 
 
 @dataclass(frozen=True)
 class Genetic(Strategy):
-    """A genetic algorithm on bit strings, one bit a unit, from a random population.
+    """A genetic algorithm on bit strings, one bit for each unit, from a random population.
 
-    Tournament selection, uniform crossover and bit-flip mutation (DEAP, Fortin et al. 2012); every child is repaired
-    and, in the normal form, filled up, and improved by local search where that is asked for (Moscato 1989). Parents
-    and children compete together, so the best always survive; no two individuals are the same.
+    Tournament selection, uniform crossover and bit-flip mutation (DEAP, Fortin et al. 2012); every child is repaired,
+    filled up if the problem is in the normal form, and optionally improved by local search (Moscato 1989). Parents and
+    children compete together, so the best always survive; individuals are distinct.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class Genetic(Strategy):
     no_improvement : int
         Generations without improvement after which the search ends.
     effort : int
-        Moves evaluated by a local search of each child, about; by default 0, for none: at equal time more generations
-        do better.
+        Approximate number of moves that the local search of each child evaluates; by default 0, because more
+        generations do better in the same time.
     """
 
     name: ClassVar[str] = "genetic"
@@ -102,11 +102,11 @@ class Genetic(Strategy):
             prepare()
 
     def start(self, run: Run) -> Selection:
-        """Return the first individual, which keeps the limits if any does."""
+        """Return the first individual; it is feasible if any is found."""
         return random_start(run)
 
     def search(self, run: Run) -> None:
-        """Search until nothing was improved for long enough, or the bound is reached."""
+        """Search until there was no improvement for long enough, or the bound is reached."""
         run.see(())
         first = self.start(run)
         run.see(first)
@@ -187,7 +187,7 @@ class Genetic(Strategy):
             algorithms.eaSimple(alive, box, _CROSSOVER, _MUTATION, sys.maxsize, halloffame=best, verbose=False)
 
     def _by_kernels(self, run: Run) -> Callable[[Any], list[_Worth]] | None:
-        """Return a function that improves rows and returns their values; None if kernels cannot hold the problem."""
+        """Return a function that improves rows and returns their values; None if kernels do not support the problem."""
         if (kernels := on_arrays(run)) is None:
             return None
         arrays, moves = kernels
@@ -227,10 +227,10 @@ class GeneticFromGreedy(FromGreedy, Genetic):
 
 
 def _sparse(run: Run, first: Selection, population: int) -> Any:
-    """Return random individuals of few units each, which are filled up as they are ranked, the last of them as given.
+    """Return random individuals with few units, and the given individual last; all are filled up when they are ranked.
 
-    How full each is before that is random too: the emptier it is, the more of it is chosen for what it adds. A random
-    cover may be full, and emptying it take longer than all others.
+    The initial fill is random too; an emptier individual gets more units by gain. Random covers start small because
+    thinning a full one takes longest.
     """
     problem = run.problem
     units, total = problem.size, sum(problem.lengths)
@@ -267,7 +267,7 @@ class _Ended(Exception):  # noqa: N818 - how DEAP's loop is left, never an error
 
 @contextmanager
 def _exchanged(dice: random.Random) -> Iterator[None]:
-    """Exchange the state of `random`, from which DEAP draws, for that of dice, and at the end back."""
+    """Swap the state of `random`, from which DEAP draws, with the state of `dice`, and back at the end."""
 
     def exchange() -> None:
         state = random.getstate()

@@ -1,4 +1,4 @@
-"""Greedy search: repeatedly the move that gains most for its length."""
+"""Greedy search: repeatedly make the move of largest gain per length."""
 
 from __future__ import annotations
 
@@ -17,31 +17,30 @@ from optsum.system.clock import Stopped, Termination
 from optsum.whole import LARGEST
 
 GUARANTEE: Final = 0.5 * (1 - 1 / e)
-"""Share of the optimum that is certain for recall, n-grams within sentences and no minimum length."""
+"""Guaranteed share of the optimum for recall, n-grams within sentences and no minimum length."""
 
 
 @dataclass(frozen=True)
 class Greedy(Strategy):
-    r"""Gain per length, and the best single unit if that is better.
+    r"""Choose by gain per length, or the best single unit if it is better.
 
     Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), Algorithm 2, after Khuller et al. 1999. Line 5 of
-    the printed algorithm adds the length of a sentence even if it is then rejected; meant is that a rejected one
-    leaves the length as it was, and so it is done here. Units that gain nothing are not taken, unless `idle` or a
-    minimum length asks for them. A climb that ends below the minimum is repaired
-    (`optsum.problem.problem.Problem.repair`).
+    the printed algorithm adds the length of a sentence even if it is then rejected; here, as intended, a rejected one
+    leaves the length unchanged. Units without gain are not taken, except for `idle` or a minimum length. A selection
+    below the minimum is repaired (`optsum.problem.problem.Problem.repair`).
 
-    For recall, n-grams within sentences and no minimum length the objective is monotone and submodular, and its
-    value is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum: the result's statistics hold that number as
-    ``guarantee``. Elsewhere there is no guarantee.
+    For recall, n-grams within sentences and no minimum length the objective is monotone and submodular, and its value
+    is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum: the result's statistics state this number as
+    ``guarantee``. Otherwise there is no guarantee.
 
-    A move chooses a unit with its missing ancestors, or all units that an occurrence of several needs. What begins
-    outside limits other than those of the length, as a cover does, first takes what mends most, and ends without any
-    unit that could be left out.
+    A move chooses a unit with its missing ancestors, or all units of an occurrence that needs several. If the empty
+    selection violates side constraints, as in a cover, moves that repair most come first, and units that are not needed
+    are dropped at the end.
 
     Parameters
     ----------
     idle : bool
-        Whether what fits and gains nothing is taken at the end, the first units first, as the printed loop does.
+        Whether to add units without gain that fit at the end, in document order, as the printed loop does.
     """
 
     idle: bool = False
@@ -54,7 +53,7 @@ class Greedy(Strategy):
             raise OptionError(f"The option idle is {self.idle!r:.40}; give true or false.")
 
     def accept(self, problem: Problem) -> None:
-        """Refuse to take idle units where the objective is to be small."""
+        """Refuse `idle` if the objective is minimized."""
         super().accept(problem)
         if self.idle and problem.sense is Sense.MINIMIZE:
             raise UnsupportedError("Units that gain nothing only add to what is minimized: leave out the option idle.")
@@ -67,7 +66,7 @@ class Greedy(Strategy):
             climb.prepare()
 
     def search(self, run: Run) -> None:
-        """Search once."""
+        """Make the best move until none helps."""
         begun = run.see(())
         on_arrays = run.problem.can(Capability.COVERAGE)
         last = self._on_arrays(run, run.problem.coverage) if on_arrays else None
@@ -91,7 +90,7 @@ class Greedy(Strategy):
 
     @staticmethod
     def _take_idle(run: Run, selection: Selection) -> None:
-        """Take all units that fit and lower nothing. The run would not keep them for themselves: they gain nothing."""
+        """Take all units that fit and do not lower the value; the run would not keep units without gain."""
         for move in list(run.problem.moves(selection)):
             run.check()
             more = tuple(sorted({*selection, *move}))
@@ -161,12 +160,12 @@ class Greedy(Strategy):
 
 
 def _covers(problem: Problem, selection: Selection, held: Evaluation) -> bool:
-    """Return whether more units must mend what a selection breaks, beside limits of its length."""
+    """Return whether a selection violates side constraints that more units can repair."""
     return held.violation > (0 if problem.sense is Sense.MINIMIZE else problem.excess(selection))
 
 
 def _foremost(run: Run, selection: Selection, held: Evaluation, *, covering: bool) -> list[Move] | None:
-    """Return the addition to a selection that gains most for its length, and the one that is worth most."""
+    """Return the addition to a selection of largest gain per length, and that of largest value."""
     found = None if run.limits.evaluations is not None else run.problem.additions(selection)
     if found is None:
         return None

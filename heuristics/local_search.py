@@ -15,16 +15,15 @@ from .starting import Plain, Slices, at_least, decisions, greedy_start, on_array
 
 @dataclass(frozen=True)
 class GreedyLocalSearch(Strategy):
-    """The greedy selection, improved by moves until none helps: milliseconds.
+    """Improve the greedy selection by moves until none helps, in milliseconds.
 
-    Variable neighbourhood descent: add, drop, swap one unit for one or several, chosen by gain and then by gain per
-    length, and at last swap two; closed under parents, and with exact comparisons.
+    Variable neighbourhood descent: add, drop, swap one unit for one or several (by gain, then by gain per length), and
+    finally swap two. Selections are closed under parents, and comparisons are exact.
 
     Parameters
     ----------
     most_moves : int
-        Moves evaluated after which the descent ends even if there may be one that helps. Only large instances come
-        that far.
+        Largest number of evaluated moves, which only large instances reach.
     """
 
     name: ClassVar[str] = "greedy+ls"
@@ -43,7 +42,7 @@ class GreedyLocalSearch(Strategy):
             prepare()
 
     def search(self, run: Run) -> None:
-        """Search once."""
+        """Descend from the greedy selection."""
         first = greedy_start(run)
         run.see(first)
         if (kernels := on_arrays(run)) is None:

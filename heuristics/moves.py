@@ -1,16 +1,15 @@
-"""Moves of a local search on the normal form, the descents and walks that are made of them, and their kernels.
+"""Moves of local search on the normal form, descents and walks that consist of them, and their kernels.
 
 A move adds a unit with its missing ancestors (or all that an occurrence of several units needs), or drops a unit with
-its chosen descendants: parents always come before their children. Selections are ranked by violation, then by value,
-then by length: the shorter of two equally good ones leaves more room. All comparisons are of integers.
+its chosen descendants. Parents always precede their children. Selections are ranked by violation, value and length: the
+shorter of two equally good ones leaves more room. All comparisons are of integers.
 
-A move is evaluated without being made. Between two looks a selection changes by few units, and what a feature gains
-changes only where its copies come to a step of its levels that is worth something else: so the gain of each unit is
-kept up to date (`MoveTable`), which is cheaper than to sum up all features again.
+A move is evaluated without being made. A step changes few units, and the gain of a feature changes only if its copies
+reach a level of another gain; so the gain of each unit is updated (`MoveTable`) instead of summed again.
 
 The descent tries add, drop, swap, swap by density and swap of two, until none of them helps. A swap drops a unit and
-fills the room again, best move first, so that it covers one for one, one for two, ... The descent can be left after any
-number of steps and taken up again; how often that happens changes nothing.
+refills the room, best move first, so that it exchanges one unit for one or more. The descent can be paused after any
+step and resumed with the same outcome.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from optsum.system.compiled import compiles, njit
 
 
 class MoveTable(NamedTuple):
-    """Gains of units, and for which copies of the features they hold."""
+    """Gains of units, and the feature copies for which they are valid."""
 
     # (units,): what the features of a unit that is not chosen would add to the numerator; without a table, no entries.
     gains: IntArray
@@ -59,7 +58,7 @@ class MoveTable(NamedTuple):
 
 
 def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
-    """Return the table of an instance at the empty selection; without entries where gains are no sums of integers."""
+    """Return the table of an instance for the empty selection; without entries if gains are not sums of integers."""
     if instance.goal is not Sense.MAXIMIZE or not (quick > 0).any() or (instance.slot != 0).any():
         none = np.zeros(0, np.int64)
         return MoveTable(none, none, none, none, none, none, 0)
@@ -84,7 +83,7 @@ def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
 
 @njit(cache=True)
 def learn(table: Any, copies: Any, level_start: Any, level: Any) -> None:
-    """Bring the gains to what they are with the copies that there are now."""
+    """Update the gains to the current copies."""
     gains, known, holder_start, holder, holder_count, most, _ = table
     for feature in range(len(known)):
         was, now = known[feature], copies[feature]
@@ -107,7 +106,7 @@ def learn(table: Any, copies: Any, level_start: Any, level: Any) -> None:
 
 
 _MOST_PARTNERS = 4
-"""Moves that add all units of an occurrence, for each unit; if there are more, units are added one by one."""
+"""Limit of moves, for each unit, that add all units of an occurrence; beyond it, units are added one by one."""
 
 
 class Neighbourhood(NamedTuple):
@@ -162,8 +161,8 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
 def below(draws: Any, stop: int) -> int:
     """Return a random integer from 0 to stop - 1; `draws` is the state of the generator, one integer.
 
-    A linear congruential generator of 64 bits, of which the upper ones are used: it gives the same numbers on every
-    machine and with every version of numba.
+    The upper bits of a 64-bit linear congruential generator, which gives the same numbers on every machine and with
+    every version of numba.
     """
     draws[0] = draws[0] * np.int64(6364136223846793005) + np.int64(1442695040888963407)
     number: int = ((draws[0] >> 33) & np.int64(0x7FFFFFFF)) % stop
@@ -187,7 +186,7 @@ def violation_of(arrays: Any, length: int) -> int:
 
 @njit(cache=True)
 def ahead(one: Any, other: Any) -> int:
-    """Return 1 if a rank is better than another, -1 if worse, 0 if they are the same but perhaps for the length."""
+    """Return 1 if a rank is better than another, -1 if worse, 0 if they are equal apart from the length."""
     if one[0] != other[0]:
         return 1 if one[0] < other[0] else -1
     difference = one[1] * other[2] - other[1] * one[2]
@@ -236,7 +235,7 @@ def rank_flipped(arrays: Any, state: Any, unit: int) -> Any:
 
 @njit(cache=True)
 def rank_all_flipped(arrays: Any, state: Any, start: Any, units: Any, move: int, last: int, turned: Any) -> Any:
-    """Return the rank after all units of a move are flipped that stand as its last one does."""
+    """Return the rank after flipping all units of a move whose state equals that of its last unit."""
     held, count = state.chosen[last], np.int64(0)
     for entry in range(start[move], start[move + 1]):
         unit = units[entry]
@@ -260,7 +259,7 @@ def add(arrays: Any, moves: Any, state: Any, move: int) -> None:
 
 @njit(cache=True)
 def drop(arrays: Any, moves: Any, state: Any, unit: int, barred: Any, mark: int) -> None:
-    """Drop a unit and its descendants, and set `barred` of each to `mark`."""
+    """Drop a unit and its descendants, and set their `barred` to `mark`."""
     for entry in range(moves.drop_start[unit], moves.drop_start[unit + 1]):
         member = moves.drop_unit[entry]
         if state.chosen[member] == 1:
@@ -270,14 +269,14 @@ def drop(arrays: Any, moves: Any, state: Any, unit: int, barred: Any, mark: int)
 
 @njit(cache=True)
 def overwrite(target: Any, source: Any) -> None:
-    """Copy an array into another; a slice that is assigned to makes numba compile the sentences of its errors."""
+    """Copy an array into another; a slice assignment would make numba compile its error messages."""
     for place in range(len(source)):
         target[place] = source[place]
 
 
 @njit(cache=True)
 def become(arrays: Any, state: Any, chosen: Any) -> None:
-    """Turn a state into that of another selection."""
+    """Change a state to another selection."""
     for unit in range(len(chosen)):
         if state.chosen[unit] != chosen[unit]:
             flip(arrays, state, unit)
@@ -289,10 +288,10 @@ _BY_GAIN = 4  # One filling in four is by gain, the others are by gain per lengt
 
 @njit(cache=True)
 def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int) -> None:
-    """Drop `strength` units, least loss per length first, and fill the room without them.
+    """Drop `strength` units, smallest loss per length first, and refill the room without them.
 
-    It is taken whether or not it helps, as in strategic oscillation (Glover 1989). Units that moved in the step before
-    stay as they are, so that it is not taken back.
+    The exchange is made even if it does not help, as in strategic oscillation (Glover 1989). Units that moved in the
+    previous step are not moved, so that it is not undone.
     """
     state, barred, held, draws = descent.state, descent.barred, descent.held, descent.draws
     n = len(barred)
@@ -321,10 +320,10 @@ def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int)
 
 @njit(cache=True)
 def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense: bool, noise: float) -> Any:
-    """Return the adding move that fits and gains most, or -1, and how many were evaluated.
+    """Return the adding move of largest gain that fits, or -1, and the number of evaluated moves.
 
-    `barred` (units,): units that no move may choose are not 0. `dense`: compare gains per added length (Hirao et al.
-    2017, Algorithm 2), not gains. `noise`: each gain is multiplied by a random factor from 1 - noise to 1.
+    `barred` (units,): nonzero for units that no move may choose. `dense`: compare gains per added length (Hirao et al.
+    2017, Algorithm 2) instead of gains. `noise`: each gain is multiplied by a random factor from 1 - noise to 1.
     """
     before = rank(arrays, state)
     value = before[1] / before[2]
@@ -402,11 +401,11 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
 
 @njit(cache=True)
 def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, draws: Any, noise: float) -> Any:
-    """Return the unit that is best dropped, with its descendants, or -1, and how many were evaluated.
+    """Return the unit whose drop, with its descendants, is best, or -1, and the number of evaluated moves.
 
-    `forced`: the one that loses least per length (of a cover, that uncovers least), whether or not that is better than
-    to drop none; otherwise the one after which the rank is best, if it is better than now. `barred` (units,): units
-    that stay, if one is forced, are not 0. `noise`: each loss is multiplied by a random factor from 1 to 1 + noise.
+    `forced`: choose the smallest loss per length (for a cover, the fewest uncovered), even if the rank gets worse;
+    otherwise choose the best rank, if it is better than now. `barred` (units,): nonzero for units that a forced drop
+    must keep. `noise`: each loss is multiplied by a random factor from 1 to 1 + noise.
     """
     before = rank(arrays, state)
     value = before[1] / before[2]
@@ -496,7 +495,7 @@ class Descent(NamedTuple):
 
 
 def start(arrays: Arrays, chosen: IntArray, seed: int = 0, *, pairs: bool = True) -> Descent:
-    """Return a descent that stands at a selection."""
+    """Return a descent that starts at a selection."""
     n = len(arrays.lengths)
     descent = Descent(
         empty_state(arrays),
@@ -510,7 +509,7 @@ def start(arrays: Arrays, chosen: IntArray, seed: int = 0, *, pairs: bool = True
 
 
 def tiny() -> tuple[Arrays, Neighbourhood, IntArray]:
-    """Return an instance of one unit, its moves and its only selection: to compile kernels on."""
+    """Return a tiny instance of one unit, its moves and its only selection, to compile kernels with."""
     instance = Coverage.of([1], [{0: 1}], [[1]])
     arrays = arrays_of(instance)
     assert arrays is not None  # noqa: S101 - its numbers are small
@@ -526,16 +525,16 @@ def prepare() -> None:
 
 @njit(cache=True)
 def restart(descent: Any, pairs: int) -> None:
-    """Start again from the selection that the state holds."""
+    """Restart the descent from the current selection of the state."""
     control = descent.control
     control[PHASE], control[CURSOR], control[SECOND], control[IDLE], control[PAIRS] = _SETTLE, 0, 1, 0, pairs
 
 
 @njit(cache=True)
 def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
-    """Give features of a cover what they lack, from a random one on, by the option that adds least length.
+    """Cover missing features of a cover, beginning at a random one, by the option that adds the least length.
 
-    To look at all options of all features for each of them would take longer than the search has.
+    To evaluate all options of all features each time would take too long.
     """
     state, barred, draws, evaluations = descent.state, descent.barred, descent.draws, np.int64(0)
     options, start, units = moves.option_start, moves.needed_start, moves.needed_unit
@@ -572,7 +571,7 @@ def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
 
 @njit(cache=True)
 def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> Any:
-    """Add what helps and fits, best move first; return the number of moves evaluated."""
+    """Add helpful moves that fit, best first; return the number of evaluated moves."""
     evaluations = np.int64(0)
     # Under limits what a clause lacks may break them, would be dropped again, and so on without an end.
     if arrays.kind == COVER and arrays.ruled == 0 and arrays.max_length >= arrays.lengths.sum():
@@ -588,12 +587,12 @@ def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> 
 
 
 _MOST_CHOSEN = 2
-"""Units of a cover for each feature; of more, as a random cover has, it takes long to drop the best one first."""
+"""Limit of chosen units per feature of a cover; above it, dropping the best unit first takes too long."""
 
 
 @njit(cache=True)
 def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
-    """Drop whatever a cover does not need, from a random unit on; return the number of moves evaluated."""
+    """Drop units that a cover does not need, beginning at a random one; return the number of evaluated moves."""
     state, n, evaluations = descent.state, len(descent.state.chosen), np.int64(0)
     first = below(descent.draws, n)
     for place in range(n):
@@ -607,7 +606,7 @@ def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
 
 @njit(cache=True)
 def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
-    """Drop what is too long, add what helps, drop what does not; return the number of moves evaluated."""
+    """Drop what is too long, add what helps, drop what does not; return the number of evaluated moves."""
     state, barred, evaluations = descent.state, descent.barred, np.int64(0)
     if arrays.kind == COVER and state.scalars[CHOSEN] > _MOST_CHOSEN * len(state.copies):
         evaluations += _thin(arrays, moves, descent)
@@ -648,7 +647,7 @@ def _swap(arrays: Any, moves: Any, descent: Any, first: int, second: int, dense:
 
 @njit(cache=True)
 def descend(arrays: Any, moves: Any, descent: Any, until: int) -> bool:
-    """Go on until a local optimum is reached, or `until` moves are evaluated in all; return whether it is reached."""
+    """Continue to a local optimum, or until `until` moves are evaluated in total; return whether it is reached."""
     state, control = descent.state, descent.control
     n = len(state.chosen)
     while control[PHASE] != OPTIMUM:

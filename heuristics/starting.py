@@ -1,4 +1,4 @@
-"""Start the heuristics, limit how long a kernel runs, stop when nothing is left to gain; and search without kernels."""
+"""Starting selections of heuristics, time slices of kernels, stopping at the bound, and search without kernels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_ENTRIES = 50_000  # Beyond it the relaxation may take longer than the sear
 
 
 def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
-    """Return random units, each taken if it still fits, repaired where that is not enough."""
+    """Add random units that fit, and repair the selection if necessary."""
     problem, rng = run.problem, run.rng
     taken: set[int] = set()
     if problem.sense is Sense.MINIMIZE and not problem.can(Capability.COVERAGE):
@@ -51,7 +51,7 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
 
 
 def until_feasible(run: Run, moves: Sequence[Move]) -> Selection:
-    """Return the first moves, as few as make the selection feasible; all of them if none do."""
+    """Return the shortest prefix of the moves that makes the selection feasible; all moves if none does."""
     problem = run.problem
 
     def first(count: int) -> Selection:
@@ -69,16 +69,16 @@ def until_feasible(run: Run, moves: Sequence[Move]) -> Selection:
 
 
 def greedy_start(run: Run) -> Selection:
-    """Return the greedy selection, or a random start where greedy search finds nothing feasible."""
+    """Return the greedy selection, or a random start if greedy search finds nothing feasible."""
     Greedy().search(run)
     return random_start(run) if run.selection is None else run.selection
 
 
 class FromGreedy(Strategy):
-    """A search that starts from what greedy search finds, so that it is never worse."""
+    """A search that starts from the greedy selection, so that it is never worse."""
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernels, greedy search's too."""
+        """Compile the kernels, including those of greedy search."""
         super().prepare(problem)
         Greedy().prepare(problem)
 
@@ -95,7 +95,7 @@ def decisions(problem: Problem, selection: Selection) -> IntArray:
 
 
 def on_arrays(run: Run) -> tuple[Any, Any] | None:
-    """Return the arrays of a problem and its moves; None if kernels cannot hold it."""
+    """Return the arrays of a problem and its moves; None if kernels do not support it."""
     if not run.problem.can(Capability.COVERAGE) or run.problem.coverage.ceilings:
         return None  # descents compare totals of features, which ceilings are below
     from optsum.coverage.state import arrays_of
@@ -107,7 +107,7 @@ def on_arrays(run: Run) -> tuple[Any, Any] | None:
 
 
 def raise_cheap_bound(run: Run) -> None:
-    """Compute the root bound now, if that is cheap: a search that reaches it can stop."""
+    """Compute the root bound now if that is cheap, so that a search that reaches it can stop."""
     problem = run.problem
     if all(map(problem.can, (Capability.BOUND, Capability.LINEAR, Capability.COVERAGE))):
         instance = problem.coverage
@@ -121,7 +121,7 @@ def is_certified(run: Run) -> bool:
 
 
 def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
-    """Refuse options that are no whole number of at least `lowest`, or that kernels could not hold."""
+    """Refuse options that are not whole numbers from `lowest` on, or that are too large for kernels."""
     for name, value in options.items():
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not (none and value is None) and (not whole or value < lowest):
@@ -131,7 +131,7 @@ def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
 
 
 class Slices:
-    """Runs a kernel stride by stride, so that limits and Ctrl-C are heard."""
+    """Runs a kernel in slices, so that limits and Ctrl-C take effect."""
 
     def __init__(self, run: Run) -> None:
         self._run, self._stride = run, Stride(2_000)
@@ -140,10 +140,10 @@ class Slices:
     def go(
         self, kernel: Callable[[int], bool], evaluations: Callable[[], int], held: Callable[[], Iterable[int]]
     ) -> bool:
-        """Check the limits, run a slice, count its evaluations; what is held when the search ends here is reported.
+        """Check the limits, run a slice and count its evaluations; if the search ends here, report the selection found.
 
-        `kernel`: function of the number of evaluations at which it is to return. `held`: function that returns the best
-        selection that the kernel has and nobody has seen.
+        `kernel`: function of the number of evaluations at which it must return. `held`: function that returns the
+        kernel's best selection that has not been reported.
         """
         run, most = self._run, self._run.limits.evaluations
         try:
@@ -160,19 +160,19 @@ class Slices:
 
 
 class Plain:
-    """Local search by `evaluate`, `moves` and `repair` alone: evaluates each selection once, and descends from it."""
+    """Local search by `evaluate`, `moves` and `repair` alone, which evaluates each selection once."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
 
     def see(self, selection: Selection) -> Evaluation:
-        """Evaluate a selection, or remember what it is worth."""
+        """Evaluate a selection, or return its remembered value."""
         self.run.check()
         known = self.run.known.get(selection)
         return self.run.see(selection) if known is None else known
 
     def better(self, one: Selection, other: Selection) -> bool:
-        """Whether a selection violates less, or is worth more, or is worth the same and shorter."""
+        """Whether a selection violates less, or has a better value, or the same value and a shorter length."""
         order = self.order(one, other)
         return order > 0 or (order == 0 and self.run.problem.length(one) < self.run.problem.length(other))
 
@@ -186,7 +186,7 @@ class Plain:
         return 1 if self.run.problem.sense.better(left.key, right.key) else -1
 
     def descend(self, selection: Selection) -> Selection:
-        """Take the first move or swap, in random order, that helps, until none does."""
+        """Make helpful moves and swaps in random order until there are none."""
         while True:
             for candidate in self._neighbours(selection):
                 if self.better(candidate, selection):
@@ -196,7 +196,7 @@ class Plain:
                 return selection
 
     def _neighbours(self, selection: Selection) -> Iterator[Selection]:
-        """Yield what one move leads to, then what a drop and an addition lead to; nothing that violates length more."""
+        """Yield selections one move away, then a drop and an addition away, if the length is violated no more."""
         problem, rng, chosen = self.run.problem, self.run.rng, set(selection)
         moves = list(problem.moves(selection))
         excess = problem.excess(selection)

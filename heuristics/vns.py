@@ -1,4 +1,4 @@
-"""Variable neighbourhood search: walk; now and then return to the best, shake it and descend."""
+"""Variable neighbourhood search: walk, and sometimes return to the best selection, shake it and descend."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ IDLE, ITERATIONS, LOCAL_OPTIMUM, DESCENDING = 0, 1, 2, 3
 _STRENGTH, _STEP, _BETTER, _SEARCHED = 4, 5, 6, 7
 _NOISE = 0.3
 _STEPS, _FEWEST, _MOST = 2, 10, 100
-"""Steps of a walk, which is an iteration: for each chosen unit, at least, and at most."""
+"""Steps of a walk, which is one iteration: for each chosen unit, at least, and at most."""
 _WALKS = 3  # Walks without improvement after which the search returns to the best, shakes and descends.
 _SETTLED = 10  # Iterations without improvement after which the best is searched through swaps of two as well.
 
 
 class VnsState(NamedTuple):
-    """The position of the search."""
+    """The state of the search."""
 
     descent: Descent
     best: IntArray  # (units,): the best selection so far.
@@ -68,7 +68,7 @@ class VnsState(NamedTuple):
 
 
 def begin(arrays: Arrays, chosen: IntArray, seed: int) -> VnsState:
-    """Return a search that stands at a selection, which it has not improved yet."""
+    """Return a search at a selection that it has not improved yet."""
     return VnsState(
         start(arrays, chosen, seed, pairs=False),
         chosen.copy(),
@@ -87,7 +87,7 @@ def prepare() -> None:
 
 @njit(cache=True)
 def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, until: int) -> bool:
-    """Go on until `vns.best` is better than before, the search ends by itself, or so many moves are evaluated."""
+    """Continue until `vns.best` improves, the search ends by itself, or enough moves are evaluated."""
     descent, control = vns.descent, vns.control
     while control[IDLE] < no_improvement:
         if control[DESCENDING] == 1:
@@ -185,22 +185,22 @@ _EASY = 2  # Iterations without improvement after which the bound is asked for: 
 class Vns(Strategy):
     """General variable neighbourhood search from a random start (Mladenović & Hansen 1997).
 
-    An iteration is a walk past local optima: each step drops the k units that cost least to lose, k from 1 to `k_max`
-    in turn, and fills the room again; what moved in one step stays as it is in the next (strategic oscillation, Glover
-    1989). After three walks without improvement the best is shaken (k random units are exchanged; k grows from 1 to
-    `k_max`) and descended from, through the neighbourhoods add, drop, swap, swap by density. A best that ten iterations
-    did not improve is searched through swaps of two units as well.
+    An iteration is a walk past local optima: each step drops the k units of smallest loss, k from 1 to `k_max` in turn,
+    and refills the room; units that moved in one step do not move in the next (strategic oscillation, Glover 1989).
+    After three walks without improvement the best is shaken (k random units are exchanged; k grows from 1 to `k_max`)
+    and improved through the neighbourhoods add, drop, swap, swap by density. After ten iterations without improvement,
+    the best is also searched through swaps of two units.
 
-    In the normal form moves are evaluated in kernels, a million and more a second, otherwise one by one through
-    `evaluate`, `moves` and `repair`.
+    In the normal form, kernels evaluate a million moves or more a second; otherwise moves are evaluated one by one
+    through `evaluate`, `moves` and `repair`.
 
     Parameters
     ----------
     k_max : int
-        The most units that are exchanged at once.
+        Largest number of units that are exchanged at once.
     no_improvement : int, optional
-        Iterations without improvement after which the search ends; by default 400, or 100 where several units decide
-        occurrences together, or 20 without kernels.
+        Iterations without improvement after which the search ends; by default 400; 100 if occurrences need several
+        units; 20 without kernels.
     """
 
     name: ClassVar[str] = "vns"
@@ -218,11 +218,11 @@ class Vns(Strategy):
             prepare()
 
     def start(self, run: Run) -> Selection:
-        """Return where the search starts."""
+        """Return the starting selection."""
         return random_start(run)
 
     def search(self, run: Run) -> None:
-        """Search until nothing was improved for long enough, or the bound is reached."""
+        """Search until there was no improvement for long enough, or the bound is reached."""
         run.see(())
         first = self.start(run)
         run.see(first)
@@ -273,7 +273,7 @@ class Vns(Strategy):
 
 @dataclass(frozen=True)
 class VnsFromGreedy(FromGreedy, Vns):
-    """`Vns` that starts from what greedy search finds, so that it is never worse."""
+    """`Vns` that starts from the greedy selection, so that it is never worse."""
 
     name: ClassVar[str] = "vns+greedy"
     about: ClassVar[str] = "variable neighbourhood search from the greedy selection"

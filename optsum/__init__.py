@@ -1,7 +1,7 @@
-"""Exact oracle summaries: how good could a summary of this text possibly be.
+"""Exact oracle summaries: the best possible summaries of a text.
 
-Everything on the command line is one call here, with the same names; what is imported is loaded when it is first
-used, so ``import optsum`` costs nothing.
+Each command of the command line is one function here, with the same names. Modules are loaded when they are first used,
+so ``import optsum`` costs nothing.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ _NAMES = {
     }.items()
     for name in names.split()
 }
-"""Name -> module, as above; + is before names that are for extensions, and in `optsum.plugins` too."""
+"""The module of each public name; a + marks names for extensions, which `optsum.plugins` offers too."""
 
 _HOME = {name.removeprefix("+"): module for name, module in _NAMES.items()}
 
@@ -161,7 +161,7 @@ def __dir__() -> list[str]:
 
 
 class _ByName(ModuleType):
-    """The package, which is pickled as its name: dill copies all of a module that is not in site-packages."""
+    """The package, pickled by name: dill copies the whole of a module that is not in site-packages."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return import_module, (self.__name__,)

@@ -1,4 +1,4 @@
-"""Parsed sentences and the trees of their chunks: what a compression keeps or drops as a whole."""
+"""Parsed sentences and the trees of their chunks, which a compression keeps or drops as a whole."""
 
 from optsum.chunks.conllu_text import format_conllu, parse_conllu, read_conllu
 from optsum.chunks.parse import Parse, Token, parses_of_spacy

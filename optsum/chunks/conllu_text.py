@@ -64,7 +64,7 @@ class Block:
 
 
 def read_conllu(path: PathLike) -> Iterator[Parse]:
-    """Open a file of CoNLL-U, or ``-``, and iterate over its sentences; a broken one raises when it is reached."""
+    """Open a file of CoNLL-U, or ``-``, and iterate over its sentences; a malformed one raises when it is reached."""
     name = name_of(path)
     blocks = conllu_blocks(read_text(path, ""), name)
     if not blocks:
@@ -73,7 +73,7 @@ def read_conllu(path: PathLike) -> Iterator[Parse]:
 
 
 def conllu_blocks(text: str, source: str = "") -> list[Block]:
-    """Cut CoNLL-U text into the lines of each sentence; comments that no words follow are no sentence."""
+    """Split CoNLL-U text into the lines of each sentence; comments without words are not a sentence."""
     blocks: list[Block] = []
     lines: list[str] = []
     for line in [*_LINE_BREAK.split(text), ""]:
@@ -93,9 +93,9 @@ def parse_conllu(text: str, source: str = "") -> tuple[Parse, ...]:
     r"""Return the parses of CoNLL-U text (`source`: where it comes from, for messages).
 
     Words with an integer id are the tokens of a parse. Empty nodes (``8.1``) and enhanced dependencies are dropped. The
-    characters of a multi-word token (``2-3``) are shared out among its words as they spell it; where they do not
-    (German *zum*: *zu*, *dem*), its first word has all. The text is the comment ``# text``, or else the words with a
-    blank between, except after ``SpaceAfter=No``.
+    characters of a multi-word token (``2-3``) are divided among its words if these spell it; otherwise (German *zum*:
+    *zu*, *dem*) the first word has all of them. The text is the comment ``# text``, or else the words joined by blanks,
+    except after ``SpaceAfter=No``.
 
     >>> (parse,) = parse_conllu("1\tHush\thush\tVERB\tVB\t_\t0\troot\t_\tSpaceAfter=No\n2\t!\t!\tPUNCT\t.\t_\t1\tpunct")
     >>> parse.text, [token.deprel for token in parse.tokens]
@@ -124,13 +124,13 @@ _COLUMNS: Final[dict[str, Any]] = {
     "deps": lambda *_: None,
     "misc": _pairs,
 }
-"""Parsers of columns that take a fraction of the time of those of `conllu`."""
+"""Column parsers that take a fraction of the time of those of `conllu`."""
 
 
 def _surface(
     words: list[Any], ranges: dict[int, tuple[int, str, bool]], source: str
 ) -> list[tuple[list[str], str, bool]]:
-    """Return for each stretch of the text the words in it, its form, and whether a blank follows."""
+    """Return the words of each stretch of text, its form, and whether a blank follows."""
     found: list[tuple[list[str], str, bool]] = []
     first = 1
     while first <= len(words):
@@ -147,7 +147,7 @@ def _surface(
 
 
 def _find(form: str, text: str, at: int, source: str) -> tuple[int, int]:
-    """Return where the form stands in the text at or behind `at`, whatever white space is in either."""
+    """Return where the form occurs in the text at or after `at`, ignoring white space."""
     start = None
     for letter in form:
         if letter.isspace():
@@ -198,9 +198,9 @@ def _blank_after(row: Any) -> bool:
 
 
 def format_conllu(parse: Parse) -> str:
-    r"""Return the CoNLL-U text of a sentence, such as a topic has in ``"parses"``.
+    r"""Return the CoNLL-U text of a sentence, as in ``"parses"`` of a topic.
 
-    `parse_conllu` makes the same tokens of it; of the text, white space at the ends is lost.
+    `parse_conllu` makes the same tokens from it; white space at the ends of the text is lost.
 
     >>> print(format_conllu(Parse((Token("Go", "go", "VERB", deprel="root", end=2),), "Go")).replace("\t", " "))
     # text = Go

@@ -1,4 +1,4 @@
-"""A parsed sentence: words, heads, labels, where each word stands in the text; spaCy's as such; a tree to change."""
+"""A parsed sentence: words, heads, labels and positions in the text; parses by spaCy; a tree that can be changed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Parse:
 
 
 def parses_of_spacy(doc: Any, source: str = "") -> tuple[Parse, ...]:
-    """Return the parses of the sentences of a document, or a span, that spaCy has parsed; white space is no word."""
+    """Return the parses of the sentences of a spaCy document or span; white space is not a word."""
     if not getattr(doc, "doc", doc).has_annotation("DEP"):
         raise InputError(f"{source or 'the document'}: spaCy has not parsed it; use a pipeline with a parser")
     return tuple(_sentences(doc, source))
@@ -124,9 +124,9 @@ _BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}  # How the Pe
 
 
 class WorkingTree:
-    """The words of a parse (`words`: all tokens but punctuation), their heads and relations.
+    """The words of a parse (`words`: all tokens except punctuation), their heads and relations.
 
-    `root`: always a word. `head`: for each token its head, a word; -1 for the root and for punctuation.
+    `root`: always a word. `head`: the head of each token, a word; -1 for the root and for punctuation.
     """
 
     def __init__(self, parse: Parse) -> None:
@@ -166,7 +166,7 @@ class WorkingTree:
         return self._children[word]
 
     def attach(self, word: int, head: int, relation: str | None = None) -> None:
-        """Give a word another head (-1 makes it the root), and perhaps another relation."""
+        """Give a word another head (-1 makes it the root) and optionally another relation."""
         self.head[word] = head
         if relation is not None:
             self.relation[word] = relation
@@ -175,7 +175,7 @@ class WorkingTree:
         self._children = None
 
     def below(self, word: int) -> set[int]:
-        """Return the word and all words that depend on it."""
+        """Return a word and all words that depend on it."""
         found, new = {word}, [word]
         while new:
             new = [child for each in new for child in self.children(each)]
@@ -183,12 +183,12 @@ class WorkingTree:
         return found
 
     def lemma(self, word: int) -> str:
-        """Return the lemma in lower case; the form, where the parse has none."""
+        """Return the lemma in lower case, or the form if the parse has no lemma."""
         token = self.parse.tokens[word]
         return (token.lemma or token.form).lower()
 
 
 def is_punctuation(token: Token) -> bool:
-    """Return whether a token has the label or the tag, and no letter or digit that would make it a word after all."""
+    """Return whether a token has the label or tag of punctuation, and contains no letter or digit."""
     named = token.upos == "PUNCT" or token.deprel.partition(":")[0] == "punct"
     return named and (token.form in _BRACKETS or not any(map(str.isalnum, token.form)))

@@ -1,6 +1,6 @@
-"""From the dependency tree of a sentence to the tree of its chunks, by rules that are data; chunks for people.
+"""Convert the dependency tree of a sentence to the tree of its chunks, by rules in files, and print chunks.
 
-A chunk is what a compression keeps or drops as a whole (section 3.1 of Hirao et al. 2017, compressive).
+A compression keeps or drops a chunk as a whole (section 3.1 of Hirao et al. 2017, compressive).
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ if TYPE_CHECKING:
     import networkx as nx
 
 PROFILES: Final = ("strict", "paper")
-"""``strict``: what a clause cannot do without is kept with it; ``paper``: every chunk but the root can be dropped."""
+"""Profiles: ``strict`` keeps the obligatory parts of a clause with it; ``paper`` lets every chunk but the root be
+dropped.
+"""
 
 
 def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None) -> nx.DiGraph:
     """Return the tree of the chunks of a sentence.
 
     Every token is in exactly one chunk, whatever the profile (`PROFILES`); a chunk need not be contiguous. `rules`: by
-    default those of the label scheme that the parse follows. The result: edges from parent to child. Nodes are the
-    numbers of the chunks, from 1, in the order of their first words, with ``tokens``, a sorted tuple of token numbers
-    from 0 (a mark goes with the word before it, an opening one with the word after it), and ``head``, the token on
-    which the others depend. Edges have ``required``, whether parent and child live and die together, ``relation``, that
-    of the child's head after re-attachment, and ``note``, that of the rule. The graph has ``text``, ``profile``,
-    ``rules`` (their name) and ``root``.
+    default those of the label scheme of the parse. In the result, edges lead from parent to child. Nodes are the
+    numbers of the chunks, from 1, in the order of their first words. They have ``tokens``, a sorted tuple of token
+    numbers from 0 (a mark belongs to the word before it, an opening one to the word after it), and ``head``, the token
+    on which the others depend. Edges have ``required``, whether parent and child are kept or dropped together,
+    ``relation``, the relation of the child's head after re-attachment, and ``note``, the note of the rule. The graph
+    has ``text``, ``profile``, ``rules`` (their name) and ``root``.
 
     >>> from optsum.chunks.conllu_text import parse_conllu
     >>> (parse,) = parse_conllu('''1 Some  some  DET  DT  _  2  det
@@ -74,7 +76,7 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
 
 
 def _tops(tree: WorkingTree, decided: Mapping[int, ChunkRule]) -> dict[int, int]:
-    """Return for each word the one that its chunk hangs by."""
+    """Return for each word the top word of its chunk."""
     top: dict[int, int] = {}
     for word in tree.words:
         way, here = [word], word
@@ -91,7 +93,7 @@ _EITHER = {'"', "'"}  # Marks that open and close.
 
 
 def owners(parse: Parse, words: Sequence[int]) -> list[int]:
-    """Return for each token the word it goes with: an opening mark with the next, others with the one before."""
+    """Return the word that each token belongs to: the next one for an opening mark, the one before for other marks."""
     is_word = [False] * len(parse.tokens)
     for word in words:
         is_word[word] = True
@@ -133,7 +135,7 @@ def _opens(parse: Parse, number: int, seen: Counter[str]) -> bool:
 
 
 def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
-    """Return a sentence with its chunks in numbered brackets; "!" marks one that lives and dies with its parent."""
+    """Return a sentence with its chunks in numbered brackets; "!" marks a chunk that is tied to its parent."""
     seen: set[int] = set()
     pieces = []
     for chunk, words in _pieces(parse, tree):
@@ -143,7 +145,7 @@ def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
 
 
 def indented(parse: Parse, tree: nx.DiGraph) -> str:
-    """Return the tree, a chunk a line, children two blanks to the right of their parent; "..." stands in gaps."""
+    """Return the tree, one chunk to a line, with children indented by two blanks and "..." for gaps."""
     import networkx as nx
 
     texts: dict[int, list[str]] = {}
@@ -157,7 +159,7 @@ def indented(parse: Parse, tree: nx.DiGraph) -> str:
 
 
 def explained(parse: Parse, rules: Rules | None = None) -> str:
-    """Return a line for each word: word, relation and head after re-attachment, action, and the rule's note."""
+    """Return a line for each word: word, relation and head after re-attachment, action, and the note of the rule."""
     from rich.cells import cell_len, set_cell_size  # Chinese characters take two places
 
     rules = rules or rules_for(parse)
@@ -176,9 +178,9 @@ def explained(parse: Parse, rules: Rules | None = None) -> str:
 def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[tuple[str, str]]:
     """Yield the pairs of words that a compression can make neighbours: w(i, v) of Figure 1 of Hirao et al. 2017.
 
-    Each is the words in lower case, with a low line between them, and a line that has them too: V, the chunks of the
-    words, U, those of all words between them, and whether something that must stay (V, its ancestors, and what is tied
-    to them) must go. Left out are those that tear a chunk apart.
+    Each is the words in lower case joined by an underscore, and a line with the words, V (the chunks of the words), U
+    (the chunks of all words between them), and whether something that must be kept (V, its ancestors, and chunks tied
+    to them) must be dropped. Pairs that split a chunk are left out.
     """
     import networkx as nx
 

@@ -1,4 +1,4 @@
-"""The command line: parse, call the library, say how it went."""
+"""The command line: parse arguments, call the library, report the outcome."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import sys
 from collections.abc import Sequence
 
 _BETWEEN = 250_000
-"""Objects that are made before Python looks for garbage; with its own 700 that takes 4 % of the processor's time while
-170,000 objects are loaded that all stay."""
+"""Garbage collection threshold while modules load; Python's default of 700 objects costs 4 % of the processor time."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run optsum, and return the exit status, as `optsum.cli.app.main`; signals are heard from the first import on."""
+    """Run optsum like `optsum.cli.app.main`, but handle signals from the first import on."""
     terminated = False
 
     def hear(*_: object) -> None:

@@ -40,11 +40,11 @@ _GROUPS: Final = {
         "log_file minimal soft all_ diverse weighted sample table csv_safe"
     ),
 }
-"""Names of parameters, in the order of the help; what is in none of them comes last."""
+"""Parameters of each group, in the order of the help; other parameters come last."""
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help has its options in groups."""
+    """A command that shows its options in groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options."""
@@ -99,11 +99,11 @@ _COMMANDS: Final = {
     "warm-up": ("setup", "Compile kernels beforehand, for images and clusters."),
     "list": ("setup", "List strategies, formulations, backends, metrics or presets."),
 }
-"""Command -> its module in `optsum.cli.commands`, and what it does, in the order of the help."""
+"""The module in `optsum.cli.commands` and the description of each command, in the order of the help."""
 
 
 class _Group(TyperGroup):
-    """Loads a command when it is run, so that help answers at once; cuts none of what is said of commands."""
+    """Loads a command when it is run, so that help answers at once, and never shortens descriptions."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
@@ -143,7 +143,7 @@ def _single(name: str, function: Any, help_: str) -> Any:
 
 
 def _subgroup(name: str, module: Any, help_: str) -> Any:
-    """Return a command with commands of its own: `SUBCOMMANDS`, and `subcommand` gives the function of each."""
+    """Return a command with subcommands: `SUBCOMMANDS` lists them, and `subcommand` returns the function of each."""
 
     class Subcommands(_Group):
         def load(self, name: str) -> Any:
@@ -206,14 +206,14 @@ def _show_help(ctx: typer.Context) -> None:
 
 
 def _stub() -> None:
-    """Stand for a command in the list of commands."""
+    """Represent a command in the list of commands."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run optsum, and return the exit status.
 
-    `arguments`: those of the command line, if not given; then the process is expected to end with this, and signals
-    that come later are ignored.
+    `arguments`: by default those of the command line; then the process is expected to end, and later signals are
+    ignored.
     """
     if hasattr(sys.stdout, "reconfigure"):
         with suppress(OSError):  # while a solver of another thread runs it is none that can be changed
@@ -250,7 +250,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _misspelt(error: Any) -> str | None:
-    """Return the message for an unknown flag, a missing argument, or one too many."""
+    """Return the message for an unknown flag, or a missing or superfluous argument."""
     about = getattr(getattr(error, "param", None), "help", None)
     if about and error.format_message().startswith("Missing argument"):
         return f"{error.format_message().rstrip('.')}: {about}"
@@ -265,7 +265,7 @@ def _misspelt(error: Any) -> str | None:
 
 
 def _wrong_value(error: Any) -> str | None:
-    """Return the message for a flag whose number is wrong; typer has only the words of pydantic for it."""
+    """Return the message for a flag with a wrong number, for which typer has only the words of pydantic."""
     faults, flags = getattr(error.__cause__, "errors", None), getattr(getattr(error, "param", None), "opts", None)
     if faults is None or not flags:
         return None

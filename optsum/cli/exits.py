@@ -1,6 +1,6 @@
-"""How commands end: exit statuses, the one line on the standard error output that goes with them, and signals.
+"""Exit statuses of commands, the line on the standard error output that explains them, and signals.
 
-Ctrl-C and SIGTERM both say: end, with what there is, and never in the middle of writing a row.
+Ctrl-C and SIGTERM both end a command with the rows done so far, never in the middle of writing one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def tell(message: object, status: int) -> int:
 
 
 def failed(what: str, errors: int, first: str) -> int:
-    """Print how much failed, with the first error, and return the exit status."""
+    """Print how many failed, with the first error, and return the exit status."""
     return tell(f"{what}; {'the first: ' if errors > 1 else ''}{first}", FAILED)
 
 
@@ -46,7 +46,7 @@ def put(text: str = "") -> None:
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Run a command; whatever happens, answer with a status and at most one line, never with a traceback."""
+    """Run a command; end with a status and at most one line in every case, never with a traceback."""
     try:
         status = command()
         if sys.stdout is not None:
@@ -80,10 +80,10 @@ _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Signals:
-    """While this is entered, both signals go to `hear`; inside another one, that gets to know of them too.
+    """Handle both signals by `hear` while this is entered; an outer context is told of them too.
 
-    `last`: whether nothing is left to do afterwards but to end the process: then signals that come late are ignored,
-    which Python would answer with a traceback from wherever it is in ending itself.
+    `last`: whether the process ends afterwards: then later signals are ignored, for which Python would print a
+    traceback.
     """
 
     number: int | None  # Of the last signal that came.
@@ -118,7 +118,7 @@ class Signals:
             self.hear()
 
     def status(self, status: int) -> int:
-        """Return an exit status, told apart by the signal: 130 after Ctrl-C, 143 after SIGTERM."""
+        """Return the exit status of the signal: 130 after Ctrl-C, 143 after SIGTERM."""
         return status if status != INTERRUPTED or self.number is None else 128 + self.number
 
 
@@ -126,24 +126,24 @@ T = TypeVar("T")
 
 
 class Interrupts(Signals):
-    """Lets Ctrl-C end an iteration; the item that is being handled is finished first."""
+    """Lets Ctrl-C end an iteration after the current item."""
 
     def __init__(self) -> None:
         super().__init__()
         self._seen = self._raised = self._iterating = False
 
     def hear(self) -> None:
-        """Interrupt `iterate`, and nothing else."""
+        """Interrupt `iterate`."""
         self._seen = True
         if self._iterating:
             self._raised = True
             raise KeyboardInterrupt
 
     def iterate(self, source: Generator[T, None, None], *, parallel: bool) -> Generator[T, None, None]:
-        """Yield from a generator, and let KeyboardInterrupt out of it after Ctrl-C; signals are heard meanwhile.
+        """Yield from a generator, and raise KeyboardInterrupt in it after Ctrl-C.
 
-        `parallel`: whether it gathers what is done elsewhere after Ctrl-C. One that works here may not even notice: a
-        solver that is just ending can swallow it.
+        `parallel`: whether the generator collects finished work of other processes after Ctrl-C. In this process an
+        exception might get lost in a solver that is just ending.
         """
         with self:
             while True:

@@ -1,4 +1,4 @@
-"""Flags made of the fields of the options, so that names, defaults and help stand in one place; others that recur."""
+"""Flags made from the fields of the options, which give names, defaults and help, and other shared flags."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ Map: TypeAlias = Annotated[
 
 
 def reading_by(options: dict[str, Any], config: str | None = None, model: type[Any] = READING) -> Reading:
-    """Return how texts become sentences, by options that are taken out of the others.
+    """Return the reading options, taken out of the other options.
 
-    `config`: a file of options, for a command with the options of `model`, those of reading among them.
+    `config`: a file of options, for a command with the options of `model`.
     """
     found = resolve_as(model, {name: options.pop(name) for name in READING.model_fields}, config=config)
     return reading_of(found)
@@ -71,7 +71,7 @@ def open_topics(
 ) -> Iterator[Any]:
     """Read topics, or the first of them; without `read`, leave plain lines to other processes (`unread_topics`).
 
-    Which columns were recognised, and what is uncertain, is said on the standard error output.
+    Recognised columns and doubts are reported on the standard error output.
     """
     from optsum.corpus.topics import topics_read, unread_topics
 
@@ -83,15 +83,15 @@ def open_topics(
 
 
 def count_topics(path: str, limit: int | None) -> int | None:
-    """Return how many topics there will be; None where only reading them would tell."""
+    """Return the number of topics; None if only reading them would tell."""
     lines = count_lines(path)
     return limit if lines is None else lines if limit is None else min(lines, limit)
 
 
 def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[str, str] | None:
-    """Return the columns that a file of options names: its ``map``, a text or a table.
+    """Return the ``map`` of a file of options, a text or a table.
 
-    `also` are options of the command that reads it.
+    `also`: further options of the command.
     """
     said = read_config(config, also=also).get("map")
     if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
@@ -116,13 +116,13 @@ NAMES: Final = {
     "splitters": "optsum.corpus.sentences:SPLITTERS",
     "languages": "optsum.corpus.sentences:LANGUAGES",
 }
-"""Where the names of each list are."""
+"""Where the names of each list come from."""
 
 LISTED: Final = [kind for kind in NAMES if kind != "languages"]  # Lists that ``optsum list`` prints.
 
 
 def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
-    """Return the function that completes a value (the last of several) to a name, or to one of a list of `NAMES`."""
+    """Return the function that completes a value (the last of several) to a name in `NAMES` or in a given list."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
@@ -136,12 +136,12 @@ def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def named(kind: str, about: str, metavar: str = "NAME") -> Any:
-    """Return the flag for a name of a list of `NAMES`, or for several of them."""
+    """Return the flag for one name, or several, of a list in `NAMES`."""
     return typer.Option(metavar=metavar, autocompletion=offered(kind), help=about)
 
 
 _FORMS: Final = {"rouge-N": ["rouge-1", "rouge-2"], "rouge-suK": ["rouge-su4"], "ngram-I-J": ["ngram-1-4"]}
-"""What completes a name that stands for many."""
+"""Completions of names with a variable part."""
 
 _SHORT: Final[dict[str, list[str]]] = {"workers": ["-j"]}
 
@@ -163,7 +163,7 @@ def _help_all(ctx: typer.Context, asked: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Saying:
-    """Flags that every command has: how much is printed beside results, and where."""
+    """Flags of every command: how much is printed beside results, and where."""
 
     verbose: Annotated[bool, _more("--verbose", "-v", help="say what is going on, in a pipe too")] = False
     quiet: Annotated[bool, _more("--quiet", "-q", help="say nothing but results and errors")] = False
@@ -224,7 +224,7 @@ def existing(overwrite: bool, resume: bool = False) -> Existing:
 
 
 def output_or_pipe(output: str | None) -> str | None:
-    """Return where rows are written; in a pipe the standard output, if no file is named."""
+    """Return the output; in a pipe it is the standard output if no file is named."""
     return output or (None if sys.stdout is not None and sys.stdout.isatty() else "-")
 
 
@@ -236,7 +236,7 @@ class Flags:
     without: Collection[str] = ()
 
     def parameters(self) -> list[inspect.Parameter]:
-        """Return a parameter for each field; None stands for "not given"."""
+        """Return a parameter for each field; None means "not given"."""
         return [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name, field))
             for name, field in self.model.model_fields.items()
@@ -259,7 +259,7 @@ def _flags_of(parameter: inspect.Parameter) -> list[inspect.Parameter]:
 
 
 def _hint(name: str, field: FieldInfo) -> FlagHint:
-    """Return how a field is shown; one that has no hint as the option of the same name, others always."""
+    """Return the display of a field; a field without a hint has that of the option of the same name."""
     known = [*field.metadata, *(Options.model_fields[name].metadata if name in Options.model_fields else [])]
     return next((each for each in known if isinstance(each, FlagHint)), FlagHint(name not in Options.model_fields))
 
@@ -304,9 +304,9 @@ def _number(kind: Callable[[str], int | float], given: str) -> int | float | str
 def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[..., int]:
     """Return a function for typer.
 
-    It has the parameters of `run`, a flag for every option, and those of what is said meanwhile. The flags of options
-    are those that the annotation of the parameter ``options`` of `run` has, if not given. A parameter of `run` that is
-    a dataclass, such as `optsum.cli.flags.Files`, stands for its fields. It answers with an exit status.
+    It has the parameters of `run`, a flag for every option, and the flags of `Saying`. The options are by default those
+    of the annotation of the parameter ``options`` of `run`. A parameter that is a dataclass, such as
+    `optsum.cli.flags.Files`, is replaced by its fields. The function returns an exit status.
     """
     own = inspect.signature(run, eval_str=True).parameters
     if flags is None and "options" in own:
@@ -342,7 +342,7 @@ def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[...
 
 @dataclass(frozen=True)
 class NearFlags:
-    """Selections that are nearly as good as the best; each field is a flag, and one at most is given."""
+    """Flags of near-optimal selections, of which at most one may be given."""
 
     within: Annotated[
         str | None, typer.Option(metavar="SHARE", help="all that lose at most this share of the best value, such as 1%")
@@ -358,7 +358,7 @@ class NearFlags:
     ] = None
 
     def nearness(self) -> Nearness | None:
-        """Return the nearness that is asked for; None for the best alone."""
+        """Return the requested nearness; None for optima only."""
         from optsum.optima.nearness import Nearness
 
         return Nearness.given(self.within, self.at_least, self.within_steps, self.best)
@@ -378,11 +378,11 @@ class Files:
 
     @property
     def existing(self) -> Existing:
-        """The treatment of rows that the output has."""
+        """The treatment of existing rows of the output."""
         return existing(self.overwrite)
 
     def writer(self, output: str | None, inputs: Iterable[PathLike] = (), **options: Any) -> RowWriter:
-        """Return the writer of the command's rows; `inputs`: files that it reads beside the topics and options."""
+        """Return the writer of the command's rows; `inputs`: files that it reads besides topics and options."""
         from optsum.corpus.rows.writer import RowWriter
 
         held = [self.topics, *filter(None, [self.config]), *inputs]
@@ -391,11 +391,11 @@ class Files:
 
 @dataclass(frozen=True, kw_only=True)
 class ResumedFiles(Files):
-    """Files of a command that can go on with the rows of an earlier run."""
+    """Files of a command that can continue the rows of an earlier run."""
 
     resume: Resume = False
 
     @property
     def existing(self) -> Existing:
-        """The treatment of rows that the output has."""
+        """The treatment of existing rows of the output."""
         return existing(self.overwrite, self.resume)

@@ -1,4 +1,4 @@
-"""The loop of all commands over topics: rows written, progress shown, Ctrl-C heard, an exit status in the end."""
+"""The loop of all commands over topics: write rows, show progress, handle Ctrl-C, return an exit status."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 
 class Loop(AbstractContextManager["Loop"]):
-    """One pass of a command over its topics: entered, rows can be written; Ctrl-C ends it in good order.
+    """Manage one pass of a command over its topics: rows can be written after entering; Ctrl-C ends it cleanly.
 
-    `output`: where rows are written, as the command understands its ``--output``. `inputs`: files that it reads beside
-    the topics and options. `options`: of the `RowWriter`. `interrupted`: whether Ctrl-C came.
+    `output`: the value of ``--output``. `inputs`: files read besides topics and options. `options`: those of
+    `RowWriter`. `interrupted`: whether Ctrl-C was pressed.
     """
 
     def __init__(self, files: Files, output: str | None, inputs: Iterable[str] = (), **options: Any) -> None:
@@ -36,7 +36,7 @@ class Loop(AbstractContextManager["Loop"]):
         self.errors, self._first_error = 0, ""
 
     def topics(self, reading: Reading) -> Iterator[Topic | BadTopic]:
-        """Open the topics, and return an iterator that shows how far it is."""
+        """Open the topics, and return an iterator that shows its progress."""
         source = open_topics(self._files.topics, self._files.columns, reading, self._files.limit)
         return advancing(source, lambda: self.advance())  # noqa: PLW0108 - the bar comes later
 
@@ -50,10 +50,10 @@ class Loop(AbstractContextManager["Loop"]):
         return self.interrupted
 
     def iterate(self, source: Generator[T, None, None], *, parallel: bool = False) -> Iterator[T]:
-        """Show progress, and return an iterator over a generator, from which Ctrl-C raises `KeyboardInterrupt`.
+        """Show progress, and return an iterator over a generator that raises `KeyboardInterrupt` after Ctrl-C.
 
-        `source`: made before this, because the bar has a thread (`optsum.running.executors`). `parallel`: whether other
-        processes work, of which what they have is gathered after Ctrl-C.
+        `source`: created beforehand, because the progress bar has a thread (`optsum.running.executors`). `parallel`:
+        whether other processes work, whose finished rows are collected after Ctrl-C.
         """
         self._stack.enter_context(closing(source))
         path, limit = self._files.topics, self._files.limit
@@ -75,9 +75,9 @@ class Loop(AbstractContextManager["Loop"]):
             self.errors, self._first_error = self.errors + 1, self._first_error or error
 
     def status(self, done: str, lost: str) -> int:
-        """Return the exit status, and print why it is not 0.
+        """Print why the exit status is not 0, and return it.
 
-        `done`: what was done, in words. `lost`: what became of the errors.
+        `done`: the finished work, in words. `lost`: the fate of the errors.
         """
         if self.interrupted:
             where = "" if self.rows.held is None else f" in {self.rows.held}"

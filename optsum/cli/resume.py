@@ -1,4 +1,4 @@
-"""Which topics of an earlier run are finished, so that ``--resume`` does the others."""
+"""Find the finished topics of an earlier run, so that ``--resume`` processes the others."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Finished:
-    """The topics of which all rows are there; a `Keeper` of `optsum.corpus.rows.writer.RowWriter`.
+    """The topics with complete rows, as a `Keeper` of `optsum.corpus.rows.writer.RowWriter`.
 
-    A row with an error, or one that Ctrl-C ended, is not finished: its topic is done again. The rows of a study say how
-    many its topic has.
+    A row with an error, or one that Ctrl-C ended, is not finished: its topic is processed again. The rows of a study
+    state their number for each topic.
 
-    `check`: refuses a row that was made otherwise than those of this command. `split`: whether topics are several
-    problems, ``id#0``, ``id#1``, ...; nobody knows how many. `wanted`: how many rows each problem has; None where rows
-    say it.
+    `check`: refuses a row made with other options than this command's. `split`: whether topics are an unknown number of
+    problems, ``id#0``, ``id#1``, .... `wanted`: the number of rows of each problem; None if rows state it.
     """
 
     def __init__(
@@ -34,7 +33,7 @@ class Finished:
         self._read: dict[str, str | None] = {}
 
     def __call__(self, rows: Iterator[dict[str, Any]]) -> Callable[[Row], bool]:
-        """Read the rows of the earlier run, and return a function that says of each whether it is kept."""
+        """Read the rows of the earlier run, and return a function that says whether a row is kept."""
         found: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         again: set[str] = set()
         wanted: dict[str, int] = {}
@@ -68,7 +67,7 @@ class Finished:
         return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
 
     def pending(self, topics: Iterable[Topic | BadTopic], passed: Callable[[], None]) -> Iterator[Topic | BadTopic]:
-        """Yield the topics that are not finished, and call `passed` for each of the others."""
+        """Yield the unfinished topics, and call `passed` for each of the others."""
         for topic in topics:
             if isinstance(topic, Topic):
                 try:

@@ -1,4 +1,4 @@
-"""The loop of the commands that search: a row for each search of a topic, a table or a line in the end."""
+"""The loop of the commands that search: a row for each search of a topic, and finally a table or a line."""
 
 from __future__ import annotations
 
@@ -26,18 +26,17 @@ from optsum.running.one_problem import setup_of, warm_up
 from optsum.running.plan import by_problem
 
 Searches: TypeAlias = Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]
-"""Searches topics that are opened, and yields the results of each together."""
+"""Searches open topics, and yields the results of each topic together."""
 
 _SHOWN: Final = 50  # Lines of the table; a file may have any number of topics.
 
 
 class SearchLoop(Loop):
-    """A `Loop` over searches: a topic has a row for each way in which it is searched.
+    """A `Loop` over searches, with a row for each way of searching a topic.
 
-    `ways`: all that a topic is searched with; they have the same stop words. `other`: returns what else of the command
-    line a row differs from, by name; None if it does not. `row_of`, `result_of`: what is written of a result, and what
-    a row that is kept says of it. `sent`: whether other processes, if they work, may read the topics too. `writer`:
-    options of the `RowWriter`.
+    `ways`: all ways in which a topic is searched, with the same stop words. `other`: returns the name of another flag
+    in which a row differs; None if there is none. `row_of`, `result_of`: convert results to rows and back. `sent`:
+    whether worker processes may read the topics too. `writer`: options of the `RowWriter`.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class SearchLoop(Loop):
         self.on_terminal = sys.stdout is not None and sys.stdout.isatty()  # where `show` shows results
 
     def run(self, start: Searches) -> Iterator[list[Result]]:
-        """Yield the results of topics, when their rows are on disk; those of an earlier run come first.
+        """Yield the results of topics when their rows are on disk; those of an earlier run come first.
 
         After Ctrl-C it ends, and `interrupted` is true.
         """
@@ -99,9 +98,9 @@ class SearchLoop(Loop):
     def show(
         self, start: Searches, table_of: Callable[[list[Result]], Table], form: TableFormat | None = None
     ) -> list[Result]:
-        """Do all topics, show a table of results unless the rows are printed, and return those that it shows.
+        """Process all topics, show a table of results unless the rows are printed, and return the shown results.
 
-        `form`: of a table of all topics; without it there is one on a terminal, of the first, and else a line.
+        `form`: format of a table of all topics; by default the first are shown on a terminal, and otherwise one line.
         """
         shown: list[Result] = []
         for results in self.run(start):
@@ -176,7 +175,7 @@ class SearchLoop(Loop):
         return super().status(done or f"{rows} done", lost or f"{self.errors} of {rows} {verb}")
 
     def summary(self) -> str:
-        """Return how it went, in one line."""
+        """Return the outcome in one line."""
         total, failed = self._statuses.total(), self.errors
         held = self._statuses["optimal"] + self._statuses["feasible"]
         kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in self._statuses.items())

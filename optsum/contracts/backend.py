@@ -25,20 +25,20 @@ class Ending(Enum):
     """Meaning of a solver's own status."""
 
     OPTIMAL = "optimal"
-    """Proven, or within the gap that was asked for."""
+    """Proven optimal, or within the requested gap."""
     INFEASIBLE = "infeasible"
     """Also "infeasible or unbounded": no program here is unbounded, because every variable has two bounds."""
     TIME = "time limit"
     NODES = "node limit"
     MEMORY = "memory limit"
     LIMIT = "a limit"
-    """One that was set; the solver does not say which."""
+    """A limit that was set; the solver does not say which."""
     INTERRUPTED = "interrupted"
     FAILED = "failed"
-    """Nothing is claimed."""
+    """No claim is made."""
 
     def termination(self, limits: Limits, seconds: float) -> Termination:
-        """Return why the search stopped, given what limits there were and how long it took."""
+        """Return why the search stopped, given its limits and its duration."""
         if self is not Ending.LIMIT:
             return _TERMINATIONS[self]
         if limits.time_s is not None and (limits.nodes is None or seconds >= 0.9 * limits.time_s):
@@ -62,14 +62,14 @@ class BoundQuality(Enum):
 
     PROVEN = "proven"
     PRINTED = "printed"
-    """It is read from a log: six digits, and when maximizing its sign may be lost. Its absolute value still bounds."""
+    """Read from a log: six digits, and when maximizing the sign may be lost. Its absolute value is still a bound."""
     NONE = "none"
-    """The solver tells none."""
+    """The solver states no bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionNames:
-    """Names of the common limits in a solver; None for one that it cannot keep.
+    """A solver's names of the common limits; None for a limit that it cannot keep.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class SizeLimit:
     ----------
     columns, rows : int
     together : bool
-        Whether `columns` is for both in sum.
+        Whether `columns` limits the sum of both.
     """
 
     columns: int
@@ -111,38 +111,38 @@ class SizeLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """All that is known of a solver before it is used.
+    """Properties of a solver that are known before it is used.
 
     Attributes
     ----------
     install : str
         The one command that installs it.
     licence : str
-        Under which it may be used.
+        The licence under which it may be used.
     module, program : str
         Requirements: a module that can be imported, or a program on the PATH.
     distribution : str
-        The installed package whose version is the solver's; the module's name, if not given.
+        The installed package whose version is the solver's; by default the module's name.
     version_arguments : tuple of str
-        With which the program says its version.
+        Arguments that make the program print its version.
     size : SizeLimit or None
-        Of the licence that comes with the package.
+        Limit of the licence that comes with the package.
     names : OptionNames
     fixed : mapping
         Options that are always set.
     bound : BoundQuality
     bound_keepers : str
-        Regular expression for the solver's own options under which every bound that it states still holds, such as
-        limits, gaps and heuristics; no tolerances or cutoffs. The options in `names` and `fixed` need not be repeated.
+        Regular expression for the solver's own options that leave its bounds valid, such as limits, gaps and
+        heuristics, but not tolerances or cutoffs. The options in `names` and `fixed` need not be repeated.
     statuses : mapping of native status to Ending
-        Every status that the solver can end with.
+        Every final status of the solver.
     warm_start : bool
         Whether it takes a selection to start from.
     deterministic : bool
-        Whether it has no randomness, so that every seed is the same to it.
+        Whether it has no randomness, so that the seed has no effect.
     option_failures, size_failures, licence_failures : str
-        Regular expressions for what it says of an option it does not have, a program that is too large for the
-        licence, and a licence that is missing.
+        Regular expressions for its messages about an unknown option, a program that is too large for the licence, and a
+        missing licence.
     """
 
     install: str
@@ -166,13 +166,13 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Answer to whether a solver can be used here; false in a condition when it cannot.
+    """Whether a solver can be used here; false in a condition if it cannot.
 
     Attributes
     ----------
     usable : bool
     reason : str
-        Why not; empty where it is usable.
+        Why it cannot be used; empty if it can.
     version : str
     """
 
@@ -186,7 +186,7 @@ class Availability:
 
 @lru_cache(maxsize=32)
 def version_of_package(distribution: str) -> str:
-    """Return a package's version, "" if it has none; kept, because metadata are slow to read and rows are many."""
+    """Return a package's version, or "" if it has none; cached, because reading metadata is slow."""
     from importlib.metadata import PackageNotFoundError, version  # slow to load
 
     try:
@@ -213,7 +213,7 @@ _NO_NUMBER: Final = 1e30  # Solvers mean infinity by it.
 
 @dataclass(frozen=True, kw_only=True)
 class RawOutcome:
-    """Claims of a solver; none is believed before its selection is scored afresh.
+    """Claims of a solver, which are checked by scoring its selection again.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ class RawOutcome:
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts itself, whichever solver says it, by a `BackendError`."""
+        """Refuse contradictory claims by a `BackendError`."""
         for what, value in (("objective", self.objective), ("bound", self.bound)):
             if value is not None and not isfinite(value):
                 raise BackendError(f"The solver states {value} for its {what}: its answer is no result.")
@@ -256,9 +256,9 @@ class RawOutcome:
 
 
 def stated(value: float | None) -> float | None:
-    """Return a number as `RawOutcome` takes it: None for the infinities by which solvers say that they know none.
+    """Return a number for `RawOutcome`: None for an infinity, which solvers use for an unknown value.
 
-    What is no number at all stays, and is refused there.
+    Values that are not numbers are returned unchanged, and refused there.
     """
     return None if value is not None and abs(value) >= _NO_NUMBER else value
 
@@ -270,7 +270,7 @@ class Backend(ABC):
     ----------
     threads : int
     options : mapping, optional
-        The solver's own options by name; they win over those that optsum sets.
+        The solver's own options by name; they take precedence over those that optsum sets.
 
     Attributes
     ----------
@@ -296,7 +296,7 @@ class Backend(ABC):
         self.options = dict(options or {})
 
     def available(self) -> Availability:
-        """Say whether the solver can be used; cheap."""
+        """Return whether the solver can be used, without much work."""
         declared = self.declaration
         if declared.module:  # which is not loaded
             package = declared.distribution or declared.module
@@ -315,23 +315,23 @@ class Backend(ABC):
 
     @property
     def repeatable(self) -> bool:
-        """Whether the same seed gives the same answer: it reaches the solver, or there is no randomness."""
+        """Whether the same seed gives the same answer, because the solver takes the seed or has no randomness."""
         return self.declaration.deterministic or self.declaration.names.seed is not None
 
     @property
     def keeps_bound(self) -> bool:
-        """Whether the bounds that the solver states hold under the options that it was given."""
+        """Whether the solver's bounds are valid under the given options."""
         declared, names = self.declaration, self.declaration.names
         known = {*declared.fixed, names.time, names.gap, names.threads, names.seed, names.nodes}
         unknown = [name for name in self.options if name not in known and not fullmatch(declared.bound_keepers, name)]
         return not self.options or (declared.bound is BoundQuality.PROVEN and not unknown)
 
     def licence(self) -> str:
-        """Say under which licence the solver would work here; may take a moment."""
+        """Return the licence under which the solver would work here; may take a moment."""
         return self.declaration.licence
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return every status that the solver's interface knows, so that it can be seen that each is declared."""
+        """Return every status of the solver's interface, to check that each is declared."""
         return tuple(self.declaration.statuses)
 
     def accept(self, limits: Limits) -> None:
@@ -360,7 +360,7 @@ class Backend(ABC):
             )
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
-        """Return the common limits under the solver's own names, and then the options that were given."""
+        """Return the common limits under the solver's own names, followed by the given options."""
         names = self.declaration.names
         values = {
             names.time: None if limits.time_s is None else max(0.0, limits.time_s),
@@ -373,7 +373,7 @@ class Backend(ABC):
         return {**self.declaration.fixed, **common, **self.options}
 
     def kept(self, limits: Limits) -> Limits:
-        """Return the limits that the solver keeps; its own options win over them."""
+        """Return the limits that the solver keeps; its own options take precedence."""
         names = self.declaration.names
         time, nodes = (self.options.get(name) if name else None for name in (names.time, names.nodes))
         if isinstance(time, int | float) and time >= 0:
@@ -403,12 +403,12 @@ class Backend(ABC):
         limits : Limits
         seed : int
         start : tuple of int, optional
-            A feasible selection to start from; given only where ``declaration.warm_start``.
+            A feasible selection to start from; given only if ``declaration.warm_start``.
 
         Raises
         ------
         BackendError
             If the solver is missing, unlicensed, or too small for the instance.
         OptionError
-            For an option that it does not have, where the solver can tell.
+            For an unknown option, if the solver reports it.
         """

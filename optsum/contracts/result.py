@@ -1,7 +1,7 @@
-"""The result of a search: two status axes, the incumbent, the best bound, and JSON both ways.
+"""The result of a search: two status axes, the incumbent, the best bound, and conversion from and to JSON.
 
-`Status` says what is held, `Termination` why the search stopped. A limit is named exactly when the search stopped
-early; `optimal` is said only when proven.
+`Status` describes the answer, `Termination` why the search stopped. A limit is named exactly if the search stopped
+early; `optimal` is stated only with a proof.
 """
 
 from __future__ import annotations
@@ -104,9 +104,9 @@ _ALWAYS_THERE: Final = ("strategy", "status", "termination")
 
 
 def check_row(row: object, times: tuple[str, ...]) -> None:
-    """Refuse a row whose fields are not what they are in every row that optsum writes.
+    """Refuse a row with fields of another kind than in rows that optsum writes.
 
-    `times`: names in its statistics that are seconds.
+    `times`: names of statistics that are in seconds.
     """
     if not isinstance(row, Mapping):
         raise InputError(f"this is no result row of optsum but {type(row).__name__}; give an object")
@@ -181,7 +181,7 @@ class OptimaFields:
     near: Near | None = None  # Where near-optimal sets were asked for.
 
     def to_row(self) -> dict[str, Any]:
-        """Return the fields of a row: all but those that were not asked for."""
+        """Return the fields of a row, without those that were not requested."""
         row: dict[str, Any] = {"count": self.count, "complete": self.complete}
         if self.units is None:
             return row
@@ -197,7 +197,7 @@ class OptimaFields:
 
     @classmethod
     def pop_from(cls, row: dict[str, Any]) -> OptimaFields | None:
-        """Take the fields of an enumeration out of a row, if it is one."""
+        """Remove the fields of an enumeration from a row, if it has them, and return them."""
         if row.get("count") is None or row.get("complete") is None:
             return None
         own = {name: row.pop(name) for name in _OF_ALL if name != "near" and name in row}
@@ -210,7 +210,7 @@ def _row_of(units: Sequence[Any] | None) -> list[Any] | None:
 
 
 def listed(unit: Any) -> Any:
-    """Return a unit as JSON has it: a part of a sentence, a tuple, as a list."""
+    """Return a unit in its JSON form: a part of a sentence, a tuple, becomes a list."""
     return list(unit) if isinstance(unit, tuple) else unit
 
 
@@ -220,7 +220,7 @@ _OF_ALL = [item.name for item in dataclasses.fields(OptimaFields)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """The best selection at the maximum lengths `first` to `last`, which rows call ``from`` and ``to``."""
+    """The best selection at the maximum lengths `first` to `last`; rows call them ``from`` and ``to``."""
 
     first: int
     last: int
@@ -235,7 +235,7 @@ class Reached:
 class Step(Reached):
     """The result that holds for the maximum lengths `first` to `last`.
 
-    `objective`, `bound`: equal where it is proven; None where nothing fits.
+    `objective`, `bound`: equal if it is proven; None if nothing fits.
     """
 
     bound: float | None = None
@@ -278,7 +278,7 @@ class Frontier:
 
     @classmethod
     def from_row(cls, row: object) -> Frontier | None:
-        """Rebuild a frontier, the inverse of `to_row`; None for what is none: a row may hold anything by that name."""
+        """Rebuild a frontier, the inverse of `to_row`; None for any other value by that name in a user's row."""
         try:
             given = {item.name: row[item.name] for item in dataclasses.fields(cls) if item.name in row}  # type: ignore[index,operator]
             given["steps"] = tuple(_step(Step, one) for one in given["steps"])
@@ -313,7 +313,7 @@ class Status(StrEnum):
     INFEASIBLE = "infeasible"
     """It is proven that no selection is within the limits."""
     NO_SOLUTION = "no_solution"
-    """None was found, and it is not proven that none exists."""
+    """No selection was found, and it is not proven that none exists."""
     ERROR = "error"
     """The topic could not be searched; `Result.error` says why."""
 
@@ -332,7 +332,7 @@ class TracePoint:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Where the time of a result went, in seconds; None for what was not measured. Part of ``statistics`` in a row."""
+    """Where the time of a result went, in seconds; None if not measured. Part of ``statistics`` in a row."""
 
     text_s: float | None = None  # from the text to the problem
     search_s: float | None = None  # of the search, its bound included
@@ -342,7 +342,7 @@ class Timing:
 
     @property
     def answer_s(self) -> float:
-        """From the text to the answer, without a bound that is only a certificate."""
+        """Time from the text to the answer, without a bound that is only a certificate."""
         return (self.text_s or 0.0) + (self.search_s or 0.0) - (self.bound_s or 0.0)
 
     @staticmethod
@@ -356,7 +356,7 @@ _SHOWN_UNITS: Final = 20  # Units of a selection that a line shows.
 
 
 def unit_text(unit: Any) -> str:
-    """Return what people read of a unit: 3, or 3.1 for a part of a sentence."""
+    """Return a unit for display: 3, or 3.1 for a part of a sentence."""
     return ".".join(map(str, unit)) if isinstance(unit, tuple) else str(unit)
 
 
@@ -368,7 +368,7 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
 
 
 def is_posed(formulation: str | None) -> bool:
-    """Return whether results of a formulation are of problems that were given as they are, without a text."""
+    """Return whether results of a formulation are for problems that were given without a text."""
     return formulation is not None and formulation.partition(":")[0] == "problem"
 
 
@@ -410,17 +410,16 @@ class Result:
     detail : str or None
         More about the termination, such as the backend's own words.
     objective, bound : float or None
-        Of the selection, and the best value proven to be possible; None where there is no selection, or where the
-        problem offers no bound.
+        Value of the selection, and the proven limit of all values; None without a selection, or without a bound.
     objective_exact, bound_exact : str or None
-        The same as exact fractions ``"p/q"``, by which results are compared.
+        The same as exact fractions ``"p/q"``, which are used to compare results.
     numerator, denominator : int or None
-        Unreduced, where the objective is one ratio.
+        Unreduced, if the objective is one ratio.
     selection : tuple or None
         Chosen units in the numbering of the input, in document order.
     sentence_count : int or None
-        Sentences of the topic as it was searched, where `selection` numbers them; of a problem its units, which its row
-        calls ``units``.
+        Number of sentences of the searched topic if `selection` numbers them; for a problem, its number of units,
+        called ``units`` in a row.
     length : int or None
         Summed length, in the unit of the problem's limits.
     summary : tuple of str or None
@@ -436,14 +435,14 @@ class Result:
     seed : int or None
     version, config_hash : str or None
     signature : str or None
-        The settings that two comparable results share, for a paper; None where no problem was built.
+        The settings that two comparable results share, for a paper; None if no problem was built.
     error : str or None
     enumeration : OptimaFields or None
-        Where all optima were asked for, of which this is the first.
+        All optima, if they were requested; the selection is the first of them.
     extra : mapping
         Further fields of the row.
     source : tuple of documents or None
-        The sentences that were chosen from, for showing; no part of a row.
+        The sentences to choose from, for display; not part of a row.
     """
 
     strategy: str
@@ -481,7 +480,7 @@ class Result:
     source: Sequence[Sequence[str | Sequence[str]]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse contradictions, so that no row ever claims two things."""
+        """Refuse contradictory fields."""
         status, termination = self.status, self.termination
         holds = status is Status.OPTIMAL or status is Status.FEASIBLE
         fails, ends_well = status is Status.ERROR, termination in _GOOD_ENOUGH
@@ -503,12 +502,12 @@ class Result:
             raise InputError(f"This result contradicts itself: {reason} ({status}, {termination}).")
 
     def changed(self, **values: Any) -> Self:
-        """Return the result with other values, checked: `dataclasses.replace`, in a third of its time.
+        """Return the result with other values, checked; `dataclasses.replace` takes three times as long.
 
         Raises
         ------
         TypeError
-            For a name that is no field.
+            For a name that is not a field.
         """
         made = trusted(self, values)
         if len(vars(made)) != len(vars(self)):
@@ -518,24 +517,24 @@ class Result:
 
     @property
     def gap(self) -> float | None:
-        """``|bound - objective| / max(1e-10, |objective|)``; None where there is no bound or no selection."""
+        """``|bound - objective| / max(1e-10, |objective|)``; None without a bound or a selection."""
         if self.objective_exact is not None and self.objective_exact == self.bound_exact:
             return 0.0
         return relative_gap(self.objective, self.bound)
 
     @property
     def key(self) -> Fraction | float | None:
-        """The objective as it is compared: exact where the problem is."""
+        """The objective for comparisons: exact if the problem is."""
         return Fraction(self.objective_exact) if self.objective_exact is not None else self.objective
 
     @property
     def bound_key(self) -> Fraction | float | None:
-        """The bound as it is compared."""
+        """The bound for comparisons."""
         return Fraction(self.bound_exact) if self.bound_exact is not None else self.bound
 
     @property
     def frontier(self) -> Frontier | None:
-        """The best value at every length, for a result of `optsum.frontier`."""
+        """The best value at every length, in a result of `optsum.frontier`."""
         return Frontier.from_row(self.extra.get("frontier"))
 
     @property
@@ -545,12 +544,12 @@ class Result:
 
     @property
     def greedy(self) -> Mapping[str, Any] | None:
-        """Objective, numerator, length and selection of greedy search, for a result of `optsum.context`."""
+        """Objective, numerator, length and selection of greedy search, in a result of `optsum.context`."""
         return self.extra.get("greedy")
 
     @property
     def reference(self) -> int | None:
-        """The number of the reference that counts, under ``references="best"``; None without a selection."""
+        """The number of the reference that counts with ``references="best"``; None without a selection."""
         return self.extra.get("reference")
 
     @property
@@ -560,17 +559,17 @@ class Result:
 
     @property
     def estimate_s(self) -> float | None:
-        """How many seconds a visit of all selections takes, where the strategy has estimated that."""
+        """Estimated seconds for visiting all selections, if the strategy made an estimate."""
         return self.statistics.get("estimate_s")
 
     @property
     def solver_failed(self) -> bool:
-        """Whether the solver failed, as `detail` says, so that the selection is the best that is known otherwise."""
+        """Whether the solver failed (see `detail`), so that the selection comes from elsewhere."""
         return bool(self.statistics.get("solver_failed"))
 
     @property
     def warning(self) -> str | None:
-        """One sentence about the topic that puts its result in doubt, such as letters that the tokenizer drops."""
+        """A sentence about the topic that puts its result in doubt, such as letters that the tokenizer drops."""
         return self.statistics.get("warning")
 
     def __repr__(self) -> str:
@@ -594,7 +593,7 @@ class Result:
         return above + marked_text(source, dict.fromkeys(numbers, 1.0), kept)
 
     def shown_source(self) -> Sequence[Sequence[Words]] | None:
-        """Return the documents that the summary is of, where the result knows them."""
+        """Return the documents of the summary, if the result has them."""
         if self.source is not None:
             return self.source
         documents = self.extra.get("details", {}).get("documents")
@@ -623,12 +622,12 @@ class Result:
     def labels(self) -> tuple[int, ...] | None:
         """Return 1 for each sentence of the topic that is selected and 0 for each that is not, in document order.
 
-        None where no selection is held.
+        None without a selection.
 
         Raises
         ------
         UnsupportedError
-            If what was selected is not whole sentences of the topic's documents: parts of sentences, or names.
+            If the selected units are not whole sentences of the topic's documents, but parts of sentences or names.
         """
         return None if self.selection is None else labels_of(self.selection, self.sentence_count)
 
@@ -681,7 +680,7 @@ class Result:
 
 
 def trusted(result: R, values: Mapping[str, Any]) -> R:
-    """Return a result with other values as `Result.changed` does, where they are known not to contradict themselves."""
+    """Return a result with other values like `Result.changed`, without checks, if they are known to be consistent."""
     made = object.__new__(type(result))
     vars(made).update(vars(result))
     vars(made).update(values)
@@ -689,9 +688,9 @@ def trusted(result: R, values: Mapping[str, Any]) -> R:
 
 
 _NO_COLUMN = {"timing", "enumeration", "extra", "source"}
-"""Fields that a row holds as statistics, as fields of their own, or not at all."""
+"""Fields that a row has as statistics, as fields of their own, or not at all."""
 _OF_TEXTS = {"metric", "numerator", "denominator", "rouge", "sentence_count"}
-"""Fields that a row of a problem without a text does not have."""
+"""Fields that are not in a row of a problem without a text."""
 _FIELDS = [item.name for item in dataclasses.fields(Result) if item.name not in _NO_COLUMN]
 _TIMES = tuple(item.name for item in dataclasses.fields(Timing))
 _FIRST = (

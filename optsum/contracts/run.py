@@ -1,4 +1,4 @@
-"""One search in progress: `Run` alone counts, keeps the incumbent, records the trace and ends the search."""
+"""One search in progress: `Run` counts, keeps the incumbent, records the trace and ends the search."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LIMIT_OPTIONS: Final = {
     "gap": "gap",
     "target": "target",
 }
-"""What the limits are called as options of `optsum.solve`, and here."""
+"""The names of the limits as options of `optsum.solve`, and their names here."""
 
 _LOG = logging.getLogger("optsum")
 
@@ -64,7 +64,7 @@ class Limits:
     memory : int
         Bytes that a search may take for the selections it keeps (`Termination.MEMORY_LIMIT`); always limited.
     grace_s : float
-        Seconds that the problem, a first selection and a bound may take, each, where the time is less or used up.
+        Seconds that building the problem, a first selection and a bound may each take if less time is left.
     """
 
     time_s: float | None = None
@@ -87,7 +87,7 @@ class Limits:
         grace_s: float = CERTIFICATE_S,
         time_limit: float | None = None,
     ) -> None:
-        """Refuse limits that no search could keep."""
+        """Refuse impossible limits."""
         if time_limit is not None and time_s is not None:
             raise OptionError("The seconds of search are given as time_s= or as time_limit=: leave out one of the two.")
         seconds = time_limit if time_s is None else time_s
@@ -112,16 +112,16 @@ class Limits:
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds of search: `time_s` by its name as an option."""
+        """Seconds of search: `time_s` under its name as an option."""
         return self.time_s
 
     @classmethod
     def named(cls, given: Mapping[str, Any]) -> Limits:
-        """Return limits by the names that they have as options (`LIMIT_OPTIONS`)."""
+        """Return limits from their names as options (`LIMIT_OPTIONS`)."""
         return cls(**{LIMIT_OPTIONS[name]: value for name, value in given.items()})
 
     def after(self, seconds: float = 0.0, *, nodes: int = 0, evaluations: int = 0) -> Limits:
-        """Return the limits that remain after `seconds` have passed, and after some nodes and evaluations."""
+        """Return the remaining limits after some seconds, nodes and evaluations."""
         left: dict[str, Any] = {}
         for name, used in (("time_s", seconds), ("nodes", nodes), ("evaluations", evaluations)):
             limit = getattr(self, name)
@@ -130,45 +130,45 @@ class Limits:
         return replace(self, **left) if left else self
 
     def building(self) -> Deadline:
-        """Return when a problem must be there: with the limit, or a moment later where that is very short."""
+        """Return the deadline for building the problem: the limit, or slightly more if that is very short."""
         return Deadline(None if self.time_s is None else max(self.time_s, self.grace_s))
 
     def late(self, deadline: Deadline, *, interrupted: bool = False) -> Deadline:
-        """Return the deadline of the steps after a search: its own, or a moment from now if that has passed."""
+        """Return the deadline of the steps after a search: the search's, or a moment from now if that has passed."""
         hurried = interrupted or deadline.reason == "interrupted"
         return Deadline(INTERRUPTED_S if hurried else max(deadline.left_s, self.grace_s))
 
 
 class Run:
-    """A search under way, as its strategy sees it.
+    """A search in progress, as its strategy uses it.
 
     Parameters
     ----------
     problem : Problem
     limits : Limits
     rng : numpy.random.Generator, optional
-        The only source of randomness a strategy may use; made of the seed, where one asks for it, if it is not given.
+        The only source of randomness that a strategy may use; by default made from the seed when it is needed.
     seed : int
-        For solvers that want a number.
+        For solvers that take a number.
     on_progress : callable, optional
-        Called now and then with the run; returning False stops the search (`Termination.INTERRUPTED`).
+        Called from time to time with the run; returning False stops the search (`Termination.INTERRUPTED`).
     root_bound : Key, optional
         The problem's, if it is known already.
     certify : callable, optional
-        Computes a root bound by a deadline; `Problem.root_bound` if not given.
+        Computes a root bound by a deadline; by default `Problem.root_bound`.
     starting : callable, optional
-        Finds by a deadline the selection that a search starts from (`begin`).
+        Finds the starting selection by a deadline (`begin`).
 
     Attributes
     ----------
     root_bound : Key or None
-        As far as `raise_root_bound` has computed it.
+        Set by `raise_root_bound`.
     ran, backend : str or None
-        The strategy that another has chosen to search in its place, and the solver behind it.
+        The strategy to which this one has delegated the search, and its solver.
     deadline : Deadline
-        The remaining time, for every long step; it also asks `on_progress`.
+        The remaining time, for every long step; it also calls `on_progress`.
     known : dict
-        What selections were found to be worth, which no problem is asked again.
+        Evaluations of selections, so that none is evaluated twice.
     evaluation_s : float
         Seconds of the last evaluation.
     """
@@ -211,7 +211,7 @@ class Run:
 
     @property
     def rng(self) -> np.random.Generator:
-        """The only source of randomness a strategy may use."""
+        """The only source of randomness that a strategy may use."""
         if self._rng is None:  # most strategies use none, and making it takes longer than many a search
             self._rng = np.random.default_rng(self.seed)
         return self._rng
@@ -227,7 +227,7 @@ class Run:
         return self.deadline.left_s
 
     def see(self, selection: Iterable[int]) -> Evaluation:
-        """Evaluate a selection afresh and keep it if it is feasible and strictly better than the incumbent.
+        """Evaluate a selection, and keep it if it is feasible and strictly better than the incumbent.
 
         Raises
         ------
@@ -250,12 +250,12 @@ class Run:
         return evaluation
 
     def evaluate(self, selection: Selection) -> Evaluation:
-        """Return what a selection, sorted, is worth, without taking note of it: `see` does that.
+        """Return the evaluation of a sorted selection without recording it; `see` records.
 
         Raises
         ------
         Stopped
-            After the time limit, where a user's own code takes long to evaluate.
+            After the time limit, if a user's own code evaluates slowly.
         InputError
             For an objective that is not finite.
         """
@@ -273,11 +273,11 @@ class Run:
 
     @property
     def is_slow(self) -> bool:
-        """Whether a user's own code takes so long to evaluate that it is not asked after the time limit."""
+        """Whether a user's own code evaluates so slowly that it is not called after the time limit."""
         return self._own and self.evaluation_s > _SLOW_S
 
     def _refuse(self, units: Selection, evaluation: Any) -> None:
-        """Refuse what is no evaluation, or not finite."""
+        """Refuse a value that is not an evaluation, or not finite."""
         if not isinstance(evaluation, Evaluation):
             raise InputError(
                 f"The selection {units} is worth {evaluation!r:.40}: let evaluate of {type(self.problem).__name__} "
@@ -303,7 +303,7 @@ class Run:
         )
 
     def be_searched(self, search: Callable[[Run], object]) -> None:
-        """Run the strategy; an evaluation that runs out of time ends the search as a limit does.
+        """Run the strategy; an evaluation that runs out of time ends the search like a limit.
 
         Raises
         ------
@@ -342,18 +342,18 @@ class Run:
         self.deadline.check()
 
     def raise_bound(self, bound: Key) -> None:
-        """Take note of a proven bound; only ever tightens (the name is the minimizer's)."""
+        """Record a proven bound; the bound only ever gets tighter (the name is for minimization)."""
         if self.bound is None or self.problem.sense.better(self.bound, bound):
             self.bound = bound
             self._stop_if_good_enough()
 
     def raise_root_bound(self, deadline: Deadline | None = None) -> None:
-        """Take note of the problem's root bound: computed once a run, unless the run began with it.
+        """Record the problem's root bound, computed once for each run unless the run began with it.
 
         Parameters
         ----------
         deadline : Deadline, optional
-            For computing it; the run's own if not given. The outcome is then final.
+            For computing it; by default the run's own. The outcome is then final.
         """
         if not self._asked:
             self._asked = True
@@ -362,16 +362,15 @@ class Run:
             self.raise_bound(self.root_bound)
 
     def begin(self, deadline: Deadline | None = None) -> None:
-        """Take greedy's selection for the first incumbent, if this has not been done.
+        """Take the greedy selection as the first incumbent, unless this has been done.
 
-        A search that proves calls it where it does not end in its first moments; whoever started the search does so
-        where a limit came first.
+        An exact search calls it unless it ends in its first moments; the caller does so if a limit was reached first.
 
         Parameters
         ----------
         deadline : Deadline, optional
-            For finding it after the limit, where evaluations do not take long. If not given, the run's own, or a moment
-            more (`Limits.grace_s`) where they do not.
+            For finding it after the limit. By default the run's own, or slightly more (`Limits.grace_s`) if evaluations
+            are quick.
         """
         if self._starting is None:
             return

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 class LengthSearch(Protocol):
-    """A search for optima of one problem at one maximum length after another, each smaller than the one before."""
+    """A search for optima of one problem at several maximum lengths, in descending order."""
 
     @property
     def searched(self) -> int:
         """Number of lengths that were searched."""
 
     def learn(self, units: Selection) -> None:
-        """Take in a selection that may be good."""
+        """Take a selection that may be good."""
 
     def at(self, length: int, at_most: Key | None = None) -> tuple[Key, Selection] | None:
         """Return the best value at a maximum length and a selection worth it; None if nothing is feasible.
 
-        Of such selections it is one that is an optimum of the most of the lengths below.
+        Of several such selections, it is one that stays optimal for the most smaller lengths.
         """
 
 
 class Strategy(ABC):
-    """A way to search. Subclasses are frozen dataclasses whose fields are the strategy's options.
+    """A search strategy. Subclasses are frozen dataclasses whose fields are the strategy's options.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Strategy(ABC):
     exact : bool
         Whether a search that completes proves its answer.
     enumerates : bool
-        Whether `enumerate` is there.
+        Whether it implements `enumerate`.
     all_units : bool
-        Whether it must see every sentence as a unit, also those that can add nothing.
+        Whether it needs every sentence as a unit, including those that can add nothing.
     flags : tuple of str
-        Those of its fields that have a flag of their own among the options, under the same name.
+        Its fields that are also options under the same name.
     """
 
     name: ClassVar[str]
@@ -80,12 +80,12 @@ class Strategy(ABC):
         require(problem, self.requires, f"The strategy {self.name}")
 
     def prepare(self, problem: Problem | None = None) -> None:  # noqa: B027 - most have nothing to do
-        """Compile or load every kernel that a search of such problems may use, before its clock starts.
+        """Compile or load every kernel that a search of such problems may use, before its time starts.
 
-        Every search of a third party's strategy calls it, so a second time costs next to nothing; built-in ones are
-        prepared once for all problems that are alike (`optsum.Problem.prepared_as`). Numba compiles a kernel with all
-        that it calls for the types of its arguments: one call of each kernel that Python calls is enough, on an
-        instance of any size.
+        It is called before every search of a third party's strategy, so a second call must cost next to nothing;
+        built-in strategies are prepared once for all similar problems (`optsum.Problem.prepared_as`). Numba compiles a
+        kernel and all functions that it calls for the types of its arguments, so one call of each kernel on an instance
+        of any size is enough.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Strategy(ABC):
         """
 
     def prove_extracts(self, extracts: Extracts) -> Proven | None:
-        """Search several topics together with the results of `search`; return None where that is not quicker."""
+        """Search several topics together with the same results as `search`; return None if that is not quicker."""
         del extracts
         return None
 
@@ -107,19 +107,19 @@ class Strategy(ABC):
         """
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
-        """Return all optima of a problem, or what is known of them when a limit is reached.
+        """Return all optima of a problem, or those known when a limit is reached.
 
         Parameters
         ----------
         problem : Problem
         limits : Limits
         should_stop : callable, optional
-            Called now and then; a true answer ends the work.
+            Called from time to time; a true answer ends the work.
 
         Raises
         ------
         UnsupportedError
-            If the strategy finds one optimum only, or cannot search the problem.
+            If the strategy finds only one optimum, or cannot search the problem.
         """
         del problem, limits, should_stop
         raise UnsupportedError(f"The strategy {self.name} does not enumerate optima.")
@@ -127,14 +127,14 @@ class Strategy(ABC):
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Return all selections that are near the best (`least` and `best` say how near, and near what).
+        """Return all near-optimal selections (`least` and `best` are their threshold and the best value).
 
-        Parameters and errors are those of `enumerate`, and
+        Parameters and errors are those of `enumerate`, with one more:
 
         Parameters
         ----------
         nearness : Nearness
-            How near.
+            The threshold.
         """
         del problem, nearness, limits, should_stop
         raise UnsupportedError(f"The strategy {self.name} does not enumerate near-optimal selections.")
@@ -142,18 +142,18 @@ class Strategy(ABC):
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
     ) -> LengthSearch | None:
-        """Return a search for the optima at several maximum lengths together; None if `search` at each is as good.
+        """Return a joint search for the optima at several maximum lengths; None if `search` at each is as good.
 
         Parameters
         ----------
         problem : Problem
             With the largest of the lengths.
         lengths : ascending
-            Those that are asked for.
+            The requested lengths.
         limits : Limits
-            Of each search; its time is the deadline's.
+            Limits of each search; the deadline gives its time.
         deadline : Deadline
-            Of all of them.
+            The end of all searches.
         """
         del problem, lengths, limits, deadline
         return None

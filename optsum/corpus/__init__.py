@@ -1,5 +1,5 @@
-"""Topics and systems in, rows out.
+"""Reading of topics and systems, and writing of rows.
 
-Readers open a file at once and then hand out what it holds one by one; a part that cannot be used comes out
-as a `BadTopic` or `BadSystem` in its place, so that one broken document never costs the others.
+Readers open a file at once and yield its contents one by one; an unusable part becomes a `BadTopic` or `BadSystem` in
+its place, so that the others are still processed.
 """

@@ -1,8 +1,8 @@
 """Alignments, made from text or read from a file: the source sentences that together support a sentence of a reference.
 
-Hirao et al. 2004 (TSC3), Table 1, lists the sets of source sentences that correspond to a sentence of an abstract, as
-people found them. Where there are no people, a set corresponds if the n-grams of its sentences, taken together, hold
-enough of those of the reference's sentence, and no smaller part of the set does.
+Hirao et al. 2004 (TSC3), Table 1, lists the sets of source sentences that correspond to a sentence of an abstract,
+found by annotators. Without annotators, a set corresponds if its sentences together contain enough n-grams of the
+reference sentence, and no subset does.
 """
 
 from __future__ import annotations
@@ -70,59 +70,60 @@ def align(
         Field(description="of sentences that are marked as relevant: all together are a set, or any one is"),
     ] = "all",
 ) -> Iterator[Topic | BadTopic]:
-    """Add a cover to topics: for each sentence of a reference the smallest sets of source sentences that hold it.
+    """Add a cover to topics: for each reference sentence the minimal sets of source sentences that contain it.
 
-    A set holds a sentence of a reference if
+    A set contains a sentence of a reference if
 
         sum over n-grams of min(count in the sentence, count in the set) >= threshold * n-grams of the sentence,
 
-    or if people say so (`alignments`).
+    or if annotators say so (`alignments`).
 
     Parameters
     ----------
     topics : iterable
         Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
     metric : str
-        "rouge-N" or "rouge-suK": what is counted.
+        "rouge-N" or "rouge-suK": the n-grams to count.
     threshold : float
-        In (0, 1]: the share of a sentence's n-grams that a set must hold.
+        In (0, 1]: the share of a sentence's n-grams that a set must contain.
     max_sentences : int
-        Largest set that is looked for.
+        Largest number of sentences in a set.
     max_sets : int
-        The number of minimal sets can grow with the power `max_sentences` of the number of sentences. Of more than
-        this the smallest are kept; of those of equal size the first that are found, which hold most n-grams in one
-        sentence.
+        Largest number of sets kept for a sentence, because the number of minimal sets can grow with the power
+        `max_sentences` of the number of sentences. The smallest sets are kept; among equal sizes, the first ones found,
+        which have most n-grams in one sentence.
     language, splitter, flat, lines, source_words
-        How texts become sentences, and how much is read (`optsum.as_topic`). If it is not said, the lines of a
-        reference that has several are its sentences.
+        How texts become sentences, and how much is read (`optsum.as_topic`). By default, each line of a reference of
+        several lines is a sentence.
     tokenizer, stem, stopwords
         How sentences become tokens (`optsum.text.analyzer.Analyzer`); the defaults count English content words. Stop
-        words may also be a file (`optsum.text.analyzer.load_stopwords`). With ``tokenizer=None`` pre-tokenized topics
-        are used as they are, and others as "rouge" does.
+        words may also be a file (`optsum.text.analyzer.load_stopwords`). With ``tokenizer=None``, pre-tokenized topics
+        are used unchanged, and others are tokenized by "rouge".
     alignments
         Objects, or a file of them, one for each sentence or other part of a reference: ``topic_id``, perhaps
         ``reference_index``, the ``text`` or ``answer`` that is aligned, and one of ``alternatives`` (sets of
         sentences), ``relevant`` (sentences) and ``relevant_ranges`` (of unit numbers, ``[first, end]`` without the
-        end). A sentence is a unit number, a name, or ``[document, sentence]``. Topics that no object names come out as
-        a `BadTopic`; where there is no ``reference_index``, the texts that are aligned are the reference.
+        end). A sentence is a unit number, a name, or ``[document, sentence]``. Topics that no object names become a
+        `BadTopic`; without ``reference_index``, the aligned texts are the reference.
     needed
-        What ``relevant`` and ``relevant_ranges`` mean; alternatives say it themselves.
+        Whether all sentences of ``relevant`` and ``relevant_ranges`` are needed, or any one; alternatives need no such
+        choice.
 
     Yields
     ------
     Topic or BadTopic
         One for each reference: the topic with that reference alone and its cover (in the ids of
-        ``meta["sentence_ids"]``, if there are any), named ``id#r`` if there are several. ``meta["align"]`` says how it
-        was made, and under ``"cut"`` which sentences have more sets than were kept. Sentences that no set holds have
-        no alternative (``--uncoverable`` says what happens to them). A topic that cannot be used comes out as a
-        `BadTopic`, and so does a second one of the same name.
+        ``meta["sentence_ids"]``, if there are any), named ``id#r`` if there are several. ``meta["align"]`` records how
+        it was made, and under ``"cut"`` which sentences have more sets than were kept. Sentences that no set contains
+        have no alternative (see ``--uncoverable``). An unusable topic becomes a `BadTopic`, and so does a second one of
+        the same name.
 
     Raises
     ------
     OptionError
-        At once, for a value that is impossible.
+        At once, for an impossible value.
     UnsupportedError
-        At once, for a metric that is not made of n-grams.
+        At once, for a metric that does not count n-grams.
     InputError
         At once, for alignments that cannot be used.
 
@@ -208,7 +209,7 @@ _Unit: TypeAlias = SentenceId | tuple[int, int]
 
 
 class _Marks(BaseModel):
-    """A part of a reference with the sentences that people marked for it; checked."""
+    """A part of a reference with the sentences that annotators marked for it; checked."""
 
     topic_id: str | int
     reference_index: int | None = Field(None, ge=0)
@@ -225,11 +226,11 @@ class _Marks(BaseModel):
 
     @property
     def texts(self) -> list[str]:
-        """The sentences that are aligned, as far as they are known."""
+        """The aligned sentences, as far as they are known."""
         return [self.text] if isinstance(self.text, str) else list(self.text or ())
 
     def sets(self, needed: str) -> list[list[_Unit]]:
-        """Return the sets of sentences that correspond to it."""
+        """Return the sets of sentences that correspond to this part."""
         if self.alternatives is not None:
             return self.alternatives
         ranges = chain.from_iterable(range(*one) for one in self.relevant_ranges or ())
@@ -261,7 +262,7 @@ def _read_marks(alignments: str | os.PathLike[str] | Iterable[object]) -> dict[s
 def _marked(
     topics: Iterable[Topic | BadTopic], marks: dict[str, dict[int | None, list[_Marks]]], needed: str
 ) -> Iterator[Topic | BadTopic]:
-    """Yield topics with the cover that people marked, one for each reference; then the alignments of no topic."""
+    """Yield topics with the annotated cover, one for each reference; then the alignments without a topic."""
     left = dict(marks)
     for topic in topics:
         if isinstance(topic, BadTopic):
@@ -324,10 +325,10 @@ def _share(given: Any) -> Fraction:
 def corresponding_sets(
     wanted: Counts, source: Sequence[Counts], threshold: Fraction, max_sentences: int, max_sets: int | None = None
 ) -> tuple[tuple[tuple[int, ...], ...], bool]:
-    """Return the minimal sets of source sentences that hold enough of the wanted n-grams, and whether these are all.
+    """Return the minimal sets of source sentences with enough of the wanted n-grams, and whether these are all.
 
-    `wanted`: of a sentence of the reference. Sets are sorted, those of fewest sentences first; "all" are those of at
-    most `max_sentences`.
+    `wanted`: the n-grams of a reference sentence. Sets are sorted, smallest first; "all" means all of at most
+    `max_sentences`.
     """
     need = ceil(threshold * wanted.total())
     if not need:
@@ -361,9 +362,9 @@ def _extend(
     found: list[tuple[int, ...]],
     limit: int | None,
 ) -> None:
-    """Add to `found` the minimal sets of `chosen` and one to `slots` of `units`, each once; stop above the limit.
+    """Add to `found` the minimal sets of `chosen` and up to `slots` of `units`; stop above the limit.
 
-    `goal`: copies wanted of each n-gram, and how many of them are needed in all.
+    `goal`: the wanted copies of each n-gram, and how many of them are needed in total.
     """
     limits, need = goal
     held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)

@@ -1,4 +1,4 @@
-"""The sets of source sentences that support each sentence of an abstract, or each claim: a topic's ``cover``, checked.
+"""A topic's ``cover``, checked: the sets of source sentences that support each abstract sentence or claim.
 
 Hirao et al. 2004 (TSC3), Table 1: the alternatives A_i1, A_i2, ... of abstract sentence i.
 """
@@ -34,15 +34,15 @@ class Alternatives:
 
     @cached_property
     def corresponding(self) -> frozenset[SentenceId]:
-        """All source sentences of some alternative."""
+        """All source sentences in an alternative."""
         return frozenset().union(*chain.from_iterable(self.sets))
 
 
 def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
     """Return the alternatives of a topic.
 
-    `uncoverable`: what is done about abstract sentences without any: "error"; "skip", which leaves them out and names
-    them; or "miss", which names them and lets there be no others.
+    `uncoverable`: treatment of abstract sentences without an alternative: "error"; "skip" leaves them out and names
+    them; "miss" names them, and allows that no sentence has any.
     """
     if topic.cover is None:
         raise InputError(
@@ -73,7 +73,7 @@ def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
 
 
 def claim_names(topic: Topic, numbers: Iterable[int]) -> list[SentenceId]:
-    """Return the names of the abstract sentences in the input (``meta.abstract_ids``), or their numbers."""
+    """Return the input's names of the abstract sentences (``meta.abstract_ids``), or their numbers."""
     names: Any = topic.meta.get("abstract_ids")
     named = isinstance(names, list | tuple) and topic.cover is not None and len(names) == len(topic.cover)
     return [names[number] if named else number for number in numbers]
@@ -111,7 +111,7 @@ def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
 def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[SentenceId]) -> None:
     """Refuse an extract with a sentence that the topic does not have.
 
-    Without documents, and where the cover itself names sentences that are in none, any other name may be a sentence.
+    Without documents, or if the cover names sentences that are in none, any other name may be a sentence.
     """
     texts = texts_of(topic)
     known = texts.keys() | alternatives.corresponding
@@ -133,7 +133,7 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
 
 
 def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
-    """Return the text of each sentence of the documents by its unit number, or its id in ``meta["sentence_ids"]``."""
+    """Return the texts of all source sentences by unit number, or by their ids in ``meta["sentence_ids"]``."""
     ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
     usable = (
         isinstance(ids, Sequence)
@@ -149,7 +149,7 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
 
 
 def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
-    """Return the text of an extract: unit numbers, or ids of ``meta["sentence_ids"]``, which a number means first."""
+    """Return the text of an extract: unit numbers, or ids of ``meta["sentence_ids"]``, which take precedence."""
     named = texts_of(topic) if "sentence_ids" in topic.meta else {}
     numbered = dict(enumerate(topic.sentences))
     found = []
@@ -165,14 +165,14 @@ def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence
 
 
 def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
-    """Return the sentences of a summary; None where only human scores are known."""
+    """Return the sentences of a summary; None if only human scores are known."""
     if system.summary is not None:
         return system.summary
     return None if system.selection is None else sentences_of(topic, system.selection)
 
 
 def in_order(units: frozenset[SentenceId]) -> tuple[SentenceId, ...]:
-    """Return sentences sorted: numbers first, then names, digits within names by their value ("s3" before "s10")."""
+    """Return sentences sorted: numbers first, then names, with digits compared by value ("s3" before "s10")."""
     return tuple(sorted(units, key=_natural))
 
 

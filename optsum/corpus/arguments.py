@@ -1,4 +1,4 @@
-"""The forms of topics and systems in Python: a file, a data frame, or any iterable; anything else is refused."""
+"""Accepted forms of topics and systems in Python: a file, a data frame, or any iterable."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ T = TypeVar("T")
 AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or what a reader could not use.
 
 AnyTopics: TypeAlias = Iterable[Any] | str | os.PathLike[str]
-"""Topics, records or problems, the path of a file or folder of them, a data frame, or a dataset."""
+"""Topics, records or problems; the path of a file or folder of them; a data frame; or a dataset."""
 
 AnyColumns: TypeAlias = str | Mapping[str, str]  # Which columns of records are what, as ``--map`` says it.
 
 
 class ReadAhead(Iterator[T]):
-    """Topics of a file, of which several may be read before the first is answered."""
+    """Topics of a file, several of which may be read before the first is answered."""
 
     def __init__(self, topics: Iterator[T], path: str | os.PathLike[str]) -> None:
         self._topics, self.path = topics, path
@@ -50,12 +50,12 @@ class ReadAhead(Iterator[T]):
 
 
 def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
-    """Mark topics as those of a file, so that several may be read ahead, if the path is one of a file."""
+    """Mark topics from a file, if the path is one of a file, so that several may be read ahead."""
     return ReadAhead(topics, path) if os.path.isfile(path) else topics  # noqa: PTH113 - text
 
 
 def path_of(topics: AnyTopics) -> str | os.PathLike[str] | None:
-    """Return the path that topics are read from; None if they are there already."""
+    """Return the path to read topics from; None if they are in memory."""
     return topics if isinstance(topics, str | os.PathLike) else topics.path if isinstance(topics, ReadAhead) else None
 
 
@@ -66,7 +66,7 @@ _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|s
 def topic_given(
     topic: object, summary: object = None, reading: Reading = AS_IS, columns: AnyColumns | None = None
 ) -> object:
-    """Return a topic; with a summary, make one of a document and that summary, each a text or a list of sentences."""
+    """Return a topic; with a summary, make one from a document and that summary, each a text or a list of sentences."""
     if summary is None:
         if isinstance(topic, str | os.PathLike):
             if isinstance(topic, os.PathLike) or _PATH.fullmatch(topic) or os.path.exists(topic):  # noqa: PTH110 - text
@@ -86,7 +86,7 @@ def topic_given(
 
 
 def _single(topic: object) -> object:
-    """Return one topic; the row of a data frame as a record. Several are refused."""
+    """Return one topic; a row of a data frame is a record. Several topics are refused."""
     _check_splits(topic)
     _check_columns(topic)
     if isinstance(topic, Topic | BadTopic | Mapping | bytes) or hasattr(topic, "as_topic"):
@@ -104,20 +104,20 @@ def _single(topic: object) -> object:
 
 
 def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
-    """Return a topic with the vectors that a model gives its sentences and references.
+    """Return a topic with a model's vectors of its sentences and references.
 
     Parameters
     ----------
     topic : Topic or dict
         As for `optsum.solve`.
     embed : callable
-        Gets a list of texts, and returns an array with a vector for each, or a list with an array of vectors for each,
-        one a token. It is called once for the sentences of the documents, and once for those of each reference.
+        Takes a list of texts, and returns an array with a vector for each, or a list with an array of token vectors for
+        each. It is called once for the sentences of the documents, and once for those of each reference.
 
     Raises
     ------
     InputError
-        If the topic cannot be used, or what `embed` returns does not fit it.
+        If the topic cannot be used, or the vectors do not fit it.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
 
 
 def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Return topics with the vectors that a model gives them, one after another; a failure is told of its topic."""
+    """Yield topics with the vectors of a model; an error names its topic."""
     return (_embedded(topic, embed) for topic in topics_of(given, reading))
 
 
@@ -148,17 +148,17 @@ def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
 
 
 def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> Any:
-    """Read topics by the columns that are named; without any return them unchanged."""
+    """Read topics by the named columns; without any, return the topics unchanged."""
     if columns is None:
         return given
     return topics_of(given, reading._replace(columns=parse_columns(columns)))
 
 
 def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Iterate over topics from any source; one that can hold none is refused at once.
+    """Iterate over topics from any source; an unsuitable source is refused at once.
 
     `given`: a path; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any iterable of objects, whose
-    columns are named as the keys of a topic, or as those of a well-known data set; or topics, or what a reader yields.
+    columns have the names of a topic's keys, or those of a well-known data set; or topics, or the items of a reader.
     """
     if isinstance(given, str | os.PathLike):
         return _usable(topics_read(given, reading))
@@ -167,7 +167,7 @@ def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic
 
 
 def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield topics unchanged, and make topics of records; cells of data frames may hold JSON."""
+    """Yield topics unchanged, and records as topics; cells of data frames may contain JSON."""
     for number, item in enumerate(items):
         if isinstance(item, Topic | BadTopic | Unread):
             yield item  # type: ignore[misc]  # a line, which whoever works on it reads
@@ -177,11 +177,11 @@ def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic
 
 
 class _Unusable(BadTopic):
-    """A record that could not be made a topic."""
+    """A record that could not be converted to a topic."""
 
 
 def _usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
-    """Pass topics on; if all are records that cannot be used, say why once instead of for each."""
+    """Pass topics on; if no record can be used, report that once instead of for each."""
     held: list[_Unusable] = []
     for topic in topics:
         if isinstance(topic, _Unusable):
@@ -197,7 +197,7 @@ def _usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
 
 
 def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Iterate as `topics_of`; problems have no text for `verb`: they are refused, all at once if the first is one."""
+    """Iterate like `topics_of`, but refuse problems, which have no text for `verb`; at once if the first is one."""
     return _texts(topics_of(given, reading), verb)
 
 
@@ -213,7 +213,7 @@ def _texts(topics: Iterator[Topic | BadTopic], verb: str) -> Iterator[Topic | Ba
 
 
 def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | BadSystem]:
-    """Iterate over systems' summaries as a reader yields them."""
+    """Iterate over system summaries like a reader."""
     if isinstance(given, str | os.PathLike):
         yield from systems_read(given, reading)
         return
@@ -260,7 +260,7 @@ def _check_columns(given: object) -> None:
 
 
 def _each(item: Any) -> Iterable[Any]:
-    """Return an item, or its rows: readers of Arrow and formatted datasets yield frames, and frames yield series."""
+    """Return an item, or the rows of a frame: readers of Arrow and formatted datasets yield frames."""
     if isinstance(item, Topic | BadTopic | Unread | System | BadSystem | Mapping):
         return (item,)
     if (rows := _rows_of(item)) is not None:

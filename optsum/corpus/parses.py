@@ -1,4 +1,4 @@
-"""The parses of a topic's sentences: from the topic, from files, made by spaCy; topics that are files of CoNLL-U."""
+"""The parses of a topic's sentences: from the topic, from files or by spaCy; topics in CoNLL-U files."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from optsum.text.tokenizers import Sentence, raw_text
 def parses_of(topic: Topic) -> tuple[Parse, ...]:
     """Return the parse of each sentence of a topic.
 
-    They come from ``parses``, the CoNLL-U text of each sentence, or else from the file that ``meta.conllu`` names (or
-    the files, if it is a list), one sentence after the other, looked for beside the file that the topic was read from,
-    then in the folder ``conllu`` there. A sentence without a word needs none: ``""`` in ``parses``, nothing in a file.
+    They come from ``parses``, the CoNLL-U text of each sentence, or else from the file (or list of files) in
+    ``meta.conllu``, in order, next to the topic's own file or in the folder ``conllu`` there. A sentence without words
+    needs no parse: ``""`` in ``parses``, nothing in a file.
 
-    The result: ``text`` is exactly the sentence (tokens joined by blanks), and the spans of the tokens lie in it.
+    In the result, ``text`` is exactly the sentence (tokens joined by blanks), with the spans of the tokens.
     """
     try:
         return tuple(
@@ -42,7 +42,7 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
 
 
 def _blocks(topic: Topic) -> list[Block | None]:
-    """Return the CoNLL-U of each sentence; None for one that has no word, and no parse."""
+    """Return the CoNLL-U text of each sentence; None for one without words and without a parse."""
     has_words = [bool(raw_text(sentence).strip()) for sentence in topic.sentences]
     found = _found(topic, has_words)
     if len(found) == sum(has_words) < len(has_words):
@@ -77,7 +77,7 @@ def _found(topic: Topic, has_words: list[bool]) -> list[Block | None]:
 
 
 def parse_files(topic: Topic) -> list[Path]:
-    """Return the files that the parses of a topic are read from, as far as they exist."""
+    """Return the existing files with the parses of a topic."""
     if topic.parses is not None or topic.meta.get("conllu") is None:
         return []
     return [path for name in _names(topic) if (path := _existing(name, topic.source)) is not None]
@@ -92,7 +92,7 @@ def _names(topic: Topic) -> list[str]:
 
 
 def rebased(topic: Topic, folder: Path) -> Topic:
-    """Return a topic for a file in another folder: its ``meta.conllu`` names the same files from there."""
+    """Return a topic for a file in another folder, whose ``meta.conllu`` names the same files from there."""
     names = topic.meta.get("conllu")
     if names is None or folder.resolve() == _folder_of(topic.source).resolve():
         return topic
@@ -132,7 +132,7 @@ def _read(name: str, source: str) -> list[Block]:
 
 
 def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
-    """Return the parse with the sentence as its text, whatever white space either has."""
+    """Return the parse with the sentence as its text, ignoring differences in white space."""
     text = raw_text(sentence)
     if text == parse.text:
         return parse
@@ -168,7 +168,7 @@ def load_model(name: str) -> Any:
 
 
 def parsed_topic(topic: Topic, pipeline: Any) -> Topic:
-    """Return a topic with the parse of each of its sentences, which stay as they are; earlier parses are replaced."""
+    """Return a topic with a new parse of each of its sentences."""
     if not topic.sentences:
         raise InputError(f"topic {topic.id!r} has no documents, so there is nothing to parse")
     found = []
@@ -194,17 +194,17 @@ _AUTHOR = re.compile(r"\(([^()]*)\)\s*")
 
 
 def conllu_files(folder: Path) -> list[Path]:
-    """Return the CoNLL-U files of a folder, by name."""
+    """Return the CoNLL-U files of a folder, sorted by name."""
     files = (*folder.glob("*.conllu"), *folder.glob("*.conllu.gz"))
     return sorted(file for file in files if is_meant(file.name) and file.is_file())
 
 
 def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
-    """Iterate over the topics of CoNLL-U files, each a topic with the name of its file.
+    """Iterate over the topics of CoNLL-U files, one for each file, with its name.
 
-    Its references are comments ``# summary1 = ...``, ``# reference = ...`` (or ``# meta::summary1 = ...``, as the
-    treebank GUM has them), raw text, which may begin with who wrote it, in parentheses; one that says so and does not
-    say "human" is left out. One file is in memory at a time.
+    References are comments ``# summary1 = ...``, ``# reference = ...`` (or ``# meta::summary1 = ...``, as in the
+    treebank GUM) with raw text, which may begin with its author in parentheses; an author other than "human" is
+    skipped. One file is in memory at a time.
     """
     return (_conllu_topic(file, reading) for file in files)
 

@@ -1,4 +1,4 @@
-"""Make sentences of the strings, token lists or raw texts of a file of topics or systems."""
+"""Convert strings, token lists or raw texts of topics and systems to sentences."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, ...]:
     """Return the sentences of one document, reference or summary; half surrogate pairs become U+FFFD.
 
-    `value`: sentences, each raw or as tokens, of which blank ones are kept, so that the numbering of units never
-    changes; or one string, which `split` parts. `where`: what `value` is, for messages: ``documents[0]``.
+    `value`: sentences, each raw or as tokens, including blank ones, so that the numbering of units never changes; or
+    one string for `split`. `where`: the name of `value` in messages: ``documents[0]``.
     """
     if isinstance(value, str):
         return tuple(split(value))
@@ -43,7 +43,7 @@ def _sentence(item: object, where: str, number: int) -> Sentence:
 
 
 def well_formed(text: str) -> str:
-    """Return the text with lone surrogates, which no file can hold, replaced by U+FFFD."""
+    """Return the text with lone surrogates, which files cannot store, replaced by U+FFFD."""
     return str(text) if is_well_formed(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -56,7 +56,7 @@ def is_well_formed(text: str) -> bool:
 
 
 def json_type(value: object) -> str:
-    """Return the type of a value in the words of JSON, for messages."""
+    """Return the JSON name of a value's type, for messages."""
     match value:
         case None:
             return "null"
@@ -82,12 +82,12 @@ _SPELLED_BREAK = re.compile(r"[^\S\n]*(?:NEWLINE_CHAR|(?<=[.!?…\"'”’)])[^\
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text that are not blank, stripped; every character that ends a line in Unicode does so."""
+    """Return the lines of a text that are not blank, stripped; every line-ending character of Unicode ends one."""
     return [stripped for line in text.splitlines() if (stripped := line.strip())]
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    r"""Yield the paragraphs of a text: blank lines (white space of any kind) and U+2029 end them.
+    r"""Yield the paragraphs of a text, which end at blank lines (white space of any kind) and U+2029.
 
     >>> list(paragraphs("One\ntwo\r\n \u3000\r\nthree"))
     ['One\ntwo\r\n', 'three']
@@ -109,7 +109,7 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def with_breaks(text: str) -> str:
-    r"""Return a text with line breaks for ``NEWLINE_CHAR`` (Multi-News) and, behind a sentence, ``<n>`` (PEGASUS).
+    r"""Return a text with line breaks for ``NEWLINE_CHAR`` (Multi-News) and for ``<n>`` after a sentence (PEGASUS).
 
     >>> with_breaks("Boats sank. <n>It rained NEWLINE_CHAR Fog, <n> times")
     'Boats sank.\nIt rained\nFog, <n> times'
@@ -118,10 +118,10 @@ def with_breaks(text: str) -> str:
 
 
 def between_marks(text: str) -> list[str] | None:
-    """Return the sentences of a text that has marks for them, without the marks; None for one that has none.
+    """Return the sentences of a text with sentence marks, without the marks; None for a text without marks.
 
-    Marks are ``<S> ... </S>`` (the arXiv and PubMed set; also in lower case), ``<t> ... </t>`` (CNN / Daily Mail as
-    pointer networks read it), and between two sentences ``<q>`` (PreSumm), ``##SENT##`` and ``[CLS] [SEP]``.
+    Marks are ``<S> ... </S>`` (the arXiv and PubMed set; also in lower case), ``<t> ... </t>`` (CNN / Daily Mail for
+    pointer networks), and between two sentences ``<q>`` (PreSumm), ``##SENT##`` and ``[CLS] [SEP]``.
 
     >>> between_marks("<S> we study cats . </S> <S> they sleep . </S>"), between_marks("a b<q>c d")
     (['we study cats .', 'they sleep .'], ['a b', 'c d'])
@@ -140,7 +140,7 @@ def between_marks(text: str) -> list[str] | None:
 
 
 def documents_between_marks(text: str) -> list[str]:
-    """Return the documents of a text: marks of Multi-News stand between two.
+    """Return the documents of a text, which Multi-News separates by marks.
 
     >>> documents_between_marks("one ||||| two |||||"), documents_between_marks("one")
     (['one', 'two'], ['one'])
@@ -167,9 +167,9 @@ _AHEAD = 1024
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
-    r"""Split raw text into sentences, stripped, with the rules of the package sentencex; none is blank.
+    r"""Split raw text into stripped sentences by the rules of the package sentencex; none is blank.
 
-    A single line break does not end a sentence. Sentences end within quotations too. `language`: a code such as ``en``.
+    A single line break does not end a sentence. Sentences may end within quotations. `language`: a code such as ``en``.
 
     >>> split_sentences('Dr. Smith left. "I saw him. He ran."\n\nToo late')
     ['Dr. Smith left.', '"I saw him.', 'He ran."', 'Too late']
@@ -178,7 +178,7 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
 
 
 SPLITTERS: Final = Functions("splitter", {"sentencex": split_sentences}, "optsum.splitters")
-"""Functions from a raw text to its sentences; one with a parameter ``language`` gets the code of the language."""
+"""Functions from a raw text to its sentences; a parameter ``language`` gets the code of the language."""
 
 
 LANGUAGES: Final = (
@@ -186,7 +186,7 @@ LANGUAGES: Final = (
     *("kk", "kn", "ko", "lt", "ml", "mr", "my", "nl", "no", "pa", "pl", "pt", "ro", "ru", "sk", "sv", "ta", "te", "tr"),
     *("uk", "zh"),
 )
-"""Codes that a shell offers; any other is taken as well."""
+"""Language codes that shells complete; others are accepted too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ ENGLISH: Final = Splitter()
 
 @lru_cache(maxsize=64)
 def splitter_of(language: str, name: str | Callable[..., Any]) -> Splitter:
-    """Return a splitter; those that are the same are one object."""
+    """Return a splitter; equal ones are the same object."""
     return Splitter(language, name)
 
 
@@ -268,7 +268,7 @@ _MASKED = re.compile(r"#[#\d]*(?:[.,]#[#\d]*)+")
 
 
 def _ends(text: str, language: str) -> Iterator[int]:
-    """Iterate over the positions behind the sentences of a text."""
+    """Iterate over the end positions of the sentences of a text."""
     shown = _MASKED.sub(lambda number: number[0].replace("#", "0"), text) if "#" in text else text
     shown = shown.translate(_table())
     kept = range(len(text)) if len(shown) == len(text) else [i for i, c in enumerate(text) if c not in _MARKS]
@@ -289,7 +289,8 @@ def _table() -> dict[int, str | None]:
 
 
 _TERMINALS: Final = (0x17D4, 0x17D5, 0x2CF9, 0x2CFA, 0x2CFB, 0xFE12, 0xFE15, 0xFE16)
-"""Signs that end sentences by Unicode (Sentence_Terminal: Khmer, Coptic, vertical forms), but not by the splitter."""
+"""Sentence-ending signs of Unicode that the splitter does not know (Sentence_Terminal: Khmer, Coptic, vertical forms).
+"""
 
 
 def _segments(text: str, language: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Summaries of systems, with human scores, of any format that topics have; which sentences of a source they took."""
+"""Summaries of systems, with human scores, in any format of topics; the source sentences that they took."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class System:
     ----------
     topic_id, system : str
     summary : tuple of sentences or None
-        The text; None if only the selection, or only human scores, are known.
+        The text; None if only the selection or human scores are known.
     selection : tuple of int or str or None
-        Sentences of an extract, in the order given: unit numbers, or what the cover calls the sentences.
+        Sentences of an extract, in the given order: unit numbers, or the cover's names of the sentences.
     human : mapping of str to float
-        Human scores by name; those that are null in the input are left out.
+        Human scores by name, without those that are null in the input.
     source : str
         Where it was read, ``file:line``.
     place : int or None
-        The number of the topic among all of them, from 0, where that is all that is known of it (plain text with a
-        summary a line); `topic_id` is this number then.
+        The number of the topic, from 0, if nothing else is known of it (plain text with a summary on each line); then
+        it is also the `topic_id`.
     """
 
     topic_id: str
@@ -57,11 +57,11 @@ class BadSystem:
 
 
 def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:
-    """Return a system's summary from the JSON form of one, checked.
+    """Return a system's summary from its JSON form, checked.
 
     `obj`: with ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text), ``selection`` (a list
-    of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be there alone. Or
-    a row of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the system.
+    of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be alone. Or a row
+    of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the system.
     """
     if isinstance(obj, System):
         return obj
@@ -145,8 +145,8 @@ def read_systems(
     Parameters
     ----------
     path : str or path
-        As for `optsum.read_topics`; also plain text with a summary a line for each topic in turn, by the system that
-        the file is called, and a folder with a file ``SYSTEM/TOPIC.txt`` for each summary.
+        As for `optsum.read_topics`; also plain text with the summary of one topic on each line, named after the system,
+        and a folder with a file ``SYSTEM/TOPIC.txt`` for each summary.
     language, splitter
         How raw texts become sentences (`optsum.as_topic`).
 
@@ -159,15 +159,15 @@ def read_systems(
     Raises
     ------
     InputError
-        At once, before anything is read, if the file cannot be opened, is empty or is of no format that is known.
+        At once, before anything is read, if the file cannot be opened, is empty or has an unknown format.
     OptionError
-        If `language` is no language code, or there is no such splitter.
+        If the language code or the splitter is unknown.
     """
     return systems_read(path, reading_of(language=language, splitter=splitter))
 
 
 def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSystem]:
-    """Read systems as `read_systems` does, with options that were resolved before."""
+    """Read systems like `read_systems`, with resolved options."""
     folder = Path(path)
     files = [] if path == "-" or not folder.is_dir() else sorted(folder.glob("*/*.txt"))
     summaries = [file for file in files if is_meant(file.name) and is_meant(file.parent.name)]
@@ -176,7 +176,7 @@ def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSyste
 
 
 def _of_file(file: Path) -> Line:
-    """Return the summary that ``SYSTEM/TOPIC.txt`` holds."""
+    """Return the summary in ``SYSTEM/TOPIC.txt``."""
     source = well_formed(str(file))
     try:
         text = read_text(file, "")
@@ -205,22 +205,22 @@ def _again(read: System | BadSystem) -> System | BadSystem:
 
 @dataclass(frozen=True)
 class SystemExtract:
-    """The sentences of a summary, as far as the source has them."""
+    """The sentences of a summary, matched to those of the source."""
 
     units: tuple[int, ...]  # Sentences of the source, in order.
     others: int  # Sentences of the summary that are none of the source.
 
     @property
     def names(self) -> set[int | str]:
-        """The sentences of the source that an oracle is compared with, and a name for each other sentence."""
+        """The source sentences that an oracle is compared with, and a name for each other sentence."""
         return {*self.units, *(f"other {number}" for number in range(self.others))}
 
 
 def extract_of(topic: Topic, system: System) -> SystemExtract | None:
-    """Return which sentences of the source a summary consists of; None if its text is not known.
+    """Return the source sentences of a summary; None if its text is not known.
 
-    A sentence is one of the source if their letters and digits are the same, whatever their case; of equal ones the
-    first that is still free.
+    A sentence matches one of the source with the same letters and digits in any case; among equal ones, the first
+    unmatched.
     """
     if system.selection is not None:
         units = {unit for unit in system.selection if isinstance(unit, int)}

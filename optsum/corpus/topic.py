@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 Text: TypeAlias = tuple[Sentence, ...]  # A document, a reference or a summary.
 
 Flat: TypeAlias = Literal["sentences", "texts", "tokens"]
-"""What the strings of a flat list are: the sentences of one text, a raw text each, or the tokens of a sentence."""
+"""Meaning of the strings of a flat list: sentences of one text, raw texts, or tokens of a sentence."""
 
 SummaryLines: TypeAlias = Literal["broken", "always"]
-"""When each line of a raw reference is a sentence: if it has several lines, or always, as rouge-score's rougeLsum."""
+"""When each line of a raw reference is a sentence: if it has several lines, or always, like rougeLsum of rouge-score.
+"""
 
 _LOG: Final = logging.getLogger("optsum")
 
@@ -56,7 +57,7 @@ class Notes:
         self._said: set[str] = set()
 
     def __call__(self, kind: str, sentence: str, *, news: bool = False) -> None:
-        """Say a sentence unless one of its kind was said before; `news`: it is information, no warning."""
+        """Report a sentence unless one of its kind was reported; `news`: it is information, not a warning."""
         if kind in self._said:
             return
         self._said.add(kind)
@@ -72,12 +73,12 @@ class Notes:
 
 @lru_cache(maxsize=32)
 def notes_of(name: str) -> Notes:
-    """Return what says doubts about an input of this name, each once in this process."""
+    """Return the reporter of doubts for an input name, which reports each once in this process."""
     return Notes(name)
 
 
 class Reading(NamedTuple):
-    """Options by which texts of the input become sentences."""
+    """Options for converting input texts to sentences."""
 
     split: Splitter = ENGLISH  # Of raw text.
     flat: Flat | None = None  # What a flat list of strings is.
@@ -92,11 +93,11 @@ class Reading(NamedTuple):
     def of_input(
         self, name: str, columns: str | Mapping[str, str] | None, tell: Callable[[str], None] | None = None
     ) -> Reading:
-        """Return the reading for one input: with its columns, and with a function that is told of doubts."""
+        """Return the reading for one input, with its columns and its function for doubts."""
         return self._replace(columns=None if columns is None else parse_columns(columns), notes=Notes(name, tell))
 
     def documents(self, text: str, where: str = "documents") -> tuple[Text, ...]:
-        """Return the document that a raw text is, or those that marks make of it."""
+        """Return the documents of a raw text: itself, or the parts between marks."""
         return _raw_texts([text], "documents", where, self)
 
     def summary(self, value: object, where: str = "references") -> Text:
@@ -128,19 +129,19 @@ def reading_of(
 
 
 Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
-"""For each sentence of an abstract its alternatives, each a set of units or sentence ids."""
+"""For each abstract sentence its alternatives, each a set of units or sentence ids."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Topic:
-    """One topic, as `as_topic` and the readers make it; the constructor checks nothing.
+    """One topic, as made by `as_topic` and the readers; the constructor does not check.
 
     Attributes
     ----------
     id : str
         Not blank, without control characters.
     documents : tuple of tuple of sentences
-        Blank sentences are units like all others, so that numbers always mean what they mean in the input.
+        Blank sentences are kept, so that numbers mean the same as in the input.
     references : tuple of tuple of sentences
         Empty only for a cover topic.
     meta : mapping
@@ -152,18 +153,18 @@ class Topic:
     source : str
         Where it was read, ``file:line``; empty for a topic of the Python API.
     vectors : Vectors or None
-        Of its sentences and references, for metrics of similarity.
+        Vectors of its sentences and references, for metrics of similarity.
     problem : Problem or mapping, optional
-        The problem to solve, if it is given instead of a text: a problem, or an instance in the normal form as
-        JSON has it. Its units' labels stand for sentences.
+        The problem to solve instead of a text: a problem, or an instance in the normal form in its JSON form. The
+        labels of its units take the place of sentences.
     lengths : tuple of int or None
-        Of each sentence, where lengths are given (``--length-unit given``).
+        Length of each sentence, if lengths are given (``--length-unit given``).
     start : tuple, optional
-        A selection that searches begin with, in the numbering of the input.
+        A starting selection for searches, in the numbering of the input.
     weights : tuple of Fraction or None
-        Worth of each sentence of the abstract, where a cover has a budget.
+        Weight of each abstract sentence, if a cover has a budget.
     sentences : tuple of sentences
-        Those of all documents, in order: sentence u is unit u.
+        Sentences of all documents, in order: sentence u is unit u.
     """
 
     id: str
@@ -190,7 +191,7 @@ class Topic:
 
     @property
     def reference_sentences(self) -> int | None:
-        """Sentences of a reference, on average and rounded; None without references."""
+        """Average number of sentences of a reference, rounded; None without references."""
         return round(sum(map(len, self.references)) / len(self.references)) if self.references else None
 
     def with_references(self, numbers: Sequence[int]) -> Self:
@@ -206,7 +207,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class BadTopic:
-    """A topic that cannot be used. It becomes an error row, and the others are done."""
+    """A topic that cannot be used; it becomes an error row, and the others are processed."""
 
     id: str | None  # None if it could not be read either.
     source: str  # ``file:line``.
@@ -224,30 +225,31 @@ def as_topic(
     source_words: int | None = None,
     columns: str | Mapping[str, str] | None = None,
 ) -> Topic:
-    """Return a topic from the JSON form of one, checked.
+    """Return a topic from its JSON form, checked.
 
     Parameters
     ----------
     obj : mapping or Topic
         With ``id``, ``documents`` and ``references`` (lists of sentence lists or of raw texts, or one raw text), and
         perhaps ``meta``, ``cover`` or ``supports``, ``weights``, ``parses``, ``lengths`` and ``vectors``
-        (docs/topics.md). With a cover, documents and references may be absent. Other keys are passed over. Or a record
-        with the columns of a well-known data set, or with `columns`. A `Topic` is returned as it is.
+        (docs/topics.md). With a cover, documents and references may be absent. Other keys are ignored. Or a record with
+        the columns of a well-known data set, or with `columns`. A `Topic` is returned unchanged.
     language : str
-        By whose rules raw texts are split.
+        Language whose rules split raw texts.
     splitter : str or callable
         Splitter of raw text: its name, ``module:function``, or a function from a text to its sentences.
     source : str
-        Where it comes from, ``file:line``.
+        Its origin, ``file:line``.
     flat : {"sentences", "texts", "tokens"}, optional
         Meaning of a flat list of strings: one text, sentence by sentence, several raw texts, or the tokens of one
-        sentence. If it is not said, raw texts whose strings all are several sentences; what could be either is refused.
+        sentence. By default, strings of several sentences each are raw texts; an ambiguous list is refused.
     lines : bool, optional
-        Whether each line of a raw text is a sentence; if it is not said, those of dialogues and highlights are.
+        Whether each line of a raw text is a sentence; by default, lines of dialogues and highlights are.
     source_words : int, optional
         Read only the sentences within the first N words of the documents.
     columns : str or mapping, optional
-        Which columns are what, as ``--map`` says it: ``{"documents": "article", "references": "highlights"}``.
+        The columns of a data set by their meaning, as for ``--map``: ``{"documents": "article", "references":
+        "highlights"}``.
 
     Returns
     -------
@@ -257,10 +259,10 @@ def as_topic(
     ------
     InputError
         If a key is missing or a value has the wrong type; if there is no document or no reference at all; if a flat
-        list could be one text or several; if there are not as many parses as sentences; if `columns` make several
-        topics of a record.
+        list could be one text or several; if the numbers of parses and sentences differ; if `columns` make several
+        topics from one record.
     OptionError
-        If `language` is no language code, there is no such splitter, or `columns` name none.
+        If the language code or the splitter is unknown, or `columns` name none.
 
     Examples
     --------
@@ -275,7 +277,7 @@ def as_topic(
 
 
 def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
-    """Make a topic as `as_topic` does, with options that were resolved before."""
+    """Make a topic like `as_topic`, with resolved options."""
     if isinstance(obj, Topic):
         return obj
     found = list(topics_of_record(obj, None, reading, source))
@@ -285,7 +287,7 @@ def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
 
 
 def topics_of_record(value: object, number: int | None, reading: Reading, source: str) -> Iterator[Topic]:
-    """Yield the topics that an object is; one without an id is called by `number`, or 0 for None."""
+    """Yield the topics of an object; one without an id is named by `number`, or 0 for None."""
     if isinstance(value, Topic):
         yield value
         return
@@ -333,13 +335,13 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
 
 _LEAST: Final = frozenset({"id", "documents"})
 _PLAIN: Final = _LEAST | {"references", "meta"}
-"""What a record of optsum's own form has at least, and what one has that is nothing else besides."""
+"""Keys that a record in optsum's own form must have, and keys that tell that it has no other form."""
 
 _MODELS: Final = {
     "component_data_objects": ("a Pyomo model", "PyomoProblem(model, units=model.x)"),
     "facility": ("an instance of the normal form", "CoverageProblem.of(instance)"),
 }
-"""Objects that are no problems yet, by an attribute of theirs: what they are, and what makes a problem of them."""
+"""Objects that must be converted to problems first, by an attribute: their name, and how to convert them."""
 
 
 def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, source: str) -> Topic:
@@ -428,7 +430,7 @@ def as_id(value: object, what: str) -> str:
 
 
 def without_arrays(value: Any, depth: int = 6) -> Any:
-    """Return a list for an array, and for a list that holds some, as data frames and formatted datasets have them."""
+    """Return lists instead of arrays, also inside lists, for data frames and formatted datasets."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(value, list | tuple) or not value or isinstance(value[0], str) or not depth:
         return value
@@ -476,12 +478,12 @@ def split_at(path: ColumnPath) -> tuple[ColumnPath, ColumnPath] | None:
 
 
 def dotted(path: ColumnPath) -> str:
-    """Return a path as it is written."""
+    """Return a path in its written form."""
     return ".".join(path).replace(".[", "[")
 
 
 def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[Any] | tuple[Any, ...]:
-    """Return the items of a list, or of an object of lists (of `names`, or all) as `datasets` has lists of objects."""
+    """Return the items of a list, or of an object of lists (of `names`, or all), as in `datasets`."""
     where = dotted(path) or "the record"
     if isinstance(value, Mapping):
         lists = {name: value.get(name) for name in names or value}
@@ -496,7 +498,7 @@ def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[
 
 
 def value_at(record: Any, path: ColumnPath) -> Any:
-    """Return the value at a path without ``[]``; None where a name is missing."""
+    """Return the value at a path without ``[]``; None if a name is missing."""
     if len(path) > 1 and isinstance(record, Mapping) and (name := dotted(path)) in record:
         return record[name]  # as pandas.json_normalize names columns
     value = record
@@ -524,7 +526,7 @@ _COLUMNS: Final[dict[str, list[Any]]] = {
     kind: held["columns"]
     for kind, held in json.loads(Path(__file__).with_name("data_sets.json").read_text(encoding="utf-8")).items()
 }
-"""Columns of public data sets by what they hold; the file says it of each."""
+"""Columns of public data sets by their content, from the file."""
 
 WELL_KNOWN: Final = tuple((documents, references) for documents, references, _ in _COLUMNS["data_sets"])
 IDS: Final = tuple(_COLUMNS["ids"])
@@ -535,10 +537,10 @@ TOKENS: Final = frozenset(_COLUMNS["tokens"])
 
 
 def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
-    """Return the advice for a record whose columns are unknown, as the end of a message.
+    """Return advice for a record with unknown columns, as the end of a message.
 
-    Where only one key is `lacking`, there is nothing to be said unless a column looks like it. `names`: those of the
-    columns; or the record itself, whose values tell where the texts of objects stand.
+    If only one key is `lacking`, there is no advice unless a column looks like it. `names`: names of the columns, or
+    the record itself, whose values tell where objects have their texts.
 
     >>> advice_for(["Text", "Summary"])
     '; --map documents=Text,references=Summary says which is what'
@@ -559,7 +561,7 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
 
 
 def likely_columns(names: Collection[Any]) -> dict[str, str]:
-    """Return which names look like documents and references; the same name is not both."""
+    """Return the names that look like documents and references; no name is both."""
     plain = {name.lower(): name for name in reversed(list(names)) if isinstance(name, str)}
     summaries = [name for name in reversed(plain) if "summary" in name]
     found: dict[str, str] = {}
@@ -571,7 +573,7 @@ def likely_columns(names: Collection[Any]) -> dict[str, str]:
 
 
 def _text_of(record: Mapping[Any, Any], name: str) -> str:
-    """Return the path to the texts of a column; where it holds objects, to that field of them which looks like one."""
+    """Return the path to the texts of a column; for objects, the path to the field that looks like a text."""
     value = record.get(name)
     item = value[0] if isinstance(value, list | tuple) and value else value
     if not isinstance(item, Mapping):
@@ -582,27 +584,27 @@ def _text_of(record: Mapping[Any, Any], name: str) -> str:
 
 
 def field_advice(key: str, name: str, value: Any) -> str:
-    """Return the advice for a column of objects that have a field for their text, as the end of a message."""
+    """Return advice for a column of objects with a field for their text, as the end of a message."""
     path = _text_of({name: value}, name)
     return "" if path == name else f"; --map {key}={path} says which of its fields"
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where the keys of a topic stand in a record."""
+    """Where the keys of a topic are in a record."""
 
     paths: Mapping[str, ColumnPath]  # Keys are those of a topic; ``meta.NAME`` puts a value into its meta.
 
     @property
     def names(self) -> frozenset[str]:
-        """The columns that the paths begin with, but for the id, which need not be there."""
+        """The first columns of the paths, except the id's, which is optional."""
         return frozenset(name for key, path in self.paths.items() if key != "id" for name in (path[0], dotted(path)))
 
     def topics(self, record: Any, number: int) -> Iterator[dict[str, Any]]:
-        """Yield the topics of a record: one, or one for each item of the list that ``[]`` stands behind.
+        """Yield the topics of a record: one, or one for each item of the list before ``[]``.
 
-        `number`: from 0; the id where there is none. Topics of a list are called ``id.0``, ``id.1``, ... if none of
-        their items has an id.
+        `number`: from 0; the id if there is none. Topics of a list are named ``id.0``, ``id.1``, ... if none of their
+        items has an id.
         """
         if not isinstance(record, Mapping):
             wanted = sorted({path[0] for key, path in self.paths.items() if key != "id"})
@@ -635,7 +637,7 @@ class Columns:
 
 
 def parse_columns(given: str | Mapping[str, str]) -> Columns:
-    """Return the columns that ``--map documents=article,references=highlights,id=id`` names.
+    """Return the columns in ``--map documents=article,references=highlights,id=id``.
 
     >>> parse_columns("documents=article,references=highlights").paths
     {'id': ('id',), 'documents': ('article',), 'references': ('highlights',)}
@@ -674,7 +676,7 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
 
 
 def recognised(names: Collection[str]) -> Columns | None:
-    """Return the columns of a well-known data set; None for optsum's own, and for those that are not known.
+    """Return the columns of a well-known data set; None for optsum's own and for unknown ones.
 
     >>> recognised(["article", "highlights", "id"]).paths
     {'id': ('id',), 'documents': ('article',), 'references': ('highlights',)}
@@ -689,7 +691,7 @@ def recognised(names: Collection[str]) -> Columns | None:
 
 
 def columns_beside(names: Collection[str], taken: Columns) -> list[str]:
-    """Return the columns of a record that other data sets have their documents or references in.
+    """Return further columns of a record in which other data sets have documents or references.
 
     >>> record = ["article", "highlights", "document", "summary"]
     >>> columns_beside(record, recognised(record))
@@ -707,8 +709,8 @@ def _texts(
 ) -> tuple[Text, ...]:
     """Return the documents or the references of a topic.
 
-    A string is one raw text (or several documents, where marks say so). A list of strings is one text, sentence by
-    sentence, or several texts (`_flat`). In a list of lists each is a text, given by its sentences.
+    A string is one raw text (or several documents between marks). A list of strings is one text, sentence by sentence,
+    or several texts (`_flat`). Each list in a list is a text, given by its sentences.
     """
     path = () if columns is None else columns.paths.get(key, ())
     if not path and reading.flat != "tokens" and (nested := _nested(obj.get(key))) is not None:
@@ -754,7 +756,7 @@ def _texts(
 
 
 def _nested(value: object) -> tuple[Text, ...] | None:
-    """Return texts that are lists of their sentences, as most are, quicker than others are read; None of others."""
+    """Return texts given as lists of sentences, the usual form, quickly; None for other forms."""
     if type(value) is not list or set(map(type, value)) != {list}:
         return None
     sentences = list(chain.from_iterable(value))
@@ -764,11 +766,11 @@ def _nested(value: object) -> tuple[Text, ...] | None:
 
 
 def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, reading: Reading) -> tuple[Text, ...]:
-    """Return the texts that a list of strings is.
+    """Return the texts of a list of strings.
 
-    What ``--flat`` says is obeyed. Otherwise each is a text where ``[*]`` has gathered them, where the column is known
-    to hold several summaries, or where each is several sentences; in columns of other people all are the sentences of
-    one text. What may be either is refused, or said.
+    ``--flat`` decides. Otherwise each string is a text if ``[*]`` has collected them, if the column is known to have
+    several summaries, or if each has several sentences; in other columns they are the sentences of one text. Ambiguous
+    lists are refused or reported.
     """
     name, flat = _name_of(path), reading.flat
     if flat is None and path:
@@ -818,7 +820,7 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 
 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
-    """Return the sentences of a raw text: those between marks, its lines, or those that the splitter finds."""
+    """Return the sentences of a raw text: between marks, by line, or by the splitter."""
     if len(text) < 8 and text.strip() in _MISSING:
         missing = f"{where} is {text.strip()} somewhere, which is taken for a text; leave such topics out"
         reading.notes("missing", missing)
@@ -846,7 +848,7 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
 
 
 _MISSING: Final = frozenset({"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"})
-"""What programs write where nothing is."""
+"""Texts that programs write for missing values."""
 
 _WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")  # A line break as programs write it; not ``\nabla``.
 
@@ -856,7 +858,7 @@ _ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
 
 
 def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading: Reading) -> bool:
-    """Return whether lists of strings are sentences of tokens: their column is one of tokens, and they look so."""
+    """Return whether lists of strings are tokenized sentences: their column has tokens, and they look like it."""
     words = [word for item in value if isinstance(item, list | tuple) for word in item]
     if not words or not all(isinstance(word, str) and not any(map(str.isspace, word)) for word in words):
         return False
@@ -875,7 +877,7 @@ def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading:
 
 
 def _leaves(text: Any) -> Any:
-    """Return the sentences of a text whose sections and paragraphs are lists in lists."""
+    """Return the sentences of a text whose sections and paragraphs are nested lists."""
     if not isinstance(text, list | tuple) or not any(isinstance(item, list | tuple) for item in text):
         return text
     strings: list[Any] = []
@@ -990,7 +992,7 @@ def _claims(
     meta: Mapping[str, Any],
     weights: Sequence[Fraction] | None,
 ) -> tuple[Sequence[int | str] | None, int]:
-    """Return the names of claims (None: numbers) and how many there are, by meta, weights, reference, or passages."""
+    """Return the names of claims (None: numbers) and their number, from meta, weights, reference, or passages."""
     named = list(dict.fromkeys(claim for claims in supports for claim in claims))
     names = meta.get("abstract_ids")
     if names is not None:
@@ -1059,7 +1061,7 @@ def _unit(value: object, where: str, what: str = "sentence") -> int | str:
 
 
 def topic_to_json(topic: Topic) -> dict[str, Any]:
-    """Return the JSON form of a topic, of which `as_topic` makes the same again but for `source` and vectors.
+    """Return the JSON form of a topic, from which `as_topic` makes the same topic without `source` and vectors.
 
     >>> topic_to_json(Topic("t", (("A cat .",),), (), cover=(((0,), ("s1", "s2")),)))
     {'id': 't', 'documents': [['A cat .']], 'references': [], 'cover': [[[0], ['s1', 's2']]]}

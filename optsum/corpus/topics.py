@@ -1,4 +1,4 @@
-"""Topics, and records of other kinds, from whatever a path leads to; lines that others decode by themselves."""
+"""Topics, and records of other kinds, from any path; lines can be left to other processes to decode."""
 
 from __future__ import annotations
 
@@ -127,34 +127,33 @@ def read_topics(
     path : str or path
         Its format is recognised by its content: JSON Lines or a JSON array, Parquet, CSV or TSV (each may be compressed
         by gzip, bzip2, xz or zstandard, or be the one file of a zip or tar archive), a cover's table, SGML of DUC and
-        TAC, one of two files with a topic a line; a folder of the parts of one file, of JSON files, of CoNLL-U
+        TAC, one of two files with a topic on each line; a folder of the parts of one file, of JSON files, of CoNLL-U
         files, stories, document sets, raw texts, or one that `datasets` saved; ``hf:NAME[:CONFIG[:SPLIT]]``. ``-`` is
         the standard input.
     bad : {"raise", "skip", "keep"}
-        A record that cannot be used is raised, or passed over (their number is logged in the end), or yielded as a
-        `BadTopic`. `optsum.solve_all` of a path makes an error row of it instead.
+        An unusable record raises an error, is skipped (their number is logged at the end), or is yielded as a
+        `BadTopic`. `optsum.solve_all` of a path makes an error row from it instead.
     language, splitter, flat, lines, source_words
         How texts become sentences, and how much is read (`optsum.as_topic`).
     columns : str or mapping, optional
-        Which columns of a data set are what, as ``--map`` says it: ``documents=article,references=highlights``. Those
-        of well-known sets are recognised. Where no id is named, a topic is called by its number, from 0.
+        The columns of a data set by their meaning, as for ``--map``: ``documents=article,references=highlights``.
+        Columns of well-known sets are recognised. Without an id, a topic is named by its number, from 0.
     told : callable, optional
-        Gets the sentences that say which columns were recognised, and what is uncertain about the input; without it
-        what is uncertain is logged.
+        Called with sentences about recognised columns and doubts about the input; by default doubts are logged.
 
     Returns
     -------
     iterator of Topic
-        One for each record, in order, or several for a set of questions. One record is in memory at a time, beside the
-        ids of those before it.
+        One for each record, in order, or several for a set of questions. One record is in memory at a time, and the ids
+        of earlier ones.
 
     Raises
     ------
     InputError
-        At once, before any topic is read, if the file cannot be opened, is empty or is of no format that is known; if a
-        line of a table is none. With ``bad="raise"`` also when a record is reached that cannot be used.
+        At once, before any topic is read, if the file cannot be opened, is empty or has an unknown format, or if a line
+        of a table is malformed. With ``bad="raise"`` also at the first unusable record.
     OptionError
-        If `language` is no language code, there is no such splitter, or `columns` name none.
+        If the language code or the splitter is unknown, or `columns` name none.
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(
@@ -170,7 +169,7 @@ def read_topics(
 
 
 def _usable(found: Iterator[Topic | BadTopic], *, skip: bool) -> Iterator[Topic]:
-    """Yield the topics that can be used; raise the first that cannot, or say in the end how many there were."""
+    """Yield the usable topics; raise the first unusable one, or log at the end how many there were."""
     first, skipped, used = "", 0, 0
     for each in found:
         if isinstance(each, Topic):
@@ -188,14 +187,14 @@ def _usable(found: Iterator[Topic | BadTopic], *, skip: bool) -> Iterator[Topic]
 
 
 def topics_read(path: PathLike, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Read topics as `read_topics` does, with options that were resolved before."""
+    """Read topics like `read_topics`, with resolved options."""
     if makes_problems(path):
         return unique_topics(_made(str(path), reading))
     return watched(path, unique_topics(_topics_of_source(open_source(path, reading), reading)))
 
 
 def watched(path: PathLike, items: Iterator[T]) -> Iterator[T]:
-    """Pass on the items of a path, and warn in the end if the path was changed meanwhile."""
+    """Pass on the items of a path, and warn at the end if it was changed meanwhile."""
     before = stamp(path)
 
     def passed_on() -> Iterator[T]:
@@ -211,7 +210,7 @@ def watched(path: PathLike, items: Iterator[T]) -> Iterator[T]:
 def watched_to_end(
     path: PathLike, items: Iterable[T], run: Callable[[Iterator[T]], Iterable[R]]
 ) -> Generator[R, None, None]:
-    """Yield the results of a run over a path, and warn in the end if the path was changed meanwhile."""
+    """Yield the results of a run over a path, and warn at the end if it was changed meanwhile."""
     before, read = stamp(path), list[object]()
 
     def passed_on() -> Iterator[T]:
@@ -226,7 +225,7 @@ def watched_to_end(
 
 
 def using(results: Iterable[R], paths: Iterable[str]) -> Generator[R, None, None]:
-    """Pass on results, and warn in the end about files that options name, and that were changed meanwhile."""
+    """Pass on results, and warn at the end about files of options that were changed meanwhile."""
     before = {path: stamp(path) for path in paths}
     try:
         yield from results
@@ -256,7 +255,7 @@ _PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
 
 
 def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield the problems that a function makes or a file holds; one without a name is called by its number, from 0."""
+    """Yield the problems of a function or file; one without a name is named by its number, from 0."""
     if not is_program(place):
         name = _PROGRAM.sub("", Path(place).name)
         yield from topics_of_record(load_place("optsum:Problem.from_mps")(place, name=name), None, reading, "")
@@ -301,7 +300,7 @@ def _topics_of_source(
 
 
 def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield the topics of a line, `number` among those that are not blank; one that cannot be used ends it."""
+    """Yield the topics of a line, `number` among lines that are not blank; an unusable topic ends it."""
     value = line.value
     if line.error is not None:
         yield BadTopic(None, line.source, line.error)
@@ -312,7 +311,7 @@ def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic 
 
 
 def topics_of_value(value: object, number: int, reading: Reading, source: str) -> Iterator[Topic | BadTopic]:
-    """Yield the topics of a record, as `topics_of_record` does; one that cannot be used ends it."""
+    """Yield the topics of a record like `topics_of_record`; an unusable one ends it."""
     try:
         yield from topics_of_record(value, number, reading, source)
     except InputError as error:
@@ -320,7 +319,7 @@ def topics_of_value(value: object, number: int, reading: Reading, source: str) -
 
 
 def _id_of(value: object, number: int | None, reading: Reading) -> str | None:
-    """Return the id of a topic that is wrong elsewhere, if it can be told."""
+    """Return the id of an unusable topic, if it can be read."""
     if not isinstance(value, Mapping):
         return None
     columns = reading.columns or recognised(value)
@@ -344,11 +343,11 @@ _PLAIN: Final = rb'"(?= *[!#-[\]-~])([ !#-[\]-~]+)"'
 """A string of printable ASCII, without escapes, that is not blank."""
 
 _OWN: Final = re.compile(rb'\s*\{\s*"id"\s*:\s*' + _PLAIN + rb'\s*,\s*"(?:documents|references|cover)"\s*:')
-"""How a line of optsum's own begins, as most are written."""
+"""The usual beginning of a line in optsum's own form."""
 
 
 class Unread(NamedTuple):
-    """The one topic of a line."""
+    """The only topic of a line that is not decoded yet."""
 
     raw: bytes
     source: str  # ``file:line``.
@@ -356,12 +355,12 @@ class Unread(NamedTuple):
     reading: Reading
 
     def read(self) -> Topic | BadTopic:
-        """Return the topic, or what is wrong with it."""
+        """Return the topic, or its error."""
         (topic,) = topics_of_line(decode(self.raw, self.source), self.number, self.reading)
         return topic
 
     def name(self) -> str | bytes | None:
-        """Return the id; of a topic that cannot be used there may be none."""
+        """Return the id; an unusable topic may have none."""
         mapped = self.reading.columns
         place = ("id",) if mapped is None else mapped.paths["id"]
         if (
@@ -382,11 +381,11 @@ class Unread(NamedTuple):
 
 
 AnyRead: TypeAlias = Unread | Topic | BadTopic
-"""A topic as it is passed to whoever works on it."""
+"""A topic in the form that is passed to workers."""
 
 
 def read_topic(given: Any) -> Any:
-    """Return the topic of a line that was not decoded yet; anything else as it is."""
+    """Return the topic of an undecoded line; anything else unchanged."""
     return _decoded(given) if isinstance(given, Unread) else given
 
 
@@ -396,11 +395,11 @@ def _decoded(topic: Unread) -> Topic | BadTopic:
 
 
 def unread_topics(path: PathLike, reading: Reading = AS_IS, *, doubts_here: bool = False) -> Iterator[AnyRead]:
-    """Read topics as `read_topics` does, but leave decoding to other processes where they can do it.
+    """Read topics like `read_topics`, but leave decoding to other processes if possible.
 
-    A line of JSON Lines that is one topic is passed on as it stands. Only its id is looked for, because a second topic
-    with the same one is refused; from the first repetition on, lines are read here, because it depends on whether the
-    first one could be used. With `doubts_here` so are lines about which something may be uncertain.
+    A line of JSON Lines that is one topic is passed on unchanged. Only its id is read, because a second topic with the
+    same id is refused; from the first repetition on, lines are decoded here, because the outcome depends on whether the
+    first one is usable. With `doubts_here`, so are lines that may raise doubts.
     """
     if makes_problems(path):
         return topics_read(path, reading)
@@ -420,7 +419,7 @@ def _unread(
     anew: Callable[[], Iterator[Topic | BadTopic]],
     doubts_here: bool,
 ) -> Iterator[AnyRead]:
-    """Pass lines on while no id comes again, and then topics of `anew`, which reads all from the beginning."""
+    """Pass lines on until an id is repeated, then topics of `anew`, which reads from the beginning."""
     seen, usable = Names(), False
     for number, line in enumerate(lines):
         if not isinstance(line, RawLine):
@@ -443,7 +442,7 @@ def _unread(
 
 
 def _is_nested(raw: bytes) -> bool:
-    """Return whether a line has optsum's own keys with lists of sentences, which leave no doubts about its strings."""
+    """Return whether a line has optsum's own keys with lists of sentences, which are unambiguous."""
     return _OWN.match(raw) is not None and all(
         (at := raw.find(key)) >= 0 and _NESTED.match(raw, at + len(key)) is not None for key in _TEXTS
     )
@@ -459,7 +458,7 @@ def _pair_of(key: bytes) -> re.Pattern[bytes]:
 
 
 def _plain_name(raw: bytes, key: bytes) -> bytes | None:
-    """Return the value of a key, if it stands in a line once, with printable ASCII as its value, first or last."""
+    """Return the value of a key that occurs once in a line, first or last, with printable ASCII as its value."""
     at = raw.find(key)
     if at < 0 or raw.find(key, at + 1) >= 0 or (pair := _pair_of(key).match(raw, at)) is None:
         return None
@@ -472,10 +471,10 @@ def _plain_name(raw: bytes, key: bytes) -> bytes | None:
 
 
 class Names:
-    """Names that were there: each as 64 bits at a place that 64 others say.
+    """A set of names, each stored as 64 bits of a hash, at a place given by 64 other bits.
 
-    Memory does not depend on how long names are: 17 MB for a million. Each table is twice as large as the one before,
-    and half full; none is made anew, as that would need the other bits.
+    Memory does not depend on the length of names: 17 MB for a million. Each table is twice as large as the one before,
+    and half full; tables are not rehashed, which would need the other bits.
     """
 
     def __init__(self) -> None:
@@ -483,7 +482,7 @@ class Names:
         self._free = 0
 
     def add(self, name: str | bytes) -> bool:
-        """Add a name, and return whether it is new; text is the same as its UTF-8."""
+        """Add a name, and return whether it is new; a text equals its UTF-8 bytes."""
         raw = name if isinstance(name, bytes) else name.encode("utf-8", "surrogatepass")
         mark, place = _HALVES(blake2b(raw, digest_size=16).digest())
         mark = mark or 1
@@ -509,7 +508,7 @@ _LEAST: Final = 1 << 12  # Names of the first table.
 
 
 def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[[T], T]) -> Iterator[T]:
-    """Pass items on, and what `again` makes of those whose name was there before; items without one are passed on."""
+    """Pass items on, and replace those with a repeated name by `again`; items without a name are passed on."""
     seen = Names()
     for item in items:
         known = name(item)
@@ -519,7 +518,7 @@ def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[
 def unique_topics(
     topics: Iterable[Topic | BadTopic], sentence: str = "a second topic has the id {!r}; give each its own"
 ) -> Iterator[Topic | BadTopic]:
-    """Pass topics on; one whose id an earlier one had becomes a `BadTopic` with `sentence`."""
+    """Pass topics on, and replace those with a repeated id by a `BadTopic` with `sentence`."""
 
     def again(topic: Topic | BadTopic) -> BadTopic:
         return BadTopic(topic.id, topic.source, sentence.format(topic.id))
@@ -538,7 +537,7 @@ _LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, which is read who
 
 _SUMMARY: Final = "system summary"
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
-"""Endings of files that are no plain text."""
+"""Endings of files that are not plain text."""
 
 _SEPARATOR: Final = re.compile(rb"sep=.")  # A line that spreadsheets have above the heading.
 
@@ -550,8 +549,8 @@ def raw_records(
 ) -> Iterator[Line | RawLine]:
     """Open a file and iterate over its records, one in memory at a time.
 
-    `columns`: further names by which the heading of a table is recognised. The result never raises: a file that breaks
-    off (a damaged disk or archive) ends with a line that says so.
+    `columns`: further names for recognising the heading of a table. The result never raises: a truncated file (a
+    damaged disk or archive) ends with an error line.
     """
     records = _records(path, what, empty, columns)
     next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work
@@ -583,7 +582,7 @@ def _records(path: PathLike, what: str, empty: bool, columns: Collection[str]) -
 def _recognised(
     stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]
 ) -> Iterator[Line | RawLine] | None:
-    """Return the records of a file that has just been opened; None if there is nothing in it."""
+    """Return the records of a newly opened file; None if it is empty."""
     name = name_of(path)
     if stream.peek(len(_PARQUET)).startswith(_PARQUET):
         return parquet_records(stream, name, partial(_check_columns, name, what, columns))
@@ -598,7 +597,7 @@ def _recognised(
 
 
 def _check_columns(name: str, what: str, columns: Collection[str], names: Collection[str]) -> None:
-    """Refuse a table of something else at once: each of its rows would be an error by itself."""
+    """Refuse a table of something else at once, instead of row by row."""
     if what != "topic" or not {"documents", "cover"}.union(columns).isdisjoint(names) or recognised(names) is not None:
         return
     listed = ", ".join(list(names)[:8])
@@ -608,7 +607,7 @@ def _check_columns(name: str, what: str, columns: Collection[str], names: Collec
 
 
 def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]) -> Reader:
-    """Return the reader for a file whose first line that is not blank is `line`."""
+    """Return the reader for a file whose first non-blank line is `line`."""
     name = name_of(path)
     first = line.removeprefix(codecs.BOM_UTF8).strip()
     if first.startswith(b"{"):
@@ -639,7 +638,7 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
 
 
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the summaries of plain text, one a line for each topic in turn, by the system that the file is called."""
+    """Yield the summaries of plain text, one line for each topic in turn; the file is named after the system."""
     system, last = path.name.partition(".")[0], 0
     for number, raw in lines:
         for blank in range(last + 1, number):  # above the first line that is not blank
@@ -652,7 +651,7 @@ def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
 
 
 def _whole(lines: NumberedLines, source: str) -> bytes:
-    """Return all that a file holds, which is one record."""
+    """Return the whole content of a file, which is one record."""
     text = bytearray(b"\n" * lines.passed)
     for block in lines.blocks():
         text += block
@@ -662,7 +661,7 @@ def _whole(lines: NumberedLines, source: str) -> bytes:
 
 
 def _spread(what: str, lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the one object of a file, which is spread over several lines; several raise at once."""
+    """Yield the one object of a file that spans several lines; raise if there are several."""
     found = decode(_whole(lines, name), name)
     if found.error is not None:
         raise InputError(f"{name} holds JSON spread over several lines; put each {what} on one line (JSON Lines)")
@@ -684,10 +683,10 @@ _DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz
 
 
 def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLine]:
-    """Open whatever a path leads to (``-``: the standard input).
+    """Open the file, folder or dataset of a path (``-``: the standard input).
 
-    `reading`: how texts are read that are no records; its columns are those by which a table's heading is recognised.
-    The result: lines hold the JSON form of topics, or records of another data set; those of JSON Lines are not decoded.
+    `reading`: how to read texts that are not records; its columns serve to recognise a table's heading. The result has
+    lines with the JSON form of topics, or with records of another data set; JSON Lines are not decoded.
     """
     columns = () if reading.columns is None else reading.columns.names
     if (found := _of_many(path, "topic", columns, reading.notes)) is not None:
@@ -700,7 +699,7 @@ def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLine]:
 
 
 def open_records(path: PathLike, *, what: str) -> Iterator[Line | RawLine]:
-    """Open a file of records, a folder of them, or a dataset, as for `raw_records`."""
+    """Open a file of records, a folder of them, or a dataset, like `raw_records`."""
     found = _of_many(path, what, (), None)
     return raw_records(path, what=what) if found is None else found
 
@@ -740,7 +739,7 @@ def _of_many(
 
 
 def _files_in(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files of records in a folder, and the folders in it."""
+    """Return the files of records in a folder, and its subfolders."""
     try:
         entries = sorted(each for each in folder.iterdir() if is_meant(each.name))
     except OSError as error:
@@ -768,7 +767,7 @@ def _of_part(file: Path, what: str, columns: Collection[str]) -> Iterator[Line |
 
 
 def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
-    """Return the topics of a path that holds no records; None for a file of records, or if there is nothing."""
+    """Return the topics of a path without records; None for a file of records, or if there are none."""
     if (pair := line_pair(path)) is not None:
         return pair_topics(pair, reading)
     if path.is_file():

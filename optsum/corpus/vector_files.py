@@ -1,4 +1,4 @@
-"""Vectors of topics, in npz files as numpy writes them."""
+"""Vectors of topics, in npz files of numpy."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _opened(path: str, _: int) -> ZipFile:
 
 
 def digest_of_vectors(path: str) -> str:
-    """Return a digest of a file or folder of vectors, made of the checksums in npz files."""
+    """Return a digest of a file or folder of vectors, made from the checksums in npz files."""
     place = Path(path)
     found = hashlib.sha256()
     for file in sorted(place.glob("*.npz")) if place.is_dir() else [place]:

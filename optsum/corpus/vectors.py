@@ -1,6 +1,6 @@
-"""Vectors of a topic's sentences and references: what similarity of meaning is computed from.
+"""Vectors of a topic's sentences and references, for metrics of similarity.
 
-Arrays, under these names in npz files as well:
+Arrays, with the same names in npz files:
 
 =================  ====================  ==========================================================================
 name               shape                 what
@@ -53,14 +53,14 @@ class Vectors:
     given: FloatArray | None = None  # Similarities.
 
     def similarities(self, some: slice = slice(None)) -> FloatArray:
-        """Return how like each token of a sentence, or some of them, is each of a reference: from -1 to 1."""
+        """Return the similarity of each token of (some) sentences to each token of a reference, from -1 to 1."""
         if self.sentences is None or self.references is None:
             assert self.given is not None  # noqa: S101 - checked when it was made
             return self.given[some]
         return cosines(self.sentences[some], self.references)
 
     def of_references(self, numbers: Sequence[int]) -> Vectors:
-        """Return those of some references, which are numbered anew in that order."""
+        """Return the vectors of some references, which are renumbered in that order."""
         place = np.concatenate([np.flatnonzero(self.reference_of == number) for number in numbers])
         sizes = [np.count_nonzero(self.reference_of == number) for number in numbers]
         return replace(
@@ -125,7 +125,7 @@ def _numbers(value: Any, name: str) -> FloatArray:
 
 
 def _has_truths(value: Any) -> bool:
-    """Return whether there is a truth value in lists of numbers, among which NumPy makes it 0 or 1."""
+    """Return whether there is a truth value in lists of numbers, which NumPy would convert to 0 or 1."""
     if isinstance(value, np.ndarray):
         return bool(value.dtype.kind == "b")
     if not isinstance(value, list | tuple):
@@ -168,10 +168,10 @@ def _weights(found: FloatArray | None, name: str, tokens: int) -> FloatArray:
 
 
 def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[Sequence[Sentence]]) -> Vectors:
-    """Return the vectors that a model gives.
+    """Return the vectors of a model.
 
-    `embed` returns an array with a vector for each of a list of texts, or a list with an array of vectors for each, one
-    a token. It is called for the sentences, and for those of each reference.
+    `embed` returns an array with a vector for each of a list of texts, or a list with an array of token vectors for
+    each. It is called for the sentences, and for those of each reference.
     """
     first, *others = [_embedded(embed, list(map(raw_text, part))) for part in (sentences, *references)]
     held = [row for part in others for row in part]

@@ -1,6 +1,6 @@
-"""Chunk rules: patterns of words, steps that move words before the tree is cut, and what becomes of each word.
+"""Chunk rules: patterns of words, steps that move words before the tree is cut, and the action for each word.
 
-They stand in files: tables that a linguist can change (``rules_ud.toml`` explains the format).
+The rules are files with tables that a linguist can change (``rules_ud.toml`` explains the format).
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from optsum.system.files import PathLike, parse_toml, read_text
 
 @dataclass(frozen=True, slots=True)
 class NamePattern:
-    """A list of names with signs, as it stands in a file of rules.
+    """A list of names with signs, as in a file of rules.
 
-    ``obl`` is that name alone, ``obl:*`` itself and every subtype, ``*`` any name, ``!obl`` not that one.
+    ``obl`` matches that name alone, ``obl:*`` also every subtype, ``*`` any name, and ``!obl`` every name except that
+    one.
     """
 
     wanted: frozenset[str]
@@ -46,7 +47,7 @@ class NamePattern:
         )
 
     def match(self, name: str) -> bool:
-        """Return whether a name is meant."""
+        """Return whether a name matches."""
         if self._plain:
             return name in self.wanted
         return (not self.wanted or _among(name, self.wanted)) and not _among(name, self.refused)
@@ -63,7 +64,7 @@ def _among(name: str, names: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A word's required features; whatever is None may be anything."""
+    """Required features of a word; None matches anything."""
 
     # relation, upos, xpos, lemma, form, feats: lemma and form are compared in lower case; a feature is written
     # ``PronType=Rel``.
@@ -88,7 +89,7 @@ class Pattern:
     side: str | None = None  # "left" or "right": where the word must stand, seen from its head.
 
     def match(self, tree: WorkingTree, word: int) -> bool:
-        """Return whether a word of a tree is like that."""
+        """Return whether a word of a tree has these features."""
         return self._is(tree, word) and self._stands(tree, word)
 
     def _is(self, tree: WorkingTree, word: int) -> bool:
@@ -175,7 +176,7 @@ def chain(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) ->
 
 
 def coordinator(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern) -> None:
-    """Move a coordinator that hangs on the conjunct in front of it to the one behind it."""
+    """Move a coordinator from the conjunct before it to the one after it."""
     for word in tree.words:
         head = tree.head[word]
         if head != -1 and head < word and relation.match(tree.relation[word]):
@@ -185,7 +186,7 @@ def coordinator(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern)
 
 
 def middle_conjunct(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
-    """Move B of "A, B and C" from A to C, the last with a coordinator: "A and C" can be left then, "A, B" never."""
+    """Move B of "A, B and C" from A to C, the last with a coordinator: then "A and C" can remain, but not "A, B"."""
     for word in tree.words:
         conjuncts = _with(tree, word, conjunct)
         joined = [each for each in conjuncts if _with(tree, each, coordinator)]
@@ -197,10 +198,10 @@ def middle_conjunct(tree: WorkingTree, conjunct: NamePattern, coordinator: NameP
 def attribution(
     tree: WorkingTree, clause: NamePattern, along: NamePattern, subordinator: NamePattern, becomes: str
 ) -> None:
-    """Put X of "X, he said", if it is a clause of "said", in its place; "he said" is then an aside (`becomes`) of X.
+    """Make X of "X, he said" the head if it is a clause of "said"; "he said" becomes an aside (`becomes`) of X.
 
-    The clause stands in front of the verb and of the verb's other dependents, but for those named by `along`, which go
-    with X. It ends in punctuation, and no subordinator opens it.
+    The clause precedes the verb and its other dependents, except those named by `along`, which move with X. It ends in
+    punctuation, and does not begin with a subordinator.
     """
     for word in tree.words:
         verb = tree.head[word]
@@ -224,8 +225,8 @@ def attribution(
 def degree(tree: WorkingTree, clause: NamePattern, adverb: NamePattern, markers: Mapping[str, tuple[str, ...]]) -> None:
     """Move the clause of "hated him enough to leave", "ran so fast that he fell" from the verb to the adverb.
 
-    `markers`: lemma of the adverb -> lemmas of words that open the clause. The adverb depends on what the clause does,
-    or on a dependent of that, and stands in front of the clause.
+    `markers`: lemma of the adverb -> lemmas of words that open the clause. The adverb depends on the head of the clause
+    or on one of its dependents, and precedes the clause.
     """
     for word in tree.words:
         head = tree.head[word]
@@ -249,11 +250,11 @@ STEPS: Final[Mapping[str, Callable[..., None]]] = MappingProxyType(
         for step in (preconjunction, chain, coordinator, middle_conjunct, attribution, degree)
     }
 )
-"""Name in a file of rules -> step, which moves words of a tree; its other parameters are what the file sets."""
+"""The steps that move words of a tree, by their names in a file of rules, which sets their other parameters."""
 
 
 class Action(Enum):
-    """The fate of a word that is not the root."""
+    """The action for a word that is not the root."""
 
     MERGE = "MERGE"  # It belongs to the chunk of its head.
     REQ = "REQ"  # It begins a chunk that lives and dies with the chunk of its head.
@@ -291,7 +292,7 @@ class Rules:
         return tree
 
     def decide(self, tree: WorkingTree, word: int) -> ChunkRule:
-        """Return the rule that a word falls under; not for the root."""
+        """Return the rule that applies to a word other than the root."""
         relation = tree.relation[word]
         if (candidates := self._by_relation.get(relation)) is None:
             candidates = tuple(
@@ -312,7 +313,7 @@ def relations() -> dict[str, frozenset[str]]:
 
 
 def mistyped(name: str, scheme: str) -> OptsumError | None:
-    """Return the error for a relation, as a file of rules has it (``!obl:*``), that a scheme does not have, or None."""
+    """Return the error for a relation in a file of rules (``!obl:*``) that the scheme does not have, or None."""
     plain, known = name.removeprefix("!").removesuffix(":*"), relations()[scheme]
     if plain in known or plain == "*":
         return None
@@ -325,31 +326,31 @@ def mistyped(name: str, scheme: str) -> OptsumError | None:
 
 
 SCHEMES: Final = ("ud", "clearnlp")
-"""Label schemes with rules of their own: Universal Dependencies v2, and that of spaCy's English models."""
+"""Label schemes with their own rules: Universal Dependencies v2, and that of spaCy's English models."""
 
 _WORDS: Final = ("english",)
 _UPOS: Final = (
     "*", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
     "SCONJ", "SPACE", "SYM", "VERB", "X",
 )  # fmt: skip
-"""Those of Universal Dependencies, and what spaCy adds."""
+"""Part-of-speech tags of Universal Dependencies, and those that spaCy adds."""
 
 
 def load_rules(name: PathLike) -> Rules:
-    """Return the rules of a label scheme (a name in `SCHEMES`), or those in a file."""
+    """Return the rules of a label scheme (a name in `SCHEMES`) or of a file."""
     if str(name) in SCHEMES:
         return _built_in(str(name))
     return parse_rules(read_text(name, "the chunk rules"), name=str(name))
 
 
 def rules_for(parse: Parse) -> Rules:
-    """Return the rules of the label scheme that has more labels of its own in a parse; those of UD, if none has."""
+    """Return the rules of the label scheme that matches most labels of a parse; those of UD if none does."""
     labels = [token.deprel for token in parse.tokens]
     return max(map(_built_in, SCHEMES), key=lambda rules: sum(map(rules.known_by.match, labels)))  # first of equals
 
 
 def parse_rules(text: str, name: str = "rules") -> Rules:
-    """Return rules from the TOML text of a file, which messages call `name`.
+    """Return rules from the TOML text of a file, called `name` in messages.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""The commands, grouped by their subject: a function `run_NAME` is the command NAME, and its docstring the help."""
+"""The commands, grouped by subject: the function `run_NAME` is the command NAME, and its docstring is the help."""

@@ -1,4 +1,4 @@
-"""Commands on results and summaries that are there."""
+"""Commands on existing results and summaries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_score(
 ) -> int:
     """Score all summaries of a file.
 
-    Tables are printed: means of each system, and correlations if there are human scores. -o writes a row a summary.
+    Prints the means of each system, and correlations if there are human scores. -o writes a row for each summary.
 
     TOPICS is as for optsum solve. SYSTEMS holds one summary a line: {"topic_id": ..., "system": ..., "summary":
     [sentence, ...], "human": {name: number}}; an extract may have "selection", a list of sentence numbers, instead.
@@ -65,7 +65,8 @@ def run_report(
 ) -> int:
     """Write rows as one HTML file.
 
-    Rows with --details (optsum compare, solve, run) show texts: every strategy's choice, all optima, what is covered.
+    Rows made with --details (optsum compare, solve, run) show texts: the choice of every strategy, all optima, and the
+    covered n-grams.
 
     ROWS are files as -o writes them, in any format; the page needs no server and no network.
     """

@@ -32,12 +32,12 @@ def run_run(
         bool, typer.Option("--details", help="rows carry the text, the options and all optima, for optsum report")
     ] = False,
 ) -> int:
-    """Do what is missing of a run.
+    """Start a run over a corpus, or continue it.
 
-    EXPERIMENT.toml names topics, options, and in [grid] lists of values, of which all combinations are searched.
+    EXPERIMENT.toml names topics and options; all combinations of the lists of values in [grid] are searched.
 
-    DIR keeps the configuration, versions and every row as soon as it is there. After a crash, Ctrl-C, a full disk or a
-    reboot --resume does what is missing. Rows: optsum merge DIR -o rows.parquet.
+    DIR stores the configuration, versions and every row as soon as it is computed. After a crash, Ctrl-C, a full disk
+    or a reboot, --resume continues the run. To get the rows: optsum merge DIR -o rows.parquet.
     """
     from optsum.corpus.rows.store import is_run
     from optsum.experiments.folder import status
@@ -60,9 +60,9 @@ def run_status(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of a run")],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object, for programs")] = False,
 ) -> int:
-    """Look at a run.
+    """Show the progress of a run.
 
-    Print how many topics of a run are done or failed, its speed and the time left, also while it runs.
+    Prints how many topics are done or failed, the speed and the time left, also during the run.
     """
     from optsum.experiments.folder import status
 
@@ -76,7 +76,7 @@ def run_status(
 
 
 def in_words(found: RunStatus) -> str:
-    """Return how far a run is, in one line."""
+    """Return the progress of a run in one line."""
     of = "" if found.total is None else f" of {found.total}"
     state = "running" if found.running else "complete" if found.complete else "stopped"
     parts = [f"{found.folder}: {state}"]
@@ -107,9 +107,9 @@ def run_merge(
 ) -> int:
     """Merge runs.
 
-    -o names a folder, which becomes a run like any other, or a file of rows: .jsonl, .csv or .parquet.
+    -o names a folder, which becomes a run itself, or a file of rows: .jsonl, .csv or .parquet.
 
-    Rows come in the order of the topics, and of the grid's cells for each, whoever has searched them.
+    Rows are ordered by topic, then by the cells of the grid, whichever process searched them.
     """
     from optsum.corpus.rows.store import stored_rows
     from optsum.corpus.rows.writer import RowWriter

@@ -1,4 +1,4 @@
-"""Commands that search problems, or bring them to other programs and back."""
+"""Commands that search problems, export them to other programs and import the solutions."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def run_solve(
 ) -> int:
     """Solve all topics of a file.
 
-    On a terminal a table is printed; in a pipe, or with -o, the rows are written, one JSON object a line.
+    On a terminal a table is printed; in a pipe, or with -o, the rows are written as JSON Lines.
 
-    Recall needs a length limit: --max-length N, or a --preset. TOPICS holds one topic a line: {"id": ..., "documents":
-    [[sentence, ...], ...], "references": [[sentence, ...], ...]}
+    Recall needs a length limit: --max-length N, or a --preset. TOPICS has one topic on each line: {"id": ...,
+    "documents": [[sentence, ...], ...], "references": [[sentence, ...], ...]}
     """
     from optsum.cli.search_loop import SearchLoop
     from optsum.report.tables.results import results_table
@@ -67,12 +67,12 @@ def run_context(
 ) -> int:
     """Find the best contexts of all topics of a file.
 
-    A table is printed, a line a topic: the budget, what is used of it, the claims that are supported, those that are
-    missed, and what greedy selection packs; -o writes the rows.
+    Prints a line for each topic: the budget, the used length, the supported and the missed claims, and the result of
+    greedy selection; -o writes the rows.
 
-    It is optsum solve --formulation cover with --max-length for the budget. TOPICS holds one topic a line: {"id": ...,
-    "documents": [[passage, ...]], "supports": [[claim, ...], ...]}, where passages are units as they are. Lengths are
-    tokens of --length-tokenizer, the topics' own "lengths", or words.
+    Equivalent to optsum solve --formulation cover with --max-length as the budget. TOPICS has one topic on each line:
+    {"id": ..., "documents": [[passage, ...]], "supports": [[claim, ...], ...]}, where passages are not split. Lengths
+    are tokens of --length-tokenizer, the topics' own "lengths", or words.
     """
     from optsum.cli.search_loop import SearchLoop
     from optsum.report.tables.results import context_table
@@ -103,12 +103,11 @@ def run_enumerate(
 ) -> int:
     """Enumerate the optima of all topics of a file.
 
-    One row a topic: how many optima there are, the first of them, the units in all and in none of them.
+    Gives a row for each topic: the number of optima, the first of them, the units in all and in none of them.
 
-    The count is exact and of any size; it is complete unless a limit was reached. With --within, --at-least,
-    --within-steps or --best all selections that are nearly as good are counted, which takes 10 seconds a topic at most
-    unless --time-limit says otherwise. Sets hold units of the problem, and a sentence
-    that can add nothing is none. TOPICS is as for optsum solve.
+    The count is exact, and complete unless a limit was reached. With --within, --at-least, --within-steps or --best all
+    near-optimal selections are counted, for at most 10 seconds a topic unless --time-limit is given. Sets contain units
+    of the problem; a sentence that can add nothing is not a unit. TOPICS is as for optsum solve.
     """
     from optsum.cli.search_loop import SearchLoop
     from optsum.report.tables.results import near_table, optima_table
@@ -139,7 +138,7 @@ def run_enumerate(
 
 
 def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[str, int]) -> str | None:
-    """Return the flag in which a row that is there differs from this command, because the hash has no such flags."""
+    """Return the flag in which an existing row differs from this command and that the hash of options leaves out."""
     if "count" not in row:  # an error
         return None
     if row.get("near") != (None if nearness is None else str(nearness)):
@@ -176,11 +175,11 @@ def run_frontier(
 ) -> int:
     """Compute the frontiers of all topics of a file.
 
-    One row a topic: the best value at every length, each step proven, and what greedy search reaches beside it.
+    Gives a row for each topic: the best value at every length, each step proven, and the value of greedy search.
 
-    An optimum that is shorter than its limit is the optimum of all limits in between, so that all lengths up to N take
-    few more searches than the steps there are. Where --time-limit (of all lengths of a topic together) comes first, the
-    lengths that are left have a band: what is known to be reached, and a proven bound. TOPICS is as for optsum solve.
+    An optimum that is shorter than its limit is also the optimum of all limits in between, so that all lengths up to N
+    take little more than one search for each step. If --time-limit (for all lengths of a topic together) is reached
+    first, the remaining lengths have a band: the best known value and a proven bound. TOPICS is as for optsum solve.
     """
     from optsum.cli.search_loop import SearchLoop
     from optsum.report.figures import checked_plot, plot_frontier
@@ -217,7 +216,7 @@ def run_frontier(
 
 @dataclass(frozen=True, kw_only=True)
 class LabelFiles(ResumedFiles):
-    """Rows of labels may be a folder."""
+    """Files of labels; the rows may be a folder."""
 
     output: Annotated[
         str | None,
@@ -255,11 +254,11 @@ def run_labels(
 ) -> int:
     """Label all topics of a file.
 
-    One row a topic: its sentences as they were searched, and 0 or 1 for each.
+    Gives a row for each topic: its sentences as they were searched, and a label of 0 or 1 for each.
 
-    Raw text is split once, so that labels never shift. --soft adds the share of all optima that hold each sentence,
-    --all K the labels of K optima; with --within and the like both are of all selections that are nearly as good.
-    TOPICS is as for optsum solve.
+    Raw text is split once, so that labels never shift. --soft adds the share of optima that contain each sentence, and
+    --all K the labels of K optima; with --within and similar flags, both are over near-optimal selections. TOPICS is as
+    for optsum solve.
     """
     from optsum.cli.search_loop import SearchLoop
     from optsum.corpus.rows.writer import format_of_labels
@@ -332,13 +331,12 @@ def run_compare(
 ) -> int:
     """Compare strategies on all topics of a file.
 
-    A table is printed, one line a strategy; -o writes the rows of all runs.
+    Prints a table, one line for each strategy; -o writes the rows of all runs.
 
-    The ratio is objective / optimum (the other way round when minimizing). The strategy of --exact computes the optima.
-    It is run even if it is not listed; with --exact none the ratios are against the best bound: lower limits.
-    With --backends highs,cbc,glpk the solvers of milp stand side by side, with --backends usable all that work here;
-    options of one are given as --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run
-    with each.
+    The ratio is objective / optimum (the other way round when minimizing). The strategy of --exact computes the optima,
+    even if it is not listed; with --exact none, ratios are lower limits, computed from the best bound. --backends
+    highs,cbc,glpk compares solvers of milp, and --backends usable all that work here; options of one are given as
+    --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run with each limit.
     """
     from optsum.cli.search_loop import SearchLoop
     from optsum.report.comparison import Comparison
@@ -378,12 +376,12 @@ def run_export(
 ) -> int:
     """Export all problems of a file.
 
-    One file a problem, named by its id, for programs that know nothing of optsum.
+    Writes a file for each problem, named by its id, for other programs.
 
     optsum import-solution reads their answers.
 
-    lp and mps hold the integer program, wcnf (covers only) the MaxSAT instance, json the normal form of every
-    objective.
+    The formats lp and mps hold the integer program, wcnf (covers only) the MaxSAT instance, and json the normal form of
+    every objective.
     """
     from optsum.exchange.solver_files import export_topics
     from optsum.report.tables.table import counted
@@ -410,13 +408,13 @@ def run_import_solution(
 ) -> int:
     """Import the solutions of other programs.
 
-    SOLUTIONS is a folder with a file for each problem that optsum export wrote, or the file of the only problem.
+    SOLUTIONS is a folder with a solution file for each exported problem, or the file of the only problem.
 
-    Files are named like the exported ones but for their ending (.sol, .soln, .out, .raw, .txt). They are of CBC, GLPK,
-    HiGHS, SCIP, Gurobi, CPLEX or a MaxSAT solver, or lines of a name and a value. The other options must be those of
-    the export.
+    Files have the names of the exported ones with another ending (.sol, .soln, .out, .raw, .txt). They were written by
+    CBC, GLPK, HiGHS, SCIP, Gurobi, CPLEX or a MaxSAT solver, or have a name and a value on each line. The other options
+    must be those of the export.
 
-    Every solution is scored afresh, and is optimal only where it attains the bound that is proven here.
+    Every solution is scored again, and counts as optimal only if it attains a bound that optsum proves.
     """
     from optsum.cli.search_loop import SearchLoop
     from optsum.exchange.solver_files import import_topics

@@ -1,4 +1,4 @@
-"""Commands about what is installed and chosen."""
+"""Commands about what is installed and which options apply."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
 
 def _show(options: Annotated[dict[str, Any], Flags(Options)], config: Config = None) -> int:
-    """Defaults, preset, file and flags are merged as for optsum solve; what is impossible is refused."""
+    """Defaults, preset, file and flags are merged as for optsum solve; invalid combinations are refused."""
     resolved = resolve(options, config=config)
     fields = type(resolved).model_fields
     put(toml_of(described(resolved), {name: fields[name].description or "" for name in fields}).rstrip("\n"))
@@ -42,7 +42,7 @@ def _show(options: Annotated[dict[str, Any], Flags(Options)], config: Config = N
 
 
 def _schema() -> int:
-    """Editors check a file against it; names may have underscores for hyphens."""
+    """Editors can check a file of options against it; names may have underscores instead of hyphens."""
     put(json.dumps(schema(), indent=2, ensure_ascii=False))
     return DONE
 
@@ -57,9 +57,9 @@ def run_list(
         ),
     ],
 ) -> int:
-    """List what there is.
+    """List the available strategies, solvers, presets and so on.
 
-    Solvers are tried on a tiny problem, so that "usable" means that they work here.
+    Solvers are tested on a tiny problem, so that "usable" means that they work here.
     """
     from optsum.report.listing import LISTS
 
@@ -76,10 +76,11 @@ def run_warm_up(
 ) -> int:
     """Compile kernels.
 
-    Kernels are compiled when they are first needed, which takes seconds, and kept on disk. This does it now.
+    Kernels are compiled when they are first needed, which takes seconds, and cached on disk. This command compiles them
+    now.
 
-    They are kept beside the sources if these can be written, in the user's cache folder if not, and in NUMBA_CACHE_DIR
-    if that is set. Processors of another kind compile their own.
+    The cache is NUMBA_CACHE_DIR if that is set, else beside the sources if that folder is writable, else the user's
+    cache folder. Each kind of processor has its own.
     """
     from numba import config
 

@@ -54,7 +54,7 @@ class StudyFiles(ResumedFiles):
 def subcommand(name: str) -> tuple[Callable[..., int], str]:
     """Return the function of `optsum study NAME`, and its help.
 
-    The tables are printed; -o writes the rows they are made of. optsum study NAME --help has the options of each.
+    Prints tables; -o writes the rows behind them. optsum study NAME --help lists the options of each study.
     """
     if name == ALL:
         return command(_run_all, Flags(_shared())), f"{SUBCOMMANDS[ALL]}.\n\n{inspect.getdoc(_run_all)}"
@@ -70,7 +70,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
 
 def _shared() -> type[BaseModel]:
-    """Return the options that several studies have, alike in type and default, and those of reading."""
+    """Return the options that several studies share with the same type and default, and those of reading."""
     found: dict[str, list[Any]] = {}
     for name in STUDIES:
         for option, field in options_of(load_study(name)).model_fields.items():
@@ -85,7 +85,7 @@ def _shared() -> type[BaseModel]:
 
 
 def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text") -> int:
-    """Of each study: -o FOLDER/NAME has its rows, tables and figures; FOLDER/index.html shows all.
+    """With -o FOLDER, each study writes its rows, tables and figures to FOLDER/NAME; FOLDER/index.html shows all.
 
     Options are passed on to the studies that have them. Figures need matplotlib (extra plots).
     """

@@ -27,7 +27,7 @@ from optsum.system.files import begin_of, name_of, read_text
 def _written(
     loop: Loop, reading: Reading, make: Callable[[Iterator[Topic | BadTopic]], Iterator[Topic | BadTopic]]
 ) -> Iterator[Topic]:
-    """Write the topics that `make` returns, and yield each; their paths become relative to the output's folder.
+    """Write the topics that `make` returns, and yield each; paths become relative to the folder of the output.
 
     A topic that cannot be used becomes a row with the reason.
     """
@@ -53,7 +53,7 @@ def run_parse(
 ) -> int:
     """Parse all topics of a file.
 
-    The topics are written again with "parses", one a sentence; optsum solve --formulation compressive runs on them.
+    Writes the topics with "parses", one for each sentence, as optsum solve --formulation compressive needs them.
 
     Needs spaCy (extra spacy) and one of its pipelines: python -m spacy download en_core_web_sm. TOPICS is as for optsum
     solve.
@@ -95,9 +95,9 @@ def run_chunks(
 ) -> int:
     """Print the chunks of all sentences of a file.
 
-    The number at a bracket is that of the chunk; "!" marks a chunk that lives and dies with the one it hangs on.
+    The number at a bracket is the chunk's; "!" marks a chunk that is kept or dropped together with its parent.
 
-    FILE holds parsed sentences as CoNLL-U, or topics with "parses" or meta.conllu.
+    FILE has parsed sentences as CoNLL-U, or topics with "parses" or meta.conllu.
     """
     if profile not in PROFILES:
         raise unknown_name("chunk profile", profile, PROFILES)
@@ -131,7 +131,7 @@ def run_chunks(
 
 
 def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | str]:
-    """Yield parses, an error in place of each that is wrong, and lines to be printed."""
+    """Yield parses, or an error in place of a malformed one, and lines to print."""
     begin = None if file == "-" else begin_of(file, 4096)
     if begin is None or not begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         blocks = conllu_blocks(read_text(file, ""), name_of(file))
@@ -165,10 +165,10 @@ _SHOWN: Final = 50  # Lines of the table.
 def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)]) -> int:
     """Align all topics of a file.
 
-    The topics are written again with "cover", one for each reference; optsum solve --formulation cover runs on them.
+    Writes the topics with "cover", one for each reference, as optsum solve --formulation cover needs them.
 
-    To a sentence of a reference correspond the smallest sets of source sentences that together hold a share of its
-    n-grams. A topic that cannot be used becomes a row with the reason. TOPICS is as for optsum solve.
+    Each sentence of a reference is aligned with the smallest sets of source sentences that together contain a given
+    share of its n-grams. A topic that cannot be used becomes a row with the reason. TOPICS is as for optsum solve.
     """
     resolved = resolve_as(_OPTIONS, options, config=files.config)
     given = resolved.model_dump()

@@ -1,1 +1,1 @@
-"""Topics that are a folder of files, or a pair of files."""
+"""Topics in a folder of files, or in a pair of files."""

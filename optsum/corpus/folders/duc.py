@@ -1,9 +1,9 @@
-"""Topics from files of the Document Understanding Conferences and of TAC: document sets, and summaries beside them.
+"""Topics from files of the Document Understanding Conferences and of TAC: document sets, and summaries next to them.
 
-A document has ``<DOC>``, ``<DOCNO>`` (or ``<DOC id="...">``) and ``<TEXT>``, with its sentences in ``<s ...>`` where
-they were set apart (as in Figure 1 of Lin & Hovy 2003). A summary is ``<SUM DOCSET= TYPE= SIZE= DOCREF= ...>``, or a
-page for the evaluation environment SEE, whose name says the same: ``D061.P.100.J.B.AP880911-0016.html``. It is no XML:
-tags stay open, ampersands are bare, case varies.
+A document has ``<DOC>``, ``<DOCNO>`` (or ``<DOC id="...">``) and ``<TEXT>``, with its sentences in ``<s ...>`` if they
+were marked (as in Figure 1 of Lin & Hovy 2003). A summary is ``<SUM DOCSET= TYPE= SIZE= DOCREF= ...>``, or a page for
+the evaluation environment SEE, whose name has the same fields: ``D061.P.100.J.B.AP880911-0016.html``. The files are not
+XML: tags are not closed, ampersands are not escaped, case varies.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from optsum.system.files import begin_of, is_meant, read_text
 
 _SAMPLE = 4096
 _CHOOSER = r"(?<=\d)[a-z](?=-[a-z]$|$)"
-"""The letter of who chose the documents of a set, which summaries leave out: d061j, d0801a-a."""
+"""The letter of the person who chose the documents of a set, which summaries leave out: d061j, d0801a-a."""
 
 _LOOKED_AT = 100  # Files of a folder that tell what it is.
 
 
 def is_duc_file(path: Path) -> bool:
-    """Return whether a file holds documents or summaries in SGML."""
+    """Return whether a file contains documents or summaries in SGML."""
     begin = begin_of(path, _SAMPLE)
     return begin is not None and is_sgml(begin)
 
 
 def duc_files(folder: Path) -> list[Path]:
-    """Return all files below a folder, if there are documents or summaries in SGML among the first of them."""
+    """Return all files below a folder if the first of them include documents or summaries in SGML."""
     files = (
         file
         for file in sorted(folder.rglob("*"))
@@ -47,10 +47,10 @@ def duc_files(folder: Path) -> list[Path]:
 
 
 def duc_topics(files: Sequence[Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield a topic for each document that has summaries of its own, and for each set that has summaries of it all.
+    """Yield a topic for each document with summaries of its own, and for each set with summaries of the set.
 
     A topic is called after its document, or its set: ``d061``, or ``d061-200`` where there are several sizes. A set is
-    the folder that its documents lie in; a letter behind its name, who chose them, need not be in the summaries.
+    the folder of its documents; the letter after its name (who chose them) may be missing in the summaries.
     """
     line = None
     for line in _topics(files, reading):
@@ -137,7 +137,7 @@ def _of_sets(
 
 
 def _documents_of(summary: Summary, documents: dict[str, Document], sets: dict[str, list[str]]) -> list[str]:
-    """Return the documents of a set: those that the summary names, if all are there, or those in its folder."""
+    """Return the documents of a set: those named by the summary if all exist, else those in its folder."""
     if summary.documents and all(name in documents for name in summary.documents):
         return list(summary.documents)
     docset = summary.docset.casefold()
@@ -202,7 +202,7 @@ class Summary:
 
 
 def is_sgml(sample: bytes) -> bool:
-    """Return whether a file that begins like this holds documents or summaries."""
+    """Return whether a file with this beginning contains documents or summaries."""
     return re.match(_BEGIN, sample.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
@@ -225,7 +225,7 @@ def parse_documents(text: str, reading: Reading = AS_IS) -> Iterator[Document]:
 
 
 def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
-    """Yield the summaries ``<SUM ...>`` of a file that are abstracts; extracts (of type ``...-E``) are passed over.
+    """Yield the abstracts among the summaries ``<SUM ...>`` of a file; extracts (of type ``...-E``) are skipped.
 
     >>> text = '<SUM DOCSET="d061" TYPE="PERDOC" SIZE="100" DOCREF="AP1" SUMMARIZER="B">It sat. It ran.</SUM>'
     >>> list(parse_summaries(text))
@@ -247,9 +247,9 @@ def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
 
 
 def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary | None:
-    """Return the summary in a page of SEE, or of plain text, whose name has the document or set; None for other names.
+    """Return the summary in a file named after the document or set, a page of SEE or plain text; None for other names.
 
-    `name`: SET.TYPE.SIZE.SELECTOR.AUTHOR and perhaps .DOCUMENT, as the evaluations of DUC name them.
+    `name`: SET.TYPE.SIZE.SELECTOR.AUTHOR and perhaps .DOCUMENT, as in the evaluations of DUC.
 
     >>> page = '<html><body><a name="1">[1]</a> <a href="#1" id=1>It sat.</a></body></html>'
     >>> summary_of_name("D061.P.100.J.B.AP880911-0016.html", page).documents
@@ -265,7 +265,7 @@ def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary |
 
 
 def _sentences(text: str, reading: Reading) -> list[str]:
-    """Return the sentences that are set apart, or those that the splitter finds in each paragraph."""
+    """Return the marked sentences, or those that the splitter finds in each paragraph."""
     pieces = re.split(_S, text)  # text, attributes, sentence, attributes, sentence, ...
     if len(pieces) > 1:
         texts = [piece for said, piece in zip(pieces[1::2], pieces[2::2], strict=True) if _HEAD not in said.lower()]

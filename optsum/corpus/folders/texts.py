@@ -29,12 +29,12 @@ _HIGHLIGHT: Final = re.compile(r"^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", re.MULTIL
 
 
 def stories_in(folder: Path) -> list[Path]:
-    """Return the files ``*.story`` of a folder, by name."""
+    """Return the files ``*.story`` of a folder, sorted by name."""
     return sorted(file for file in folder.glob("*.story") if is_meant(file.name) and file.is_file())
 
 
 def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield one topic a file, as of CNN / Daily Mail: raw text, then a reference sentence below each ``@highlight``."""
+    """Yield one topic for each file, as in CNN / Daily Mail: raw text, then references below ``@highlight``."""
     for file in files:
         try:
             text = _text(file)
@@ -50,7 +50,7 @@ def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
 
 
 def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
-    """Return the two folders in a folder that hold documents and references; None if there are no such two."""
+    """Return the two subfolders with documents and references; None if there are none."""
     inside = {each.name.lower(): each for each in folder.iterdir() if each.is_dir()}
     documents = next((inside[name] for name in _DOCUMENTS if name in inside), None)
     references = next((inside[name] for name in _REFERENCES if name in inside), None)
@@ -58,12 +58,12 @@ def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
 
 
 def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield a topic for each file, or folder of files, among the documents.
+    """Yield a topic for each file of documents, or folder of such files.
 
-    A topic is called after its file without the ending (or its folder, whose files are its documents). Its references
-    are the files of the same name, with or without something behind it: ``a.txt`` has ``a.txt``, ``a.1.txt``,
-    ``a.B.txt``, or all files of a folder ``a``. Where two folders ``a`` hold files of the same names, those are the
-    topics, ``a/1``, ``a/2`` (BBC News Summary).
+    A topic is named after its file without the ending (or after its folder, whose files are its documents). Its
+    references are the files of the same name, with or without a suffix: ``a.1.txt``, ``a.B.txt``, or all files of a
+    folder ``a``. If two folders ``a`` contain files of the same names, those are the topics, ``a/1``, ``a/2`` (BBC News
+    Summary).
     """
     documents, references = folders
     for beside in sorted(documents.parent.iterdir()):
@@ -114,7 +114,7 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
 def _topic(
     name: str, entry: Path, documents: list[Path], summaries: list[Path], references: Path, reading: Reading
 ) -> Line:
-    """Return the topic of some files; `references` is the folder where more of them were looked for."""
+    """Return the topic of some files; `references`: the folder that was searched for more of them."""
     texts: list[Text] = []
     found: list[Text] = []
     try:
@@ -133,7 +133,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _name(entry: Path) -> str:
-    """Return the name without the ending, with each accent as one character: macOS may store it as two."""
+    """Return the name without the ending, with each accent composed into one character: macOS may store two."""
     return normalize("NFC", entry.name if entry.is_dir() else entry.stem)
 
 
@@ -142,7 +142,7 @@ def _files(entry: Path) -> list[Path]:
 
 
 def _owners(entry: Path) -> list[str]:
-    """Return the names that a file of references may belong to, the likeliest first: a.b.txt to "a.b", or to "a"."""
+    """Return the names that a file of references may belong to, likeliest first: a.b.txt to "a.b", or to "a"."""
     name = _name(entry)
     return [name] if entry.is_dir() else list(filter(None, (name, name.rpartition(".")[0])))
 
@@ -180,10 +180,10 @@ _NO_TEXT: Final = re.compile(rb"\{\s*[\"}]|\[\s*[\"{\[]|PAR1|<(?:DOC|SUM)[\s>]")
 
 
 def line_pair(path: PathLike) -> tuple[Path, Path] | None:
-    """Return the two files that a path means: ``SOURCES,SUMMARIES``, or a file with a counterpart beside it.
+    """Return the two files of a path: ``SOURCES,SUMMARIES``, or a file with a counterpart in its folder.
 
-    A counterpart has the same name but for one word: ``train.source`` and ``train.target``, ``val.src.txt`` and
-    ``val.tgt.txt``. Files that hold JSON are no such pair.
+    The names differ in one word: ``train.source`` and ``train.target``, ``val.src.txt`` and ``val.tgt.txt``. Files of
+    JSON are not such a pair.
     """
     name = str(path)
     if not Path(name).exists() and name.count(",") == 1:
@@ -206,7 +206,7 @@ def _is_text(path: Path) -> bool:
 
 
 def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Return a topic for each two lines, called by its number from 0; a line may have marks, as raw text has."""
+    """Yield a topic for each pair of lines, named by its number from 0; a line may have marks, as raw text has."""
     stack = ExitStack()
     streams = []
     for path in pair:

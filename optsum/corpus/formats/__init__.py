@@ -1,1 +1,1 @@
-"""The formats in which topics, systems and rows come; `optsum.corpus.topics` recognises a file by its content."""
+"""The formats of topics, systems and rows; `optsum.corpus.topics` recognises a file by its content."""

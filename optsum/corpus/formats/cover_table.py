@@ -1,4 +1,4 @@
-"""Alternatives from a plain text table, as Table 1 of Hirao et al. 2004 (TSC3) has them.
+"""Alternatives from a plain text table like Table 1 of Hirao et al. 2004 (TSC3).
 
 A line is the id of an abstract sentence and its alternatives, separated by blanks or tabs::
 
@@ -6,9 +6,9 @@ A line is the id of an abstract sentence and its alternatives, separated by blan
     1                         {s1} ∪ {s10, s11}
     2                         {s3, s5, s6}
 
-An alternative stands in braces, or, as the paper describes the files of the challenge, without them: ``1 s1 s10,s11``.
-Signs of union or disjunction (⊔ ∪ ∨ | or), blank lines, lines that begin with "#" and the heading are passed over. A
-line without alternatives is an abstract sentence that nothing covers. The LaTeX of the paper's table is read too.
+An alternative is in braces, or without them, as in the files of the challenge: ``1 s1 s10,s11``. Signs of union or
+disjunction (⊔ ∪ ∨ | or), blank lines, lines that begin with "#" and the heading are ignored. A line without
+alternatives is an abstract sentence that nothing covers. The LaTeX source of the paper's table can be read too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w
 
 
 def is_cover_table(sample: bytes) -> bool:
-    """Return whether text begins as a table: with its heading, or lines with sets in braces or names with digits."""
+    """Return whether text begins like a table: with its heading, sets in braces, or names with digits."""
     text = sample.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not lines or _HEADING.match(lines[0]):
@@ -47,7 +47,7 @@ def _begins_row(line: str) -> bool:
 
 
 def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Topic:
-    r"""Return the topic of a table's text: a cover, and ``meta["abstract_ids"]``, the ids of the abstract sentences.
+    r"""Return the topic of a table: a cover, and the ids of the abstract sentences in ``meta["abstract_ids"]``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Records of Hugging Face `datasets`: a folder that was saved, or one of the hub by its name."""
+"""Records of Hugging Face `datasets`: a saved folder, or a dataset of the hub."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WANTED: Final = "pip install 'optsum[hf]'"
 
 
 def is_dataset_folder(folder: Path) -> bool:
-    """Return whether `datasets` saved this folder (``save_to_disk``): one table, or one for each split."""
+    """Return whether a folder was written by ``save_to_disk`` of `datasets`: one table, or one for each split."""
     return any((folder / name).is_file() for name in ("dataset_info.json", "dataset_dict.json", "state.json"))
 
 
@@ -39,7 +39,7 @@ def folder_records(folder: Path) -> Iterator[Line]:
 
 
 def hub_records(name: str) -> Iterator[Line]:
-    """Return the records of ``hf:NAME[:CONFIG[:SPLIT]]``, read as they come; an only split need not be named."""
+    """Return the records of ``hf:NAME[:CONFIG[:SPLIT]]`` as a stream; a single split need not be named."""
     datasets = _package(name)
     dataset, config, split = _parts(name)
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what fails is said once, here

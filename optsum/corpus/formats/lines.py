@@ -1,4 +1,4 @@
-"""JSON Lines, each line decoded or refused by itself, and a JSON array of objects, read without holding all of it."""
+"""JSON Lines, with lines decoded or refused separately, and a JSON array of objects, read piece by piece."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Line(NamedTuple):
 
 
 class RawLine(NamedTuple):
-    """One line of a file that is not blank, as it stands there."""
+    """One line of a file that is not blank, undecoded."""
 
     raw: bytes
     source: str  # As of a `Line`.
 
 
 LONGEST: Final = 1 << 28
-"""Bytes of the longest line, or item of an array: some forty million words. More is no topic, and may never end."""
+"""Limit of the bytes of a line, or of an item of an array: some forty million words. A longer one may never end."""
 
 
 class NumberedLines(Iterator[tuple[int, bytes]]):
@@ -56,7 +56,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
         return self.passed, raw
 
     def begin(self) -> bytes:
-        """Return the first line that is not blank, or as much as is read of one at a time, without passing it."""
+        """Return the first line that is not blank, or as much as is read at once, without consuming it."""
         self.skip_blank()
         while (raw := self._stream.readline(LONGEST)) and is_blank(raw):
             self.passed += raw.endswith(b"\n")
@@ -65,7 +65,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
         return raw
 
     def skip_blank(self) -> None:
-        """Pass over the blank lines that follow, without a step for each: a small archive may hold millions."""
+        """Skip the blank lines that follow all at once, because a small archive may contain millions."""
         while ahead := self._stream.peek():
             blank = len(ahead) - len(ahead.lstrip())
             end = ahead.rfind(b"\n", 0, blank) + 1
@@ -77,7 +77,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
                 return
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the rest of the stream in blocks, without looking for lines."""
+        """Yield the rest of the stream in blocks, without splitting lines."""
         if self._held:
             yield self._held
             self._held = b""
@@ -89,12 +89,12 @@ _BLOCK: Final = 1 << 16
 
 
 class Cells(dict[str, Any]):
-    """A row of a table, in which a text is JSON if it begins as a list or an object of JSON does."""
+    """A row of a table, in which a text that begins like a list or an object of JSON is decoded."""
 
     typed = True  # Whether cells have kinds, or are text, all of them.
 
     def record(self) -> dict[str, Any]:
-        """Return the row without the cells that are empty and that a topic or a summary need not have."""
+        """Return the row without the empty cells that a topic or a summary does not need."""
         found = {name: value if name in _NAMES else unpacked(value, f"the cell {name}") for name, value in self.items()}
         return {name: value for name, value in found.items() if name not in _OPTIONAL or value not in (None, "")}
 
@@ -115,7 +115,7 @@ def decoded(line: Line | RawLine) -> Line:
 
 
 def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:
-    """Yield the lines of a file that are not blank; only one that cannot be read is more than bytes."""
+    """Yield the undecoded lines of a file that are not blank; an unreadable one is yielded as an error."""
     number = 0
     while True:
         try:
@@ -136,12 +136,12 @@ def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:
 
 
 def broken_off(error: Exception, name: str, number: int) -> Line:
-    """Return the last line of a file that cannot be read to its end."""
+    """Return the error line of a file that cannot be read to its end."""
     return Line(f"{name}:{number}", None, f"the file breaks off here: {describe_os_error(error)}")
 
 
 def bad_topic(source: PathLike, name: str, error: str) -> Line:
-    """Return the line of a topic that cannot be used, whose name is known."""
+    """Return the line of an unusable topic whose name is known."""
     return Line(well_formed(str(source)), {"id": name, "status": "error", "error": error})
 
 
@@ -149,7 +149,7 @@ BY_RETURNS: Final = "its lines end by carriage returns alone, as on old Macs; sa
 
 
 def ends_by_returns(first: bytes) -> bool:
-    """Return whether the first line of a file is all of it, because its lines end by carriage returns alone."""
+    """Return whether a file's first line is the whole file because its lines end with carriage returns alone."""
     return not first.endswith(b"\n") and b"\r" in first.strip()
 
 
@@ -157,7 +157,7 @@ def ends_by_returns(first: bytes) -> bool:
 
 
 def is_blank(raw: bytes) -> bool:
-    """Return whether a line holds white space only; a byte order mark is some."""
+    """Return whether a line has only white space; a byte order mark counts as white space."""
     if raw.startswith(codecs.BOM_UTF8):
         return not raw.removeprefix(codecs.BOM_UTF8).strip()
     return not raw or raw.isspace()  # a long line is not copied
@@ -184,11 +184,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_finite, parse_constant=_constant)
-"""Of JSON without doubt: no NaN, no number beyond the range of floating point, and no key twice in an object."""
+"""Strict JSON decoder: no NaN, no number beyond the range of floating point, and no repeated key in an object."""
 
 
 def text_of(raw: bytes) -> str:
-    """Return the text of a line; files put together by "cat" have byte order marks inside."""
+    """Return the text of a line; files joined by "cat" have byte order marks inside."""
     try:
         return raw.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
@@ -197,7 +197,7 @@ def text_of(raw: bytes) -> str:
 
 
 def decode(raw: bytes, source: str) -> Line:
-    """Return a line, or why it cannot be used."""
+    """Return a line decoded, or why it cannot be used."""
     try:
         value = DECODER.decode(text_of(raw.rstrip(b"\r\n")))
     except json.JSONDecodeError as error:
@@ -212,7 +212,7 @@ def decode(raw: bytes, source: str) -> Line:
 
 
 def unpacked(value: Any, where: str) -> Any:
-    """Return the list or the object that a text holds as JSON; anything else as it is."""
+    """Return the list or object in a JSON text; anything else unchanged."""
     if not isinstance(value, str) or not value[:64].lstrip().startswith(("[", "{")):
         return value
     found = decode(value.encode("utf-8", "replace"), "")
@@ -227,7 +227,7 @@ _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
 def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the items of an array, with ``file:number`` as source; what is no JSON ends it with a line that says so."""
+    """Yield the items of an array, with ``file:number`` as source; invalid JSON ends it with an error line."""
     pieces = _Pieces(lines.blocks())
     number = 0
     try:
@@ -261,7 +261,7 @@ def _not_json(error: Exception) -> str:
 
 
 class _Pieces:
-    """The text of an array; only the part of the current value is held in memory."""
+    """The text of an array, of which only the current value is held in memory."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
@@ -270,7 +270,7 @@ class _Pieces:
         self._at = 0
 
     def _more(self, least: int = 1) -> bool:
-        """Read on by about as many characters, and return whether there was anything."""
+        """Read about that many more characters, and return whether there were any."""
         if len(self._text) - self._at > LONGEST:
             raise InputError(f"the item is longer than {LONGEST >> 20} MiB, or no JSON")
         found: list[str] = []
@@ -284,7 +284,7 @@ class _Pieces:
         return size > 0
 
     def next_sign(self) -> str:
-        """Return the next character that is no blank, without passing it; empty at the end."""
+        """Return the next character that is not blank, without consuming it; empty at the end."""
         while True:
             if (blanks := _BLANKS.match(self._text, self._at)) is not None:
                 self._at = blanks.end()

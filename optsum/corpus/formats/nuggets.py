@@ -1,13 +1,14 @@
-"""Nuggets, the claims of retrieval: which passages of a question support each, as evaluations write it.
+"""Nuggets (claims) with the passages that support them, in the formats of retrieval evaluations.
 
-- The nuggetizer of TREC's RAG track (Pradeep et al. 2025) assigns nuggets to a retriever's passages, one a line:
+- The nuggetizer of TREC's RAG track (Pradeep et al. 2025) assigns nuggets to a retriever's passages, one on each line:
   ``{"qid": ..., "docid": ..., "candidate_text": ..., "nuggets": [{"text": ..., "importance": "vital", "assignment":
-  "support"}, ...]}``. The lines of a question stand together.
+  "support"}, ...]}``. The lines of a question are adjacent.
 - Judgments of CoverageBench (Samuel et al. 2026), and of TREC's diversity tasks before it, name a question, a nugget, a
   passage, and whether this supports that: ``17 3 doc-81 1``.
-- FreshStack (Thakur et al. 2025) has a question a record, whose nuggets list the passages that are relevant.
+- FreshStack (Thakur et al. 2025) has a record for each question, whose nuggets list the relevant passages.
 
-A nugget that is vital counts one, one that is okay a half, as in the track's weighted score; "partial_support" is none.
+A vital nugget counts one and an okay nugget a half, as in the track's weighted score; "partial_support" counts as no
+support.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ _NUGGET: Final = re.compile(rb"\s*\S+\s+\S+\s+(?:vital|okay)\s+\S.*", re.DOTALL)
 def nugget_reader(
     first: bytes, name: str, sample: bytes = b""
 ) -> Callable[[NumberedLines, str], Iterator[Line]] | None:
-    """Return the reader for a file of nuggets, told by its first lines; None for other files.
+    """Return the reader for a file of nuggets, recognised by its first lines; None for other files.
 
-    Judgments are told from a table of alternatives, which may be of numbers alone, because questions have several. A
-    file of nuggets, or of judgments, that says nothing of which passages support what is refused.
+    Judgments differ from a table of alternatives, which may also be of numbers alone, because questions have several. A
+    file that does not say which passages support which nugget is refused.
     """
     if first.startswith(b"{"):
         if b'"nuggets"' not in first or b'"candidate_text"' not in first:
@@ -97,7 +98,7 @@ def _of_questions(
     question: Callable[[Line], str | None],
     made: Callable[[str, list[Any]], dict[str, Any]],
 ) -> Iterator[Line]:
-    """Yield a topic for the lines of each question; lines of no question are passed on."""
+    """Yield a topic for the lines of each question; lines without a question are passed on."""
     done: set[str] = set()
     for name, group in groupby(lines, question):
         together = list(group)
@@ -158,7 +159,7 @@ def _of_judgments(name: str, judgments: list[list[str]]) -> dict[str, Any]:
 
 
 def topic_of_nuggets(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the topic of a record whose nuggets name the passages that support them; others are refused."""
+    """Return the topic of a record whose nuggets name their supporting passages; refuse others."""
     nuggets = record["nuggets"]
     lists = [each.get("relevant_corpus_ids") if isinstance(each, dict) else None for each in nuggets or ()]
     if not lists or not all(isinstance(each, list) for each in lists):

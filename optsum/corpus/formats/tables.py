@@ -1,4 +1,4 @@
-"""Tables with a heading: CSV and TSV, and Parquet; a cell of text may be JSON."""
+"""Tables with a heading: CSV, TSV and Parquet; a cell of text may contain JSON."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS
 
 JSON_COLUMNS: Final = b"optsum.json"
-"""Key of a Parquet file's metadata: the names of the columns that hold JSON text, as a JSON list."""
+"""The metadata key of a Parquet file for the names of the columns with JSON text, as a JSON list."""
 
 CSV_SAFE: Final = "csv_safe"
-"""A column that says that an apostrophe stands before each cell that a spreadsheet would run (``--csv-safe``)."""
+"""The column that marks files in which an apostrophe precedes cells that a spreadsheet would run (``--csv-safe``)."""
 
 _KNOWN: Final = {
     *("documents", "references", "cover", "parses", "meta"),  # of topics
@@ -33,10 +33,10 @@ _ROWS: Final = 64  # Of a Parquet file in memory at a time.
 def heading_of(
     line: bytes, *, closed: bool, columns: Collection[str] = (), likely: bool = False
 ) -> tuple[str, list[str]] | None:
-    """Return the delimiter and the names of a line that is a heading, None if it is none.
+    """Return the delimiter and the names of a heading line; None if the line is not a heading.
 
     A heading has a name that optsum knows, or the two of a well-known data set, or one of `columns`, or, if `likely`,
-    names that look like documents and references; any other will do too if not `closed`.
+    names that look like documents and references. If not `closed`, any other heading is accepted too.
     """
     text = line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")
     for delimiter in _DELIMITERS:
@@ -53,7 +53,10 @@ def heading_of(
 def csv_records(
     lines: NumberedLines, name: str, heading: tuple[str, list[str]], *, closed: bool = False
 ) -> Iterator[Line]:
-    """Yield a record, or an error, for each row below the heading; `closed` ones without a line break are half ones."""
+    """Yield a record, or an error, for each row below the heading.
+
+    `closed`: whether a last row without a line break is an error.
+    """
     delimiter, names = heading
     if any(map(_is_torn, names)):
         raise InputError(f"{name} is not UTF-8; save it as UTF-8")
@@ -80,23 +83,23 @@ def csv_records(
 
 
 def check_names(names: Iterable[str], table: str) -> None:
-    """Refuse a table with two columns of the same name; columns without a name are ignored."""
+    """Refuse a table with two columns of the same name; ignore columns without a name."""
     repeated = next((each for each, count in Counter(filter(None, names)).items() if count > 1), None)
     if repeated is not None:
         raise InputError(f"{table} has two columns {repeated!r}; name each column once")
 
 
 def _is_torn(text: str) -> bool:
-    """Return whether a text was read of bytes that are no UTF-8."""
+    """Return whether a text was decoded from bytes that are not UTF-8."""
     return not text.isascii() and any("\udc80" <= sign <= "\udcff" for sign in text)
 
 
 _Row: TypeAlias = tuple[int, list[str], str | None, bool]
-"""The line that a row begins in, its cells, why it is none, and whether the file ends in it."""
+"""The line where a row begins, its cells, its error, and whether the file ends in it."""
 
 
 def _bare_rows(lines: NumberedLines) -> Iterator[_Row]:
-    """Yield the rows of tab-separated text: lines; marks around a whole cell go if those within pair."""
+    """Yield the lines of tab-separated text as rows; balanced quotation marks around a cell are removed."""
     for number, raw in lines:
         if text := raw.decode("utf-8", "surrogateescape").rstrip("\r\n"):
             cells = text.split("\t")
@@ -115,8 +118,8 @@ def _whole_cell(cell: str) -> str:
 def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed: bool) -> Iterator[_Row]:
     """Yield the rows of a table whose cells may be quoted and hold line breaks.
 
-    A quotation mark that was none swallows what follows, up to the next one: where that is no whole cell, or seems to
-    hold rows, the row is refused, and the lines that it swallowed are read for themselves.
+    A stray quotation mark swallows the text up to the next one. If that is not a whole cell, or seems to contain rows,
+    the row is refused, and the swallowed lines are read separately.
     """
     csv.field_size_limit(LONGEST)  # a document is one cell
     delimiter, names = heading
@@ -183,7 +186,7 @@ def _row(names: list[str], cells: list[str], source: str) -> Line:
 
 
 def parquet_records(stream: BufferedReader, name: str, check: Callable[[list[str]], None]) -> Iterator[Line]:
-    """Return the records of a Parquet file, once `check` has nothing against its columns."""
+    """Return the records of a Parquet file, after `check` has accepted its columns."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -220,7 +223,7 @@ _WORDS = {
     *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
     *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
 }
-"""Columns of rows that hold words, whatever these look like."""
+"""Columns of rows whose cells are always text, never numbers or JSON."""
 
 
 def row_of(cells: Cells) -> dict[str, Any]:
@@ -245,7 +248,7 @@ def is_run(cell: str) -> bool:
 
 
 def quoted(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula; `_unquoted` undoes it."""
+    """Return a cell that no spreadsheet reads as a formula; `_unquoted` reverses it."""
     return f"'{cell}" if is_run(cell.lstrip("'")) else cell
 
 

@@ -1,8 +1,8 @@
-"""The rows of a run in one SQLite file: added as they come, durable once committed, found again without reading all.
+"""The rows of a run in one SQLite file: durable once committed, and found without reading the whole file.
 
-A file of JSON Lines would have to be read from its beginning to say what is done, and what it holds of a million topics
-does not fit into memory. SQLite has an index for both; its write-ahead log lets others read (``optsum status``) while
-one process writes, and a write that was cut off, by a crash or a full disk, is rolled back as a whole.
+A file of JSON Lines would have to be read from its beginning to find the finished topics, and a million of them do not
+fit into memory. SQLite has an index; its write-ahead log lets others read (``optsum status``) while one process writes,
+and an incomplete write (a crash or a full disk) is rolled back.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class CellRows(NamedTuple):
 
 
 class RowStore(AbstractContextManager["RowStore"]):
-    """The one writer of a file of rows, or one of its readers.
+    """The only writer of a file of rows, or one of its readers.
 
-    `write`: whether to make it where there is none, and to change it; nobody else may be writing then. `damage`: what
-    was wrong with the file; then this holds the rows that could be read, and whoever writes it has a new file.
+    `write`: whether to create or change the file, with no other writer. `damage`: the fault of a damaged file; then the
+    store has the rows that could be read, and a writer uses a new file.
     """
 
     def __init__(self, path: PathLike, *, write: bool = False) -> None:
@@ -85,7 +85,7 @@ class RowStore(AbstractContextManager["RowStore"]):
                 self._database.execute(f"ALTER TABLE {table} ADD COLUMN sum TEXT")
 
     def _rescue(self, reason: str, write: bool) -> None:
-        """Go on with the rows that can be read: in a new file, beside which the damaged one stays, or in none."""
+        """Use the readable rows: in a new file, with the damaged one kept next to it, or in memory."""
         rows, facts = rescued(self._path)
         if not write and not rows and not facts:
             raise InputError(
@@ -147,7 +147,7 @@ class RowStore(AbstractContextManager["RowStore"]):
             return self._database.execute(question, values).fetchall()
 
     def add(self, answers: Iterable[CellRows]) -> None:
-        """Add rows durably, all or none; errors that were there are replaced, finished ones are never touched."""
+        """Add rows durably, all or none; earlier errors are replaced, finished rows are never changed."""
         now = time()
         with self._told():
             self._database.execute("BEGIN IMMEDIATE")
@@ -185,7 +185,7 @@ class RowStore(AbstractContextManager["RowStore"]):
             self.add(batch)
 
     def finished(self, topic: int) -> set[int]:
-        """Return the cells in which a topic is done, without those that became errors."""
+        """Return the cells in which a topic is done, without errors."""
         done = "SELECT cell FROM rows WHERE topic = ? GROUP BY cell HAVING sum(status = 'error') = 0"
         return {cell for (cell,) in self._ask(done, topic)}
 
@@ -194,7 +194,7 @@ class RowStore(AbstractContextManager["RowStore"]):
         return dict(self._ask("SELECT status, count(*) FROM rows INDEXED BY by_status GROUP BY status ORDER BY 2 DESC"))
 
     def answered(self) -> tuple[int, int]:
-        """Return how many topics have rows, counted once for each cell, and how many of them became errors."""
+        """Return how many topics have rows, counted once for each cell, and how many of them are errors."""
         found = self._ask("SELECT status = 'error', count(*) FROM rows WHERE part = 0 GROUP BY 1")
         counts = {bool(error): int(count) for error, count in found}
         return sum(counts.values()), counts.get(True, 0)
@@ -205,22 +205,22 @@ class RowStore(AbstractContextManager["RowStore"]):
         return int(count), float((last or began) - began)
 
     def first_error(self) -> str | None:
-        """Return what is wrong with the first topic that is an error."""
+        """Return the error of the first topic that has one."""
         found = self._ask("SELECT row FROM rows WHERE status = 'error' ORDER BY topic, cell, part LIMIT 1")
         return str(json.loads(found[0][0])["error"]) if found else None
 
     def config_hashes(self) -> set[str]:
-        """Return the hashes of the options that rows were made with."""
+        """Return the hashes of the options of the rows."""
         return {str(json.loads(row).get("config_hash")) for (row,) in self._ask("SELECT row FROM rows")}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the rows in the order of the input, and of the cells; what is added meanwhile may be missing."""
+        """Iterate over the rows in the order of input and cells; rows added meanwhile may be missing."""
         with self._told():
             for (row,) in self._database.execute("SELECT row FROM rows ORDER BY topic, cell, part"):
                 yield json.loads(row)
 
     def tell(self, **facts: object) -> None:
-        """Keep what is known of the run."""
+        """Store facts about the run."""
         with self._told():
             held = [(name, json.dumps(value)) for name, value in facts.items()]
             self._database.executemany(
@@ -229,7 +229,7 @@ class RowStore(AbstractContextManager["RowStore"]):
             )
 
     def facts(self) -> dict[str, Any]:
-        """Return what is known of the run."""
+        """Return the stored facts about the run."""
         return {name: json.loads(value) for name, value in self._ask("SELECT name, value FROM facts")}
 
     def close(self) -> None:
@@ -242,7 +242,7 @@ class RowStore(AbstractContextManager["RowStore"]):
 
 
 def _connected(where: PathLike, first: str, **options: Any) -> sqlite3.Connection:
-    """Return a connection over which the first statements could be done; none stays open over which they could not."""
+    """Return a connection on which the first statements succeeded; close it if they fail."""
     database: sqlite3.Connection = sqlite3.connect(where, **options)
     try:
         database.executescript(first)
@@ -253,7 +253,7 @@ def _connected(where: PathLike, first: str, **options: Any) -> sqlite3.Connectio
 
 
 class _DamagedError(InputError):
-    """A store that cannot be read as it should be."""
+    """A store that cannot be read correctly."""
 
 
 _DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH")
@@ -294,7 +294,7 @@ def _check_all(database: sqlite3.Connection) -> None:
 
 
 def _is_row(*held: Any) -> bool:
-    """Return whether this is a row as it was written; one without a checksum, by an older version, as far as can be."""
+    """Return whether a row is intact; rows of older versions have no checksum and are checked as far as possible."""
     topic, cell, part, status, at, row, found = held
     kinds = all(type(each) is int for each in held[:3]) and isinstance(at, int | float) and isinstance(row, str)
     if not kinds or not isinstance(status, str) or not isfinite(at):
@@ -326,7 +326,7 @@ def _read(text: str) -> Any:
 
 
 def rescued(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return the rows, of each topic and cell the latest, and facts that can be read of a damaged file and its log."""
+    """Return the readable rows, the latest of each topic and cell, and facts from a damaged file and its log."""
     rows: dict[tuple[int, int, float], dict[int, tuple[Any, ...]]] = {}
     facts: dict[str, tuple[Any, ...]] = {}
     for pages, size in _images(path):
@@ -343,7 +343,7 @@ def rescued(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
 
 
 def _images(path: Path) -> Iterator[tuple[Mapping[int, bytes], int]]:
-    """Yield the pages of the file, and then the pages with the changes of its log, and their size."""
+    """Yield the pages of the file, then the pages with the changes of its log, and their size."""
     held = path.read_bytes() if path.is_file() else b""
     size = int.from_bytes(held[16:18], "big") or 4096
     size = 65536 if size == 1 else size
@@ -361,7 +361,7 @@ def _images(path: Path) -> Iterator[tuple[Mapping[int, bytes], int]]:
 
 
 def _records(pages: Mapping[int, bytes], size: int) -> Iterator[tuple[Any, ...]]:
-    """Yield what can be read of the leaves of tables in pages (sqlite.org/fileformat2.html), whatever it is."""
+    """Yield all readable records of table leaves in pages (sqlite.org/fileformat2.html)."""
     for number, page in pages.items():
         head = 100 if number == 1 else 0
         if page[head : head + 1] != b"\x0d":
@@ -433,12 +433,12 @@ def _values(payload: bytes) -> tuple[Any, ...]:
 
 
 def is_run(path: PathLike) -> bool:
-    """Return whether this is the folder of a run."""
+    """Return whether a folder is one of a run."""
     return path != "-" and (Path(path) / STORE).is_file()
 
 
 def stored_rows(folder: PathLike) -> Iterator[dict[str, Any]]:
-    """Iterate over the rows of the folder of a run, in the order of its input."""
+    """Iterate over the rows in the folder of a run, in the order of its input."""
     store = RowStore(Path(folder) / STORE)
     if store.damage is not None:
         getLogger("optsum").warning("%s", store.damage)

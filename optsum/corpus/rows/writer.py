@@ -1,4 +1,4 @@
-"""Result rows in files: their formats, written so that nothing good is lost, and read back."""
+"""Result rows in files: their formats, safe writing, and reading back."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _key(name: str) -> bytes:
 
 
 def _of_value(value: Any) -> bytes:
-    """Return a value as JSON; what rows have most of is written here, as an encoder takes a while to begin."""
+    """Return a value as JSON; the most frequent kinds are written here, because starting an encoder is slow."""
     kind = type(value)
     if kind is str:
         return encode_basestring(value).encode()
@@ -83,7 +83,7 @@ _CONTROLS: Final = bytes(range(32))
 
 
 def _of_texts(texts: list[str]) -> bytes:
-    """Return a list of strings as JSON: many of them at once, as `json` looks at each character."""
+    """Return a list of strings as JSON, many at once, because `json` looks at each character."""
     if len(texts) >= _FEW:
         joined = "\0".join(texts).encode()
         if len(joined) - len(joined.translate(None, _CONTROLS)) == len(texts) - 1:
@@ -118,7 +118,7 @@ _ENCODERS: Final = [
 
 
 def _plain(value: Any) -> Any:
-    """Replace what JSON cannot hold: numbers that are not finite, and those too long for Python to print."""
+    """Replace numbers that JSON cannot represent (not finite) or Python cannot print (too long)."""
     match value:
         case None | bool() | str():
             return value
@@ -148,7 +148,7 @@ class RowFormat(NamedTuple):
 
 
 def format_of(path: str) -> RowFormat:
-    """Return the format that a name asks for; a name without any ending is JSON Lines."""
+    """Return the format for a file name; a name without an ending means JSON Lines."""
     *_, last = ["", *Path(path).suffixes]
     packing = last.lower() if last.lower() in _PACKINGS else ""
     ending = Path(path[: -len(packing)]).suffix if packing else last
@@ -162,7 +162,7 @@ def format_of(path: str) -> RowFormat:
 
 
 def format_of_labels(path: str, name: str | None) -> RowFormat:
-    """Return the format of training labels: `name`, a folder of `datasets` where the path is one, or `format_of`."""
+    """Return the format of training labels: `name`, a folder of `datasets` if the path is one, or `format_of`."""
     if name is not None and name not in _OF_LABELS:
         raise unknown_name("format of labels", name, _OF_LABELS)
     if name is None and path != "-" and (path.endswith(("/", os.sep)) or is_dataset_folder(Path(path))):
@@ -191,8 +191,8 @@ def _with_packages(form: RowFormat, path: str) -> RowFormat:
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     """Open a file of rows and iterate over them.
 
-    `path`: as `RowWriter` leaves it, whatever its format; the folder of a run; ``-`` is standard input. A last row that
-    was not written to its end, because the machine or the process died, is passed over.
+    `path`: a file of any format of `RowWriter`; the folder of a run; or ``-`` for standard input. An incomplete last
+    row, left by a crash, is skipped.
     """
     if is_run_folder(path):
         return stored_rows(path)
@@ -217,11 +217,11 @@ _BATCH = 256
 _EXACT = 1 << 53  # Whole numbers up to here are exact as floating point.
 
 Kind: TypeAlias = "str | tuple[str, Any]"
-"""What a Parquet column holds: "null", "bool", "int", "long", "float", "str", "json", or a list: ("list", kind)."""
+"""The kind of a Parquet column: "null", "bool", "int", "long", "float", "str", "json", or a list: ("list", kind)."""
 
 
 def convert(rows: Path, output: Path, form: RowFormat, *, csv_safe: bool = False) -> str:
-    """Write a file of JSON Lines in another format, and return what is to be said of the rows, if anything."""
+    """Write a file of JSON Lines in another format, and return a remark about the rows, if any."""
     to_file = {"parquet": _to_parquet, "bertsum": _to_bertsum, "datasets": _to_datasets}.get(form.kind)
     if to_file is not None:
         to_file(rows, output)
@@ -256,7 +256,7 @@ def _read(rows: Path) -> Iterator[dict[str, Any]]:
 
 
 class _Lines:
-    """Ends lines by a line feed, where `csv` was told of both signs so that it quotes cells that hold either."""
+    """Ends lines by a line feed, while `csv` is told of both signs so that it quotes cells with either."""
 
     def __init__(self, text: TextIOWrapper) -> None:
         self._text = text
@@ -340,7 +340,7 @@ def _kind(value: Any) -> Kind:
 
 
 def _same_kind(one: Kind, other: Kind) -> Kind:
-    """Return a type that can hold both of two items of a list."""
+    """Return a type for both of two items of a list."""
     if one == other or other == "null":
         return one
     if one == "null":
@@ -372,11 +372,11 @@ def _clean(value: Any) -> Any:
 
 
 def bertsum_record(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the record of a row of labels, None for one without any.
+    """Return the BertSum record of a row of labels; None for a row without labels.
 
     Liu & Lapata 2019 (Text Summarization with Pretrained Encoders): ``format_to_bert`` reads a list of ``{"src":
-    [[token, ...], ...], "tgt": [[token, ...], ...]}`` and labels it by greedy search; here stand ``"labels"`` beside
-    them. Tokens are blank-separated words; the summary is the first reference.
+    [[token, ...], ...], "tgt": [[token, ...], ...]}`` and labels it by greedy search; here ``"labels"`` are added.
+    Tokens are blank-separated words; the summary is the first reference.
 
     >>> row = {"id": "t", "sentences": ["A cat .", "Rain"], "labels": [1, 0], "references": [["Cats ."]], "status": "x"}
     >>> bertsum_record(row)
@@ -393,7 +393,7 @@ def bertsum_record(row: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _to_bertsum(rows: Path, output: Path) -> None:
-    """Write a list, a record in memory at a time; rows without labels are left out."""
+    """Write a list, with one record in memory at a time; rows without labels are left out."""
     with output.open("w", encoding="utf-8", errors="replace") as file:
         before = "["
         for record in filter(None, map(bertsum_record, _read(rows))):
@@ -419,32 +419,31 @@ def _to_datasets(rows: Path, output: Path) -> None:
 Row: TypeAlias = dict[str, Any]
 
 Keeper: TypeAlias = Callable[[Iterator[Row]], Callable[[Row], bool]]
-"""Looks at all rows of an earlier run, and returns what says of each whether it stays."""
+"""Looks at all rows of an earlier run, and returns a function that says whether a row is kept."""
 
 _JOURNAL = ".part"
 
 
 Existing: TypeAlias = Literal["refuse", "overwrite", "resume"]
-"""The treatment of rows that an output already has: nothing is written, they go when all new rows are there, or
-those that are finished stay and new ones are added.
+"""Treatment of existing rows of an output: refuse to write; replace them once all new rows are complete; or keep the
+finished ones and add to them.
 """
 
 
 class RowWriter(AbstractContextManager["RowWriter"]):
-    """Writes rows in the format that the name of the output says, whole or not at all.
+    """Writes rows in the format of the output's name, completely or not at all.
 
-    Rows are gathered as JSON Lines in a file beside the output, named with ``.part``, locked, and each on disk when
-    `write` returns. When all are there, that file becomes the output. Until then, what the output held stays as it was:
-    a run that fails or is killed leaves the rows that were done in the ``.part``, from which another goes on
+    Rows are collected as JSON Lines in a locked file next to the output, with ``.part`` in its name; each is on disk
+    when `write` returns. When all are complete, that file becomes the output. Until then, the output is unchanged: a
+    run that fails or is killed leaves its rows in the ``.part``, from which another run continues
     (``existing="resume"``). Pipes and devices get JSON Lines at once. An output that cannot be written is refused
-    before any work. A run that ends well without any row leaves an empty file; one that fails without any row leaves
-    nothing.
+    before any work. A successful run without rows leaves an empty file, a failed one nothing.
 
-    `path`: ``-`` is the standard output, which has JSON Lines; with None nothing is written. `inputs`: files that must
-    not be overwritten. `existing`: what becomes of rows that are there already. `keep`: for "resume": which of them are
-    finished; all of them, if not given, and then a message does not offer to resume. `form`: the format, where the name
-    does not say it. `csv_safe`: whether cells of CSV that a spreadsheet would run are made harmless. `derived`: whether
-    the rows can be had again at once, so that nothing is left of a run that fails.
+    `path`: ``-`` is the standard output (JSON Lines); None writes nothing. `inputs`: files that must not be
+    overwritten. `existing`: treatment of existing rows. `keep`: for "resume", which of them are finished; by default
+    all, and then messages do not offer to resume. `form`: the format, if the name does not determine it. `csv_safe`:
+    whether to disarm CSV cells that a spreadsheet would run. `derived`: whether the rows are quickly made again, so
+    that a failed run leaves nothing.
 
     >>> with RowWriter("-") as rows:
     ...     rows.write({"id": "a", "objective": 0.5})
@@ -505,7 +504,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     @property
     def held(self) -> Path | None:
-        """The file that holds the rows: the output, or the one beside it while they are not there; None for a pipe."""
+        """The file with the rows: the output, or the one next to it while it is incomplete; None for a pipe."""
         if self._journal is None:
             return None
         return self._journal if self._journal.exists() else Path(self._name)
@@ -536,7 +535,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._empty, self._resumed = False, True
 
     def _resume(self, journal: Path, source: Path, keep: Keeper | None) -> None:
-        """Leave in the journal the rows that stay, each whole."""
+        """Leave only the kept rows in the journal, each whole."""
         stays = keep(read_rows(source)) if keep is not None else lambda _: True
         if source == journal:
             with source.open("rb") as held:
@@ -556,15 +555,15 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             raise self._unwritable(error) from error
 
     def kept(self) -> Iterator[Row]:
-        """Iterate over the rows that were there and stay; before the first new one."""
+        """Iterate over the kept rows of an earlier run, before the first new one."""
         return read_rows(self._journal) if self._resumed and self._journal is not None else iter(())
 
     def write(self, row: Mapping[str, Any] | bytes) -> None:
-        """Write one row: of what JSON has, numpy's numbers and arrays, and mappings; or what `to_bytes` made of one."""
+        """Write one row of JSON values, numpy's numbers and arrays, and mappings; or bytes of `to_bytes`."""
         self.write_all([row])
 
     def write_all(self, rows: Iterable[Mapping[str, Any] | bytes]) -> None:
-        """Write rows that are there at once."""
+        """Write available rows at once."""
         given = list(rows)
         try:
             if self._file is None and not self._prints:
@@ -583,7 +582,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             raise self._unwritable(error) from error
 
     def _append(self, file: FileIO, rows: Sequence[bytes]) -> None:
-        """Write rows at once; if there is no room for all of them, as many as there is room for."""
+        """Write rows at once; on a full disk, as many as fit."""
         before = os.fstat(file.fileno()).st_size
         data = memoryview(b"\n".join([*rows, b""]))
         try:
@@ -605,7 +604,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._empty = False
 
     def close(self) -> None:
-        """Make the output of the rows; without any it is empty from now on."""
+        """Finish the output; without rows it becomes empty."""
         if self._file is None or self._file.closed:
             return
         try:
@@ -658,7 +657,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._give_up()
 
     def stop(self) -> None:
-        """Keep rows though not all are there: as the output of JSON Lines that held no others, else beside it."""
+        """Stop early, and keep the rows: as the output if it is JSON Lines without other rows, else next to it."""
         jsonl = self._journal is not None and self._form == RowFormat("jsonl")
         if jsonl and not self._empty and (self._resumed or not Path(self._name).exists()):
             self.close()
@@ -670,7 +669,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
 
 def _write_folder(journal: Path, output: Path, form: RowFormat) -> None:
-    """Put a folder in the place of another; for a moment none is there, because a folder replaces no full one."""
+    """Replace a folder by another; for a moment neither exists, because a folder cannot replace a full one."""
     new, old = (output.with_name(f".{token_hex(8)}") for _ in range(2))
     try:
         new.mkdir()
@@ -689,7 +688,7 @@ def _write_folder(journal: Path, output: Path, form: RowFormat) -> None:
 
 
 def _check_kind(output: Path, form: RowFormat) -> None:
-    """Refuse to put a file where a folder is, and a folder in the place of anything but one of its kind."""
+    """Refuse to put a file where a folder is, or a folder in the place of anything but one of its kind."""
     if form.kind == "datasets":
         if output.exists() and not is_dataset_folder(output):
             raise OptionError(f"the output {output} is no folder that datasets saved; name another output")

@@ -1,10 +1,9 @@
-"""Every error that optsum raises on purpose.
+"""The errors that optsum raises on purpose.
 
-One base class; each message is one sentence that says what was wrong, where, and what to do. Where a built-in
-exception fits, the class derives from it too, so ``except ValueError`` keeps working. An infeasible instance, a
-time limit and a search that found nothing are *results* (`optsum.contracts.result`), never exceptions. Beside them
-stand the sentence that answers an unknown name, the one for an exception that nobody expected, and what of a text a
-terminal may be shown.
+They have one base class; each message is a sentence that says what was wrong, where, and what to do. If a built-in
+exception fits, the class derives from it too, so that ``except ValueError`` works. An infeasible instance, a time limit
+and a search that found nothing are *results* (`optsum.contracts.result`), never exceptions. The module also words
+messages about unknown names and unexpected exceptions, and makes text safe for terminals.
 """
 
 from __future__ import annotations
@@ -23,8 +22,9 @@ E = TypeVar("E", bound=BaseException)
 
 _SPEAKS: Final = "OPTSUM_SPEAKS"
 SPEAKS_OF_FLAGS: Final = {_SPEAKS: "flags"}
-"""Environment in which errors name options as the command line does (``--max-length N``), not as Python does
-(``max_length=N``); of a process and all that it starts: their rows say the same."""
+"""Environment variable with which errors name options as the command line does (``--max-length N``), not as Python does
+(``max_length=N``), in a process and its children, so that their rows agree.
+"""
 
 _FLAG: Final = re.compile(
     r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b|=([\w:.-]*\w)|(?<=map) (\w+=\S*[\w\]]))?"
@@ -33,7 +33,7 @@ _KEYWORDS: Final = {
     **{f"{kind}_option": f"{kind}_options" for kind in ("strategy", "backend", "formulation")},
     "map": "columns",
 }
-"""Of flags that Python calls otherwise."""
+"""Keyword arguments whose names differ from the flags'."""
 
 
 class OptsumError(Exception):
@@ -44,7 +44,7 @@ class OptsumError(Exception):
 
 
 def spoken(text: str) -> str:
-    """Return what is said with options named as flags (``--stem``, ``--stemmer=NAME``), in the names of the reader."""
+    """Return a message in which flags (``--stem``, ``--stemmer=NAME``) have the names of the interface in use."""
     in_flags = os.environ.get(_SPEAKS) == "flags"
 
     def option(flag: re.Match[str]) -> str:
@@ -74,22 +74,22 @@ class UnknownNameError(OptionError, LookupError):
 
 
 class UnsupportedError(OptsumError, TypeError):
-    """A combination that does not work, such as a strategy and a problem without the ability that it needs."""
+    """An unsupported combination, such as a strategy and a problem without the ability that it needs."""
 
 
 class BackendError(OptsumError, RuntimeError):
-    """A solver that is missing, unlicensed, too small for the instance, or whose answer does not survive re-scoring."""
+    """A solver that is missing, unlicensed, too small for the instance, or whose answer fails re-scoring."""
 
 
 class ExecutorError(OptsumError, RuntimeError):
-    """Processes, or a cluster, that cannot be had or are there no more."""
+    """Processes, or a cluster, that are not available or no longer running."""
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """Build (not raise) the error for an unknown name.
 
-    `kind`: what was asked for, in the singular: "tokenizer", "metric". `name`: what was given. `known`: every name that
-    exists; the near ones are offered first. The result: to be raised by the caller.
+    `kind`: the kind of name, in the singular: "tokenizer", "metric". `name`: the unknown name. `known`: every existing
+    name; similar ones are suggested first. The caller raises the result.
     """
     from difflib import get_close_matches
 
@@ -102,10 +102,10 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
 
 
 def describe(error: BaseException) -> str:
-    """Return what went wrong as one sentence, and log the traceback on the level "debug".
+    """Return a description of an error in one sentence, and log its traceback on the level "debug".
 
-    Errors of optsum say it themselves; any other exception is a fault of optsum or of a plug-in, and is named as one.
-    Ctrl-C is no error, and raised again.
+    Errors of optsum have their own sentence; any other exception is reported as a fault of optsum or of a plug-in.
+    Ctrl-C is raised again.
     """
     if isinstance(error, KeyboardInterrupt):
         raise error
@@ -127,9 +127,9 @@ def describe(error: BaseException) -> str:
 
 
 def behind(error: BaseException, kind: type[E], before: BaseException | None = None) -> E | None:
-    """Return the error of a kind that an error is, or that some library made the error of; None if there is none.
+    """Return an error itself, or its cause, if it is of a given kind; None otherwise.
 
-    `before`: one that was being handled when the work began, and has nothing to do with it.
+    `before`: an unrelated error that was being handled when the work began.
     """
     waiting: list[BaseException | None] = [error]
     seen = {id(before)}  # chains of errors may have circles, and errors need not be hashable
@@ -149,7 +149,7 @@ _STANDARD: Final = os.path.split(os.__file__)[0]
 
 
 def _own_code(error: BaseException) -> str | None:
-    """Return the place in a user's own file where an exception comes from; None if it is in what is installed."""
+    """Return the place in a user's own file that raised an exception; None if it is in installed code."""
     first, trace = None, error.__traceback__
     while trace is not None:
         name = str(trace.tb_frame.f_globals.get("__name__"))
@@ -168,17 +168,17 @@ def _own_code(error: BaseException) -> str | None:
 
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Categories of Unicode: control, format (zero width, direction of writing), half surrogate pairs, breaks of lines."""
+"""Unicode categories: control, format (zero width, direction of writing), half surrogate pairs, line breaks."""
 
 
 def visible(text: str, *, keep: str = "", pairs: bool = False) -> str:
     r"""Return text that a terminal may show: control characters and invisible ones are escaped.
 
-    This stands between data and every terminal: a name may hold a sequence that moves the cursor, or turns round what
-    follows it.
+    It is applied to all data before a terminal shows them: a name may contain a sequence that moves the cursor, or
+    reverses the text after it.
 
-    `keep`: characters that stay, such as the line breaks of a text of several lines. `pairs`: escape as JSON does,
-    where characters beyond U+FFFF are two: then JSON stays the same JSON.
+    `keep`: characters that stay, such as the line breaks of a text of several lines. `pairs`: escape like JSON, with
+    two escapes for a character beyond U+FFFF, so that JSON text stays equivalent.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Classes by name: built-ins loaded on demand, third parties announced by entry points."""
+"""Classes by name: built-ins loaded on demand, and third parties' classes from entry points."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _PLACE: Final = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 class Registry(Generic[T]):
     """Classes by name.
 
-    `group`: entry-point group in which third parties announce theirs. One that takes a built-in's name, or a name that
-    is already taken, warns and is left out; one that cannot be imported is an error only when it is used. `base`:
-    ``"module:attribute"`` of the class that every entry derives from. `families`: prefix of names, such as ``pyomo:``,
-    -> function; it returns the class of what follows the prefix.
+    `group`: entry-point group of third parties' classes. A class with a name that is already taken is left out with a
+    warning; one that cannot be imported is an error only when it is used. `base`: ``"module:attribute"`` of the base
+    class of all entries. `families`: prefix of names, such as ``pyomo:`` -> function that returns the class for the
+    rest of a name.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Registry(Generic[T]):
         yield from self._plugins
 
     def load(self, name: str) -> type[T]:
-        """Return the class of a name."""
+        """Return the class with a name."""
         if name in self.builtin:
             loaded: type[T] = _attribute(self.builtin[name])
             return loaded
@@ -120,14 +120,14 @@ class Registry(Generic[T]):
         return None if derives else f"it is no subclass of {self.base.replace(':', '.')}"
 
     def options_of(self, name: str) -> list[str]:
-        """Return the names of the options of a class: its fields, where it is a dataclass."""
+        """Return the names of the options of a class: the fields of a dataclass."""
         cls = self.load(name)
         return [item.name for item in fields(cls)] if is_dataclass(cls) else []
 
     def create(self, name: str, options: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> T:
-        """Return one with its options set.
+        """Create an instance with its options set.
 
-        `options`: its own. `flags`: all options of a run, of which it takes those that it names as its flags.
+        `options`: its own. `flags`: all options of a run, from which it takes those listed in its `flags`.
         """
         cls, known = self.load(name), self.options_of(name)
         flagged = {} if flags is None else {flag: flags[flag] for flag in getattr(cls, "flags", ())}
@@ -148,10 +148,10 @@ class Registry(Generic[T]):
 
 
 class OwnFunction(str):
-    """A function that a caller gives itself, under the name that rows and messages have for it.
+    """A function given by the caller, under the name that rows and messages use.
 
-    Two are the same only if they hold the same function, so nothing that is kept for one is used for another. Other
-    processes get the function with the name.
+    Two are equal only if they have the same function, so that caches never mix them up. Other processes get the
+    function with the name.
     """
 
     function: Callable[..., Any]
@@ -173,7 +173,7 @@ class OwnFunction(str):
     __hash__ = str.__hash__
 
     def sent(self) -> bytes:
-        """Return the pickled function, from which another process makes it again."""
+        """Return the pickled function, for another process."""
         if self._sent is None:
             from cloudpickle import dumps
 
@@ -205,7 +205,7 @@ def check_sent(values: Iterable[object]) -> None:
 
 
 def named_function(function: Callable[..., Any]) -> str:
-    """Return the name of a function: where it stands, if other processes find it there; else an `OwnFunction`."""
+    """Return the name of a function: its module path if other processes can import it, else an `OwnFunction`."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", type(function).__qualname__)
     if module is None or module == "__main__":
         return OwnFunction(_with_digest(f"{name}", function), function)
@@ -217,7 +217,7 @@ def named_function(function: Callable[..., Any]) -> str:
 
 
 def _with_digest(name: str, function: Callable[..., Any]) -> str:
-    """Return a name that is another one when the function's code is; it knows nothing of values that the code uses."""
+    """Return a name that changes with the function's code, but not with values that the code uses."""
     code = getattr(function, "__code__", None)
     if code is None:
         return name
@@ -226,7 +226,7 @@ def _with_digest(name: str, function: Callable[..., Any]) -> str:
 
 
 class Functions(Registry[Any]):
-    """Functions by name: built-ins, those that others announce, those that stand in a module, and a caller's own."""
+    """Functions by name: built-ins, entry points of others, functions in a module, and those given by a caller."""
 
     def __init__(
         self,
@@ -239,7 +239,7 @@ class Functions(Registry[Any]):
         self._functions = builtin
 
     def load(self, name: str) -> Any:
-        """Return the function of a name."""
+        """Return the function with a name."""
         if isinstance(name, OwnFunction):
             return name.function
         return self._functions[name] if name in self._functions else super().load(name)
@@ -249,17 +249,17 @@ class Functions(Registry[Any]):
 
 
 def is_place(name: str) -> bool:
-    """Return whether a name says where a class is: ``FILE.py:Class`` or ``module.of.a.package:Class``."""
+    """Return whether a name is the place of a class: ``FILE.py:Class`` or ``module.of.a.package:Class``."""
     return _PLACE.fullmatch(name) is not None
 
 
 def place_of(plugin: type) -> str:
-    """Return the name by which a class can be asked for that stands in a module."""
+    """Return the name under which a class in a module can be loaded."""
     return f"{plugin.__module__}:{plugin.__qualname__}"
 
 
 def load_place(place: str) -> Any:
-    """Return what stands at a place (`is_place`)."""
+    """Return the object at a place (`is_place`)."""
     home, _, name = place.rpartition(":")
     if not home.endswith(".py"):
         return attrgetter(name)(import_module(home))
@@ -273,11 +273,11 @@ def load_place(place: str) -> Any:
 
 
 _OWN: Final = "optsum_own_"
-"""Begin of the name of a module that a file is; its path follows, so that another process finds it by the name."""
+"""Prefix of module names for single files; the path follows, so that other processes find the file by the name."""
 
 
 class _OwnFiles:
-    """Finder of the modules that files are, for `load_place` and for objects that were sent from another process."""
+    """Finder of modules in single files, for `load_place` and for objects from another process."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
@@ -294,7 +294,7 @@ sys.meta_path.append(_OwnFiles)
 
 
 _hints_of = cache(get_type_hints)
-"""Types of the fields of a class; a module's annotations are texts, and reading them takes .2 ms."""
+"""Types of the fields of a class, cached because evaluating annotations takes .2 ms."""
 
 
 def _attribute(path: str) -> Any:
@@ -342,7 +342,7 @@ def _extension_names() -> set[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a class that extensions derive from or receive, as `optsum` has it."""
+    """Return a class for extensions, as `optsum` offers it."""
     if not name.startswith("_") and name in _extension_names():
         return getattr(import_module("optsum"), name)
     raise AttributeError(f"module 'optsum.plugins' has no attribute {name!r}")

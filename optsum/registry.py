@@ -1,6 +1,6 @@
 """Names for strategies, formulations and backends.
 
-The core reaches the folders beside it only through the strings below.
+The core refers to the other packages only through the strings below.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 DEFAULT_STRATEGY: Final = "auto"  # The strategy if none is named.
 
 DEFAULT_EXACT: Final = "branch-and-bound"
-"""The strategy of what only an exact one can do, if none is named: all optima, the best value at every length."""
+"""The default strategy for exact tasks: all optima, the best value at every length."""
 
 DEFAULT_HEURISTIC: Final = "greedy"
-"""The heuristic with which others are compared; rows of a frontier have a field of its name."""
+"""The heuristic with which others are compared; rows of a frontier have a field with its name."""
 
 CLIMBER: Final = "vns"
-"""The strategy that finds what is held, where a problem can only evaluate, before all its selections are visited."""
+"""The strategy that finds a first selection if a problem can only evaluate."""
 
 BASELINES: Final = (DEFAULT_HEURISTIC, "lead", "random")  # Compared with an exact strategy if none are named.
 
 CERTIFIED: Final = ("root", "none")  # What can be said of a bound that is not a strategy's own.
 
 CERTIFICATE: Final = "optsum.solvers.certificate"
-"""What bounds the value of a problem for a search that proves nothing: a module with `prepare` and `certify`."""
+"""The module that bounds the value of a problem for searches without a proof, with `prepare` and `certify`."""
 
 PUBLIC_NAMES: Final[Mapping[str, str]] = {
     "PYOMO_NEWER": "optsum.solvers.backends.pyomo:NEWER",
@@ -39,7 +39,7 @@ PUBLIC_NAMES: Final[Mapping[str, str]] = {
     "PyomoBackend": "optsum.solvers.backends.pyomo:PyomoBackend",
     "PyomoDeclaration": "optsum.solvers.backends.pyomo:PyomoDeclaration",
 }
-"""What third parties need of the folders, as `optsum` offers it."""
+"""Public names of the other packages, as `optsum` offers them."""
 
 STRATEGIES: Registry[Strategy] = Registry(
     "strategy",

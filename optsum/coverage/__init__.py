@@ -1,4 +1,1 @@
-"""The normal form.
-
-Units, occurrences and features in arrays, its independent evaluation, and the moves and kernels on it.
-"""
+"""The normal form: arrays of units, occurrences and features; their evaluation, moves and kernels."""

@@ -1,4 +1,4 @@
-"""Make the totals of features true where ceilings bound them (`optsum.coverage.ceilings`), compiled."""
+"""Correct the totals of features that ceilings bound (`optsum.coverage.ceilings`), compiled."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def count_bits(word: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def extend(flat: Any, places: Any, row: int) -> None:
-    """Add a token to a column of lengths, in which a bit is 0 where the length grows (Hyyro 2004).
+    """Add a token to a column of lengths, in which a bit is 0 if the length grows (Hyyro 2004).
 
-    The bits of a row of `places` are where the other text has the token.
+    The bits of a row of `places` are the positions of the token in the other text.
     """
     carry = np.uint64(0)
     for word in range(len(flat)):
@@ -38,7 +38,7 @@ def extend(flat: Any, places: Any, row: int) -> None:
 
 @njit(cache=True)
 def correct(ceilings: Any, count: int, totals: Any) -> None:
-    """Make totals that features say true, of the first `count` of ``ceilings.units``, ascending."""
+    """Correct totals that were computed from features, of the first `count` units in ``ceilings.units``, ascending."""
     units = ceilings.units
     for group in range(len(ceilings.capped)):
         covered, copies = np.int64(0), np.int64(0)

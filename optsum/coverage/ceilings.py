@@ -1,25 +1,24 @@
-r"""Totals that features bound from above: the longest common subsequences of ROUGE-L.
+r"""Totals that features only bound from above: the longest common subsequences of ROUGE-L.
 
-A *ceiling* is a part of a numerator whose features, and masses, are worth at least what a selection truly has. So
-whatever bounds an instance without a look at its ceilings bounds it with them; what evaluates a selection asks them.
+A *ceiling* is a part of a numerator whose features and masses sum to at least its true value. So a bound that ignores
+ceilings is still valid; evaluations of selections use the ceilings.
 
-* `CappedUnion`: positions that some chosen unit covers, but no more of a token than the chosen units have copies of it,
-  :math:`\sum_t \min(A_t, B_t)` with the covered positions :math:`A_t` and the copies :math:`B_t` (rouge-l);
-* `TextSubsequence`: the longest common subsequence of a reference and all chosen units, one after another (rougeL).
+* `CappedUnion`: positions covered by chosen units, for each token at most as many as the chosen units have copies of
+  it, :math:`\sum_t \min(A_t, B_t)` with the covered positions :math:`A_t` and the copies :math:`B_t` (rouge-l);
+* `TextSubsequence`: the longest common subsequence of a reference and the concatenated chosen units (rougeL).
 
-For any share a between 0 and 1, :math:`\min(A, B) \le a A + (1 - a) B`, and the right side is made of features and
-masses; likewise a longest common subsequence is at most the clipped unigrams, and at most the sum of those of the
+For any share a between 0 and 1, :math:`\min(A, B) \le a A + (1 - a) B`, and the right side consists of features and
+masses; likewise a longest common subsequence is at most the number of clipped unigrams, and at most the sum over the
 units.
 
 In an integer program a covered position of a `CappedUnion` is a column ``y_p <= sum of x_u over the units that cover
-p``, and the hits h_t of a token whose copies may be fewer than its covered positions another, ``h_t <= sum of y_p`` and
-``h_t <= sum of c_ut x_u``.
+p``, and the hits h_t of a token that may have fewer copies than covered positions are a column with ``h_t <= sum of
+y_p`` and ``h_t <= sum of c_ut x_u``.
 
-Of a `TextSubsequence` the reference is cut into consecutive pieces, one for each chosen unit in turn, and the longest
-common subsequence of all is the largest sum of those of unit and piece. So it is a longest path through a grid whose
-node (u, p) says that the units before u have been given the reference up to p: a unit is passed by, a position is
-passed by, or a chosen unit takes a piece. Only pieces that begin and end with a hit are columns. Whatever x, the path
-is integral.
+For a `TextSubsequence`, the reference is cut into consecutive pieces, one for each chosen unit in turn; the longest
+common subsequence is the largest sum over units and their pieces. So it is a longest path through a grid in which node
+(u, p) means that the units before u have used the reference up to p: an arc skips a unit, skips a position, or matches
+a chosen unit with a piece. Only pieces that begin and end with a hit are columns. For every x, the path is integral.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from optsum.errors import UnsupportedError
 _PIECES: Final = 300_000  # Pieces and nodes that a program may have.
 
 _Entries: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | int]]
-"""Rows, names and values of entries of the columns of a ceiling."""
+"""Rows, names and values of the column entries of a ceiling."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,27 +55,27 @@ class Ceiling(ABC):
     @property
     @abstractmethod
     def parts(self) -> int:
-        """How much of it is bounded by shares of its own (`bounded_by`)."""
+        """Number of groups with shares of their own (`bounded_by`)."""
 
     @abstractmethod
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
-        """Return its bounds if the features of each group have these shares of a whole, and masses the rest.
+        """Return the bounds in which the features of each group have the given shares of a whole, and masses the rest.
 
-        `ceiling`: of an instance whose totals are `whole` times as large.
+        `whole`: the factor by which the totals of the instance are multiplied.
         """
 
     @abstractmethod
     def columns(self, *, relaxed: bool) -> CeilingPart:
-        """Return the columns and rows that stand for it in an integer program, or in one whose columns are relaxed."""
+        """Return the columns and rows that represent it in an integer program, or in a relaxed one."""
 
     @property
     def text_length(self) -> int:
-        """Number of tokens of the reference, where whole texts are compared; otherwise 0."""
+        """Number of tokens of the reference if whole texts are compared; otherwise 0."""
         return 0
 
     @abstractmethod
     def hits(self, chosen: Sequence[int]) -> int:
-        """Return the true hits of the chosen units, ascending; in plain Python, as the truth of the tests."""
+        """Return the true hits of the chosen units, ascending; in plain Python, for tests."""
 
     def times(self, factor: int) -> Self:
         """Return the ceiling of the instance with all gains and masses multiplied by a factor."""
@@ -101,14 +100,14 @@ class CeilingPart(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """A ceiling's stand-in: by how much the levels of its features are multiplied, and the mass of its units."""
+    """A linear bound of a ceiling: factors of the levels of its features, and masses of its units."""
 
     times: NDArray[np.int64]
     mass: NDArray[np.int64]
 
 
 class Group(NamedTuple):
-    """The positions of one token that a cap may bind on."""
+    """The positions of a token whose cap may bind."""
 
     places: int  # The positions, as bits.
     copies: tuple[int, ...]  # How often each unit has the token.
@@ -119,7 +118,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CappedUnion(Ceiling):
-    """Positions of a reference that chosen units cover, of each token as many as they have copies."""
+    """Positions of a reference that chosen units cover, for each token at most as many as the units have copies."""
 
     covered: tuple[int, ...] = field(repr=False)  # one integer a unit: the positions that it covers, as bits.
     # Positions of tokens whose copies may be fewer than what is covered; all others are hits as soon as covered.
@@ -127,12 +126,12 @@ class CappedUnion(Ceiling):
 
     @cached_property
     def bits(self) -> NDArray[np.uint8]:
-        """The positions that each unit covers, a column each: 1 or 0."""
+        """Matrix of 0 and 1: the positions (rows) that each unit (column) covers."""
         return _bits(self.covered, self._positions)
 
     @cached_property
     def bits_of_groups(self) -> NDArray[np.uint8]:
-        """The positions of each group, likewise."""
+        """Matrix of 0 and 1: the positions of each group."""
         return _bits([group.places for group in self.groups], self._positions)
 
     @property
@@ -142,12 +141,12 @@ class CappedUnion(Ceiling):
         )
 
     def capped(self, groups: Iterable[tuple[int, tuple[int, ...]]]) -> Self:
-        """Return it with caps on tokens, each given by its positions, as bits, and how often each unit has it."""
+        """Return the ceiling with caps on tokens, each given by its positions, as bits, and its copies in each unit."""
         return replace(self, groups=tuple(Group(places, copies, self.gain, 0) for places, copies in groups))
 
     @property
     def parts(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self.groups)
 
     def times(self, factor: int) -> Self:
@@ -156,7 +155,7 @@ class CappedUnion(Ceiling):
         return replace(super().times(factor), groups=tuple(groups))
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
-        """Return its bounds if covered positions of each group have these shares of a whole, and copies the rest."""
+        """Return the bounds in which covered positions of each group have given shares of a whole, copies the rest."""
         number = np.cumsum(self.bits.any(axis=0)) - 1  # of each covered position's feature
         mass = np.zeros(len(self.covered), np.int64)
         weights = np.full(self.last - self.first, whole, np.int64)
@@ -181,7 +180,7 @@ class CappedUnion(Ceiling):
         return hits
 
     def columns(self, *, relaxed: bool) -> CeilingPart:
-        """Return a column a covered position, and one a group for its hits."""
+        """Return a column for each covered position, and one for the hits of each group."""
         del relaxed
         positions = np.flatnonzero(self.bits.any(axis=0))
         position, holder = self.bits[:, positions].T.nonzero()
@@ -206,7 +205,7 @@ class CappedUnion(Ceiling):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextSubsequence(Ceiling):
-    """The longest common subsequence of a reference and the chosen units, one after another."""
+    """The longest common subsequence of a reference and the concatenated chosen units."""
 
     reference: tuple[int, ...] = field(repr=False)  # Its tokens, as numbers.
     # one tuple of int a unit: those of its tokens that the reference has.
@@ -220,7 +219,7 @@ class TextSubsequence(Ceiling):
         return replace(super().times(factor), above=factor * self.above, beside=factor * self.beside)
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
-        """Return its bounds if clipped unigrams have a share of a whole, and the units' own hits the rest."""
+        """Return the bounds in which clipped unigrams have a share of a whole, and hits of single units the rest."""
         (share,) = shares
         above, beside = share * self.gain, (whole - share) * self.gain
         mass = beside * self.own
@@ -229,7 +228,7 @@ class TextSubsequence(Ceiling):
 
     @property
     def parts(self) -> int:
-        """One: all together."""
+        """One part, the whole ceiling."""
         return 1
 
     @property
@@ -239,7 +238,7 @@ class TextSubsequence(Ceiling):
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """Where the reference has each token, as bits."""
+        """The positions of each token in the reference, as bits."""
         places: dict[int, int] = {}
         for position, token in enumerate(self.reference):
             places[token] = places.get(token, 0) | 1 << position
@@ -247,7 +246,7 @@ class TextSubsequence(Ceiling):
 
     @cached_property
     def own(self) -> NDArray[np.int64]:
-        """The hits of each unit by itself."""
+        """The hits of each single unit."""
         return np.array([self.hits((unit,)) for unit in range(len(self.units))], np.int64)
 
     def hits(self, chosen: Sequence[int]) -> int:
@@ -265,7 +264,7 @@ class TextSubsequence(Ceiling):
         return self._clipped() if relaxed else self._path()
 
     def _clipped(self) -> CeilingPart:
-        """Return one column that is at most the clipped unigrams, and at most the hits of the units by themselves."""
+        """Return one column of at most the clipped unigrams, and at most the sum of the hits of single units."""
         number = {token: row for row, token in enumerate(self.places)}
         most = np.array([bits.bit_count() for bits in self.places.values()], np.int64)
         held = [
@@ -333,10 +332,10 @@ def _made(
 
 
 def pieces_of(tokens: Sequence[int], places: dict[int, int], length: int) -> Iterator[tuple[int, int, int]]:
-    """Yield begin, end and longest common subsequence of a unit and each piece that a shorter one does not equal.
+    """Yield begin, end and longest common subsequence of each piece that is better than all shorter ones.
 
-    Bits of a column say where the longest common subsequence of the piece that ends there grows. A piece counts if it
-    grows at its end, and is worth more than the one that begins with the next token of the unit.
+    A bit of a column tells whether the longest common subsequence grows at the end of a piece. A piece counts if it
+    does, and if the piece that begins one token later is worth less.
     """
     held = 0
     for token in tokens:
@@ -364,7 +363,7 @@ def pieces_of(tokens: Sequence[int], places: dict[int, int], length: int) -> Ite
 
 
 class CeilingArrays(NamedTuple):
-    """The ceilings of an instance, as kernels see them."""
+    """The ceilings of an instance as arrays for kernels."""
 
     # (groups, 4): slot, gain, and what a position and a copy are worth in what bounds them, of each group of a
     # `CappedUnion`.
@@ -387,7 +386,7 @@ class CeilingArrays(NamedTuple):
 
 
 def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
-    """Return the arrays of some ceilings, or of none, which all searches share."""
+    """Return the arrays of ceilings; those of no ceilings are shared by all searches."""
     return _arrays(ceilings, units, totals) if ceilings else _arrays_of_none((), 0, 0)
 
 

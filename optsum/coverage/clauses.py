@@ -1,7 +1,7 @@
-"""A cover instance as logic: one clause an abstract sentence, a disjunction of sets of units.
+"""A cover instance as logic: one clause for each abstract sentence, a disjunction of sets of units.
 
-Hirao et al. 2004 (TSC3), section 3.1.1. The normal form keeps alternatives of one unit and alternatives of several
-apart; searches, solvers for satisfiability and file formats want them together again.
+Hirao et al. 2004 (TSC3), section 3.1.1. The normal form separates alternatives of one unit from those of several;
+searches, SAT solvers and file formats need them together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from optsum.system.clock import NEVER
 Bits: TypeAlias = int  # A set of units as one integer: bit u is unit u.
 
 Clause: TypeAlias = tuple[Bits, ...]
-"""Alternatives: sets of units that satisfy the clause together. Without an alternative it cannot be satisfied."""
+"""The alternatives of a clause: sets of units that each satisfy it. Without alternatives it cannot be satisfied."""
 
 Clauses: TypeAlias = tuple[Clause, ...]
 
@@ -42,12 +42,12 @@ def support(clauses: Iterable[Iterable[Bits]]) -> Bits:
 
 
 def without(clauses: Iterable[Iterable[Bits]], units: Bits) -> Clauses:
-    """Return the clauses once `units` are ruled out; a clause may have no alternative left."""
+    """Return the clauses after removing `units`; a clause may have no alternative left."""
     return tuple([tuple([alternative for alternative in clause if not alternative & units]) for clause in clauses])
 
 
 def contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
-    """Whether the candidate contains one of the known sets: asked of its subsets where these are fewer."""
+    """Whether the candidate contains one of the known sets, tested by its subsets if these are fewer."""
     if isinstance(known, set) and 1 << candidate.bit_count() < len(known):
         subset = candidate
         while subset:
@@ -59,7 +59,7 @@ def contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
 
 
 def canonical(clauses: Iterable[Iterable[Bits]], check: Callable[[], object] = NEVER.check) -> Clauses:
-    """Return the same clauses without alternatives that contain another of theirs, in a fixed order."""
+    """Return the clauses in a fixed order, without alternatives that contain another alternative of the clause."""
     minimal = []
     for clause in clauses:
         check()
@@ -83,7 +83,7 @@ def is_cover(instance: Coverage) -> bool:
 
 
 def clauses_of(instance: Coverage, check: Callable[[], object] = NEVER.check) -> Clauses:
-    """Return the clause of each feature that asks for a copy, in the order of the features.
+    """Return the clause of each feature that needs a copy, in the order of the features.
 
     Examples
     --------
@@ -113,14 +113,14 @@ def clauses_of(instance: Coverage, check: Callable[[], object] = NEVER.check) ->
 def interchangeable(
     clauses: Clauses, lengths: Sequence[int], *, every: bool = False, check: Callable[[], object] = NEVER.check
 ) -> tuple[Clauses, dict[int, list[int]]]:
-    """Leave out units that others can stand for: sentences that say the same.
+    """Leave out units that others can replace, such as repeated sentences.
 
-    Two units are interchangeable if every clause stays as it is when they change places. Of a class of them a
-    minimum cover needs no more than the most that one alternative holds, and the shortest will do.
+    Two units are interchangeable if swapping them changes no clause. Of a class of them, a minimum cover needs at most
+    as many as one alternative contains, and the shortest suffice.
 
-    `lengths`: of all units. `every`: keep what tells all minimum covers: of a class only one unit may be needed, and it
-    has a length. The result: without the alternatives that hold units left out. `classes`: with `every`: unit that was
-    kept -> all units, itself included, that it stands for in minimum covers.
+    `lengths`: of all units. `every`: keep what determines all minimum covers: only one unit of a class may be needed,
+    and it has a length. The result lacks the alternatives with units left out. `classes`: with `every`, kept unit ->
+    all units, including itself, that it represents in minimum covers.
     """
     classes: dict[int, list[int]] = {}
     while True:
@@ -139,7 +139,7 @@ def interchangeable(
 
 
 def _alike(clauses: Clauses, check: Callable[[], object]) -> Iterator[tuple[list[int], int]]:
-    """Yield the classes of interchangeable units, of two and more, and how many of each one alternative holds."""
+    """Yield the classes of two or more interchangeable units, and how many units of each an alternative contains."""
     held = [frozenset(clause) for clause in clauses]
     places: dict[int, list[tuple[int, Bits]]] = {}
     for index, clause in enumerate(held):

@@ -1,7 +1,7 @@
-"""Greedy search on the normal form: start from nothing, take the best move, until none helps.
+"""Greedy search on the normal form: start from the empty selection and make the best move until none helps.
 
-The kernel runs in slices and can be left between any two moves that it looks at, so that limits and Ctrl-C are heard
-however large an instance is; where it is left changes nothing.
+The kernel runs in slices and can be paused between any two evaluated moves, so that limits and Ctrl-C take effect on
+instances of any size, without changing the outcome.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
 class Climber:
     """One climb.
 
-    `single`: only the one best move by value, not by value per length (Hirao et al. 2017, Algorithm 2, line 11).
+    `single`: make only the one best move by value, not by value per length (Hirao et al. 2017, Algorithm 2, line 11).
     """
 
     def __init__(self, arrays: Arrays, moves: Moves, *, single: bool = False) -> None:
@@ -87,23 +87,23 @@ class Climber:
 
     @property
     def units(self) -> tuple[int, ...]:
-        """Units that are chosen so far."""
+        """Units chosen so far."""
         return tuple(self._place.state.chosen.nonzero()[0].tolist())
 
     @property
     def evaluations(self) -> int:
-        """How many moves were looked at so far."""
+        """Number of moves evaluated so far."""
         return int(self._place.control[_EVALUATIONS])
 
     def go_on(self, most: int | None = None) -> bool:
-        """Climb for some milliseconds, and `most` evaluations; return whether the climb has ended."""
+        """Climb for some milliseconds, or `most` evaluations; return whether the climb has ended."""
         return bool(self._stride.go(partial(_go_on, self._arrays, self._place, self._moves, self._single), most))
 
 
 def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber, Climber] | None:
-    """Return a climb by gain per length, and one to the best move by value; None if 64 bits cannot hold the instance.
+    """Return a climb by gain per length and one by the best single move; None if the instance does not fit 64 bits.
 
-    `Stopped` is raised if the deadline comes before the moves are there.
+    `Stopped` is raised if the deadline passes before the moves are built.
     """
     arrays = arrays_of(instance)
     if arrays is None:
@@ -113,7 +113,7 @@ def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber
 
 
 def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
-    """Climb by gain per length to the end, or until the deadline comes."""
+    """Climb by gain per length to the end, or until the deadline."""
     arrays = None if deadline.passed else arrays_of(instance)
     if arrays is None:
         return None
@@ -127,10 +127,10 @@ def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
 
 
 def climbs(instance: Coverage, lengths: Iterable[int], deadline: Deadline = NEVER) -> Iterator[list[tuple[int, ...]]]:
-    """Yield where greedy search ends at each maximum length: by gain per length, and by the one best move.
+    """Yield the greedy selections at each maximum length: by gain per length, and by the best single move.
 
-    A climb takes the best move that fits, so one that ends with a length l under the maximum L takes the same moves
-    under every maximum from l to L: few climbs serve all lengths.
+    A climb makes the best move that fits, so one that ends at length l under the maximum L is the same for every
+    maximum from l to L; few climbs cover all lengths.
     """
     arrays = arrays_of(instance)
     if arrays is None:
@@ -160,7 +160,7 @@ def prepare() -> None:
 
 @njit(cache=True)
 def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool:
-    """Look at moves, about `work` entries of units, and make the best of each round; return whether no more helps."""
+    """Evaluate moves, about `work` entries of units, and make the best of each round; return whether none helps."""
     state, gone, flipped, control, record = place
     move_start, move_unit, quick = moves
     number = len(quick)

@@ -1,7 +1,7 @@
-"""The independent scorer: every solution, a solver's too, is evaluated afresh by this one function.
+"""The independent scorer: this one function evaluates every solution again, including solvers' solutions.
 
-Written from the definition in plain Python integers, on purpose without anything that a search uses: no
-incremental state, no numba, no linear model, and no number that could overflow.
+It follows the definition in plain Python integers, and deliberately shares nothing with searches: no incremental state,
+no numba, no linear model, and no number that could overflow.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     Returns
     -------
     totals : tuple of int
-        Numerator and denominator of each ratio, in turn.
+        Numerator and denominator of each ratio, alternately.
     length : int
         Summed length of the chosen units.
     violation : int
-        0 if feasible; otherwise the length outside the limits, plus what rows are outside theirs, plus the units whose
-        parent is missing, plus (for a cover) the copies that features still lack.
+        0 if feasible; otherwise the sum of the excess of the length, the excess of rows, the number of units with a
+        missing parent, and (for a cover) the missing copies of features.
     """
     chosen = set(selection)
     copies: Counter[int] = Counter()
@@ -56,7 +56,7 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
 
 
 def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list[int]:
-    """Return the totals, and note in `copies` how many active ones each feature has."""
+    """Return the totals, and store the active copies of each feature in `copies`."""
     if chosen:
         spans = [slice(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1])) for unit in chosen]
         held = np.concatenate([instance.unit_feature[span] for span in spans])
@@ -93,7 +93,7 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
 
 
 def mean_of_ratios(totals: Sequence[int], weights: Sequence[int]) -> Fraction:
-    """Return the weighted mean of ratios by their numerators and denominators, in turn."""
+    """Return the weighted mean of ratios from their numerators and denominators, which alternate."""
     parts = [part for part in zip(totals[0::2], totals[1::2], weights, strict=True) if part[1] > 0]
     common = lcm(*(bottom for _, bottom, _ in parts))  # one fraction, not one for each ratio
     weighted = sum(top * (common // bottom) * weight for top, bottom, weight in parts)
@@ -104,7 +104,7 @@ _BITS: Final = 1_000  # Beyond 2^1000 and below its reciprocal floats lose digit
 
 
 def value_of(instance: Coverage, key: Fraction) -> float:
-    """Return the objective for people: the root of the power where the key is one."""
+    """Return the objective for display: the root, if the key is a power."""
     if key and instance.combination.multiplies and instance.goal is Sense.MAXIMIZE:
         power = sum(instance.weights)
         digits = abs(key.numerator.bit_length() - key.denominator.bit_length())

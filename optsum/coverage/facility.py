@@ -1,17 +1,17 @@
-"""Best similarities in the normal form: each reference token counts by the chosen unit that is most like it.
+"""Best similarities in the normal form: each reference token counts by the most similar chosen unit.
 
-With integers m[r, u] >= 0, how like token r unit u is, and weights w_r,
+With the similarities of token r and unit u, integers m[r, u] >= 0, and weights w_r,
 
-    f(S) = sum of w_r times the largest m[r, u] of the units u in S,    f of nothing is 0.
+    f(S) = sum of w_r times the largest m[r, u] of the units u in S, and f(empty set) = 0.
 
 The different values l_1 < l_2 < ... of a row are its levels, and f(S) = sum of w_r (l_k - l_(k-1)) over the levels k
 that some chosen unit reaches: features that gain once (the canonical form of Cornuejols, Nemhauser and Wolsey 1980,
-whose relaxation is that of facility location). Levels that the same units reach are one feature, those of one unit its
-mass.
+with the relaxation of facility location). Levels reached by the same units are merged into one feature, and those of a
+single unit into its mass.
 
-There are up to as many levels of a token as units, and a good summary reaches the highest ones: `Facility.truncated`
-keeps some of them. What it keeps of a token begins at a floor b_r, and its value is the sum of w_r max(b_r, largest),
-never below f. An optimum of it that reaches all floors is an optimum of f.
+A token has up to as many levels as there are units, and a good summary reaches the highest ones; `Facility.truncated`
+keeps only those above a floor b_r. Its value is the sum of w_r max(b_r, largest), never below f, and an optimum of it
+that reaches all floors is an optimum of f.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _MADE: Final = ("unit_start", "unit_feature", "unit_count", "level_start", "leve
 
 
 class Facility(Coverage):
-    """An instance that is given as best similarities; the arrays of all its levels are made when they are asked for."""
+    """An instance given as best similarities; the arrays of all its levels are built when they are needed."""
 
     similar: IntArray  # (tokens, units): m[r, u], not negative.
     importance: IntArray  # (tokens,): w_r, positive.
@@ -60,7 +60,7 @@ class Facility(Coverage):
     own: IntArray
 
     def __post_init__(self) -> None:
-        """Refuse to be made of arrays: they would be others than the similarities say."""
+        """Refuse arrays, which could contradict the similarities."""
         raise TypeError("a Facility is made by Facility.given")
 
     @classmethod
@@ -77,7 +77,7 @@ class Facility(Coverage):
     ) -> Facility:
         """Return an instance.
 
-        `full`: the denominator: what f is if every token has the largest similarity there can be.
+        `full`: the denominator, which is f if every token has the largest possible similarity.
         """
         length = whole_array(lengths, "The length of unit {}")
         similar = whole_array(similar, "A similarity", ndim=2, least=0)
@@ -109,7 +109,7 @@ class Facility(Coverage):
         return made
 
     def __getattr__(self, name: str) -> Any:
-        """Make the arrays of all levels when the first of them is asked for."""
+        """Build the arrays of all levels when the first of them is needed."""
         if name not in _MADE or "similar" not in self.__dict__:
             raise AttributeError(name)
         self.__dict__.update(self._arrays(np.full(len(self.similar), self.size, np.int64)))
@@ -121,11 +121,11 @@ class Facility(Coverage):
         return False
 
     def first_kept(self, *, every: bool = False) -> IntArray:
-        """Return how many levels of each token to keep at first, for one optimum or for a family of selections."""
+        """Return how many levels of each token to keep first, for one optimum or for a family of selections."""
         return np.full(len(self.similar), max(_FIRST, self.size // (_SHARE_OF_ALL if every else _SHARE)), np.int64)
 
     def more_kept(self, kept: IntArray, selection: Iterable[int]) -> IntArray:
-        """Return how many to keep where a selection misses floors: twice as many, and what the selection reaches."""
+        """Return how many levels to keep after a selection missed floors: twice as many, and those that it reaches."""
         chosen = list(selection)
         best = self.similar[:, chosen].max(axis=1) if chosen else np.full(len(self.similar), -1, np.int64)
         ordered, different = self._ordered()
@@ -133,25 +133,25 @@ class Facility(Coverage):
         return np.where(above > kept, np.maximum(2 * kept, above), kept)
 
     def floors(self, kept: IntArray) -> IntArray:
-        """Return b_r: the highest level that is not kept by itself."""
+        """Return b_r: the highest level that is not kept separately."""
         _, _, floors = self._kept_levels(kept)
         return floors
 
     @property
     def relaxed(self) -> Coverage:
-        """An instance that is worth no less, and smaller."""
+        """A smaller instance whose value is never below f."""
         return self.truncated()
 
     @property
     def lighter(self) -> Coverage:
-        """Return the instance for heuristics: all levels, or only the highest of very many."""
+        """Return the instance for heuristics: all levels, or only the highest if there are very many."""
         light = self._coarser() if len(self.own) else self
         tokens, units = light.similar.shape
         most = isqrt(2 * _LIGHT // max(1, tokens))  # k levels of a token have about k * k / 2 holders
         return light if most >= units else light.truncated(np.full(tokens, max(_FIRST, most), np.int64))
 
     def _coarser(self) -> Facility:
-        """Return an instance of about the same ratios, whose numerators and denominators are smaller."""
+        """Return an instance of about the same ratios with smaller numerators and denominators."""
         weigh = max(1, int(self.importance.max(initial=1)) // _WEIGHED)
         importance = np.maximum(1, self.importance // weigh)
         each = int(self.constants[1]) / int(self.importance.sum())  # the largest similarity there can be
@@ -177,7 +177,7 @@ class Facility(Coverage):
         return found.with_rows(self.rows)  # type: ignore[return-value]
 
     def truncated(self, kept: IntArray | None = None) -> Coverage:
-        """Return the instance whose value is never below f, with a number of levels of each token (`first_kept`)."""
+        """Return the instance with some levels of each token (`first_kept`), whose value is never below f."""
         arrays = self._arrays(self.first_kept() if kept is None else kept)
         same = {name: getattr(self, name) for name in _SAME}
         return Coverage.trusted(**same, **arrays)
@@ -189,7 +189,7 @@ class Facility(Coverage):
         return ordered, different
 
     def _kept_levels(self, kept: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return token and value of each level that is kept, the highest first, and the floor of each token."""
+        """Return token and value of each kept level, the highest first, and the floor of each token."""
         ordered, different = self._ordered()
         tokens, units = ordered.shape
         rank = np.cumsum(different, axis=1) - 1
@@ -242,7 +242,7 @@ class Facility(Coverage):
 
 
 def _merged(similar: IntArray, token: IntArray, value: IntArray, gain: IntArray) -> tuple[NDArray[np.bool_], IntArray]:
-    """Return the different sets of units that reach levels, and what each gains."""
+    """Return the different sets of units that reach levels, and the gain of each."""
     n = similar.shape[1]
     step = max(1, _AT_ONCE // max(1, n))
     packed = [

@@ -1,8 +1,8 @@
 r"""The normal form: one mathematical object for extracts, compressions and covers.
 
-An instance has *units* (sentences or chunks) that are chosen or not, *occurrences* that are active when every unit
-of a set V is chosen and none of a set U is, and *features* (n-grams, abstract sentences) that collect the active
-occurrences. Feature f gains ``level[f][c]`` from c copies, a concave, clipped integer table.
+An instance has *units* (sentences or chunks) that are chosen or not, *occurrences* that are active if every unit of a
+set V and no unit of a set U is chosen, and *features* (n-grams, abstract sentences) that collect the active
+occurrences. Feature f gains ``level[f][c]`` from c copies, in a concave, clipped integer table.
 
 Gains are summed into *totals*. Ratio h has two of them: total 2h is its numerator T_h, total 2h + 1 its
 denominator D_h. Each total is ``constant + sum of mass over the chosen units + gains of its features``, so a
@@ -16,8 +16,8 @@ goal           objective
 ``MINIMIZE``   the sum of the chosen lengths, subject to every feature reaching its full gain
 =============  ==========================================================================================
 
-Either is subject to further `rows`, linear in the chosen units, if there are any. Of a numerator features may say an
-upper bound only, and *ceilings* what a selection truly has (`optsum.coverage.ceilings`).
+Both are also subject to `rows`, linear constraints on the chosen units. The features of a numerator may be only an
+upper bound; then *ceilings* determine its value (`optsum.coverage.ceilings`).
 
 Hirao et al. 2017 (extractive), eq. 3-8, is the case with singletons V = {i} and one constant denominator; the
 papers' variables z_kj are merged over the references k into one gain table per n-gram, which has the same optimum.
@@ -57,7 +57,7 @@ NO_LIMIT: Final = 2**40  # A length that no instance reaches: stands for "no max
 
 
 Key: TypeAlias = int | float | Fraction
-"""Objective as it is compared: exact (an integer or a fraction) wherever the problem allows it."""
+"""The objective for comparisons: exact (an integer or a fraction) if the problem allows it."""
 
 
 class Sense(Enum):
@@ -73,12 +73,12 @@ class Sense(Enum):
         return left > right if self is Sense.MAXIMIZE else left < right
 
     def tighter(self, known: Key | None, bound: Key) -> Key:
-        """Return the bound of two that says more."""
+        """Return the tighter of two bounds."""
         return bound if known is None or self.better(known, bound) else known
 
 
 class Combination(Enum):
-    """How the ratios make one value."""
+    """How one value is computed from the ratios."""
 
     __hash__ = object.__hash__  # as of `Sense`
 
@@ -86,7 +86,7 @@ class Combination(Enum):
     SUM = "sum"  # Weighted arithmetic mean: sum of w_h T_h / D_h, divided by the sum of the weights.
     PRODUCT = "product"  # Weighted geometric mean: product of (T_h / D_h)^(w_h / sum of the weights).
     HARMONIC = "harmonic"
-    """Weighted harmonic mean: the sum of the weights divided by the sum of w_h D_h / T_h; 0 where a ratio is."""
+    """Weighted harmonic mean: the sum of the weights divided by the sum of w_h D_h / T_h; 0 if a ratio is 0."""
 
     def __init__(self, name: str) -> None:
         self.alone = name == "ratio"  # There is one ratio, which is the value.
@@ -95,15 +95,15 @@ class Combination(Enum):
         self.turns = name == "harmonic"  # Ratios are turned over and added up.
 
     def is_itself(self, weights: Sequence[int]) -> bool:
-        """Whether the value is compared as a ratio: the only one, and no power of it."""
+        """Whether the value is compared as the only ratio itself, not as a power of it."""
         return len(weights) == 1 and not self.multiplies
 
     def power(self, weights: Sequence[int]) -> int:
-        """Return which power of the value is compared: a geometric mean is compared without its root."""
+        """Return the power of the value that is compared: a geometric mean is compared without its root."""
         return sum(weights) if self.multiplies else 1
 
     def mean(self, ratios: Sequence[Fraction], weights: Sequence[int]) -> Fraction:
-        """Return the value of ratios, as it is compared."""
+        """Return the value of ratios for comparisons."""
         if self.multiplies:
             return prod((ratio**weight for ratio, weight in zip(ratios, weights, strict=True)), start=Fraction(1))
         if self.turns:
@@ -112,7 +112,7 @@ class Combination(Enum):
         return sum(map(mul, weights, ratios), Fraction(0)) / sum(weights)
 
     def roughly(self, totals: IntArray, weights: Sequence[int]) -> NDArray[np.float64]:
-        """Return the values of rows of totals, right to some 1e-15."""
+        """Return the values of rows of totals as floats, with an error of about 1e-15."""
         tops, bottoms = totals[:, 0::2].astype(np.float64), totals[:, 1::2].astype(np.float64)
         ratios = np.where(bottoms > 0, tops / np.maximum(bottoms, 1.0), 0.0)
         shares = np.array(weights, np.float64) / sum(weights)
@@ -126,7 +126,7 @@ class Combination(Enum):
         return found
 
     def largest(self, tops: Sequence[int], bottoms: Sequence[int], weights: Sequence[int]) -> tuple[int, int]:
-        """Return the largest numerator and denominator of a value, with such ones of the ratios, all above 0."""
+        """Return the largest numerator and denominator of a value, from those of the ratios, all above 0."""
         ratios = list(zip(weights, tops, bottoms, strict=True))
         if self.multiplies:
             return prod(top**weight for weight, top, _ in ratios), prod(bottom**weight for weight, _, bottom in ratios)
@@ -137,7 +137,7 @@ class Combination(Enum):
         return sum(weight * top * (denominator // bottom) for weight, top, bottom in ratios), denominator
 
     def said(self, ratios: int) -> str:
-        """Say what a value with denominators that vary is."""
+        """Return a description of a value with varying denominators."""
         if self.adds:
             several = f"a sum of {ratios} ratios whose denominators vary"
             return several if ratios > 1 else "a ratio whose denominator varies"
@@ -146,7 +146,7 @@ class Combination(Enum):
 
 @dataclass(frozen=True)
 class Joint:
-    """An occurrence that several units decide: active iff all of `needs` are chosen and none of `vetoes`."""
+    """An occurrence that several units decide: active if all of `needs` and none of `vetoes` are chosen."""
 
     feature: int
     needs: tuple[int, ...]
@@ -197,38 +197,38 @@ def _extremes(units: Sequence[int]) -> Sequence[int]:
 class Coverage:
     """One instance in the normal form; every array is int64 and must not be changed.
 
-    Numbers that are not whole, or too large for 64-bit integers, are refused (weights of sums may be larger); other
-    arrays and lists are converted.
+    Numbers that are not whole or do not fit 64-bit integers are refused (except weights of sums); arrays and lists of
+    other types are converted.
 
     Attributes
     ----------
     lengths : (units,)
         Length of each unit >= 0, in words, sentences or characters.
     unit_start, unit_feature, unit_count : (units + 1,), (entries,), (entries,)
-        Occurrences decided by a single unit: entries ``unit_start[u]:unit_start[u + 1]`` belong to unit u, each
-        naming a feature (once per unit) and how many copies the unit has.
+        Occurrences decided by a single unit: entries ``unit_start[u]:unit_start[u + 1]`` belong to unit u; each gives a
+        feature (once per unit) and the number of its copies.
     level_start, level : (features + 1,), (sum of (M_f + 1),)
         Gain of feature f from c copies is ``level[level_start[f] + min(c, M_f)]``; the first entry of each
         feature is 0 and the steps never grow.
     slot : (features,)
         The total that feature f feeds: 2h numerator, 2h + 1 denominator of ratio h.
     constants : (2 * ratios,)
-        Value of each total without any unit, >= 0.
+        Value of each total for the empty selection, >= 0.
     mass : (2 * ratios, units)
         Amount that each unit adds to each total by itself, >= 0.
-    weights : one positive integer a ratio
+    weights : one positive integer for each ratio
     combination : Combination
     parents : (units,)
         A unit may be chosen only with its parent; -1 for none. Empty: no unit has one. A parent's number is
         smaller than its children's.
     joints : occurrences decided by several units
     min_length, max_length : int
-        In the unit of `lengths`; `NO_LIMIT` for no maximum, which is what a cover has.
+        In the unit of `lengths`; `NO_LIMIT` for no maximum, as in a cover.
     goal : Sense
     rows : tuple of Row
         Side constraints.
     ceilings : tuple of Ceiling
-        Parts of numerators that features only bound from above.
+        Parts of numerators whose features are only upper bounds.
 
     Raises
     ------
@@ -256,7 +256,7 @@ class Coverage:
     ceilings: tuple[Ceiling, ...] = ()
 
     def __post_init__(self) -> None:
-        """Take whole numbers exactly, and check what the kernels rely on."""
+        """Convert whole numbers exactly, and check what the kernels rely on."""
         for name, said in _ARRAYS.items():
             array = whole_array(getattr(self, name), said, ndim=2 if name == "mass" else 1)
             object.__setattr__(self, name, array)
@@ -270,13 +270,13 @@ class Coverage:
         self._refuse(chain(self._contradictions(), self._impossible_limits()))
 
     def __repr__(self) -> str:
-        """Show how large it is; its arrays would fill pages."""
+        """Show the size; the arrays would fill pages."""
         limit = "" if self.max_length == NO_LIMIT else f", at most {self.max_length} long"
         return f"<Coverage: {len(self.lengths)} units, {len(self.slot)} features, to {self.goal.value}{limit}>"
 
     @classmethod
     def trusted(cls, **given: Any) -> Coverage:
-        """Return an instance without checking its arrays, which come from counting; limits are checked.
+        """Return an instance with arrays that come from counting and are not checked; limits are checked.
 
         Raises
         ------
@@ -295,7 +295,7 @@ class Coverage:
                 raise InputError(f"This coverage instance cannot be used: {reason}.")
 
     def _contradictions(self) -> Iterator[tuple[str, bool]]:
-        """Yield what could be wrong and whether it is; each check may rely on those before it."""
+        """Yield possible contradictions, and whether each exists; a check may rely on those before it."""
         n, features, totals = len(self.lengths), len(self.slot), len(self.constants)
         yield "a length is negative", bool((self.lengths < 0).any())
         yield "the summed length is beyond NO_LIMIT", float(self.lengths.sum(dtype=np.float64)) >= NO_LIMIT
@@ -383,7 +383,7 @@ class Coverage:
 
     @cached_property  # asked nine times a search
     def constant_denominator(self) -> bool:
-        """Whether the value is ``T / D`` with a D that no selection changes, so that T alone decides (recall)."""
+        """Whether the value is ``T / D`` with the same D for all selections, so that only T matters (recall)."""
         return (
             self.goal is Sense.MAXIMIZE
             and self.combination.alone
@@ -406,12 +406,12 @@ class Coverage:
         )
 
     def at_most(self, max_length: int) -> Coverage:
-        """Return the same instance with another maximum length, which is all that is checked again.
+        """Return the same instance with another maximum length; only the length is checked again.
 
         Raises
         ------
         InputError
-            If it is below the minimum, or the length is minimized.
+            If it is below the minimum, or if the length is minimized.
         """
         max_length = min(whole(max_length, "The maximum length", most=10**400), NO_LIMIT)
         if self.goal is Sense.MINIMIZE and max_length < NO_LIMIT:
@@ -421,7 +421,7 @@ class Coverage:
         return self._copied(max_length=max_length)
 
     def resized(self, lengths: Sequence[int], max_length: int) -> Coverage:
-        """Return the same instance with other lengths, each of the same unit."""
+        """Return the same instance with other lengths in the same unit."""
         return self._copied(
             lengths=whole_array(lengths, "The length of unit {}", least=0),
             max_length=min(whole(max_length, "The maximum length", least=0, most=10**400), NO_LIMIT),
@@ -438,7 +438,7 @@ class Coverage:
         return found
 
     def changed(self, **given: Any) -> Coverage:
-        """Return an instance with other arrays, which are right because they are made from this one's."""
+        """Return an instance with other arrays derived from this one's, without checks."""
         found = object.__new__(Coverage)
         found.__dict__.update({one.name: getattr(self, one.name) for one in fields(Coverage)})
         found.__dict__.update(given)
@@ -446,12 +446,12 @@ class Coverage:
 
     @property
     def relaxed(self) -> Coverage:
-        """An instance with the same selections, none of which is worth less, that is quicker to bound: here itself."""
+        """An instance that is quicker to bound, with the same selections and no lower values; by default itself."""
         return self
 
     @cached_property
     def plain(self) -> Coverage:
-        """The instance without what stands for its ceilings: itself if it has none."""
+        """The instance without the features that represent its ceilings; itself if it has no ceilings."""
         if not self.ceilings:
             return self
         kept = np.ones(self.features, np.bool_)
@@ -475,15 +475,15 @@ class Coverage:
 
     @property
     def lighter(self) -> Coverage:
-        """Return the instance for searches that prove nothing."""
+        """Return the instance for searches without a proof."""
         return self.merged
 
     @property
     def merged(self) -> Coverage:
-        """Return an instance of the same values with one ratio for all that have the same denominator.
+        """Return an instance of the same values in which ratios with the same denominator are merged.
 
-        ROUGE-1 and ROUGE-L count the same tokens, so that a sum of both is a ratio: w T / D + w' T' / D is
-        (w T + w' T') / D. Denominators of several references that differ by constants remain apart.
+        ROUGE-1 and ROUGE-L count the same tokens, so that a sum of both is one ratio: w T / D + w' T' / D = (w T + w'
+        T') / D. Denominators that differ by constants, as those of several references, are not merged.
         """
         if not self.combination.adds or self.ratios < 2:
             return self
@@ -526,7 +526,7 @@ class Coverage:
         )
 
     def ancestors(self, unit: int) -> tuple[int, ...]:
-        """Return the parent of a unit, the parent of that one, and so on."""
+        """Return the ancestors of a unit, beginning with its parent."""
         found: list[int] = []
         while len(self.parents) and (unit := int(self.parents[unit])) >= 0:
             found.append(unit)
@@ -541,22 +541,22 @@ class Coverage:
 
     @staticmethod
     def facility(values: Sequence[Sequence[int]], k: int, *, weights: Sequence[int] | None = None) -> Coverage:
-        """Build the choice of `k` facilities that serve clients best: each client by the best of those chosen.
+        """Build the problem of choosing `k` facilities, where each client is served by the best chosen one.
 
         Parameters
         ----------
-        values : one row a client, one column a facility
-            Worth of the client if that facility serves it: whole numbers, not negative. Where distances are to be
-            small, what they fall short of the largest.
+        values : one row for each client, one column for each facility
+            Value of serving the client by the facility: whole numbers, not negative. To minimize distances, give the
+            largest distance minus the distance.
         k : int
-            The most facilities.
-        weights : one integer a client, optional
-            How often each client counts; once, if not given.
+            Largest number of facilities.
+        weights : one integer for each client, optional
+            How often each client counts; by default once.
 
         Raises
         ------
         InputError
-            If these are no such numbers.
+            If the numbers are invalid.
 
         Examples
         --------
@@ -588,10 +588,10 @@ class Coverage:
 
         Parameters
         ----------
-        lengths : one integer a unit
-            This and all other numbers may be of numpy, and floats that are whole; others are refused.
-        occurrences : one dictionary a unit: feature -> number of copies
-        gains : one list a feature: gain of the first, second, ... copy
+        lengths : one integer for each unit
+            All numbers may be numpy's, or floats that are whole; others are refused.
+        occurrences : one dictionary for each unit: feature -> number of copies
+        gains : one list for each feature: gain of the first, second, ... copy
         slots : the total each feature feeds; all 0 (the numerator of the only ratio) by default
         constants, mass, parents, others : as the attributes; ``constants=(0, D)`` is recall over D
 
@@ -642,4 +642,4 @@ _ARRAYS: Final = {
     "mass": "Entry {} of a row of mass",
     "parents": "The parent of unit {}",
 }
-"""How each array is spoken of."""
+"""The name of each array in messages."""

@@ -78,7 +78,7 @@ _READ_BY: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
-    """Return the instance that `json_of_coverage` wrote, from its text or from what that decodes to.
+    """Return the instance that `json_of_coverage` wrote, from its text or the decoded object.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from optsum.errors import InputError
 from optsum.whole import whole, whole_numbers
 
 _NO_MINIMUM: Final = -(2**62)
-"""The default of `low`, known by its identity: an equal number that somebody gives is a number."""
+"""The default of `low`, compared by identity, so that an equal number from a user counts as a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,13 @@ class Row:
     Attributes
     ----------
     units : tuple of int
-        Each once.
+        Distinct units.
     coefficients : tuple of int
-        One a unit, none of them 0.
+        One for each unit, not 0.
     low : int
-        By default `least`, which stands for no minimum.
+        By default `least`, which means no minimum.
     high : int or None
-        None for no maximum. A row whose `low` is above its `high` is one that no selection keeps.
+        None for no maximum. If `low` is above `high`, no selection satisfies the row.
     name : str
         Meaning in words: "at most 3 sentences".
 
@@ -43,7 +43,7 @@ class Row:
     name: str = ""
 
     def __post_init__(self) -> None:
-        """Take whole numbers exactly, and refuse what is no row."""
+        """Convert whole numbers exactly, and refuse an invalid row."""
         for name in ("units", "coefficients"):
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of the row {self.name!r}, {name} {{}}"))
         given = self.least if self.low is _NO_MINIMUM else self.low
@@ -57,17 +57,17 @@ class Row:
 
     @property
     def total(self) -> int:
-        """The most that units come to: the sum of the positive coefficients."""
+        """The largest possible sum: that of the positive coefficients."""
         return sum([number for number in self.coefficients if number > 0])
 
     @property
     def least(self) -> int:
-        """The least that units come to: the sum of the negative coefficients."""
+        """The smallest possible sum: that of the negative coefficients."""
         return sum([number for number in self.coefficients if number < 0])
 
     @property
     def binds(self) -> bool:
-        """Whether some selection breaks it."""
+        """Whether some selection violates it."""
         return self.low > self.least or (self.high is not None and self.total > self.high)
 
     def held(self, chosen: Collection[int]) -> int:
@@ -75,9 +75,9 @@ class Row:
         return sum(number for unit, number in zip(self.units, self.coefficients, strict=True) if unit in chosen)
 
     def outside(self, held: int) -> int:
-        """Return how far a sum is outside; 0 within."""
+        """Return how far a sum is outside the limits; 0 within."""
         return max(0, self.low - held, 0 if self.high is None else held - self.high)
 
     def excess(self, chosen: Collection[int]) -> int:
-        """Return how far a set of units is outside."""
+        """Return how far the sum of a set of units is outside the limits."""
         return self.outside(self.held(chosen))

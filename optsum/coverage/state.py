@@ -1,15 +1,15 @@
-"""A `Coverage` as the numba kernels see it, and the one operation that all of them share: flip a unit.
+"""A `Coverage` as arrays for numba kernels, and the one operation that all of them share: flip a unit.
 
-`Arrays` holds what never changes; `State` holds one selection. A flip costs the number of the unit's entries and
-leaves every derived quantity right:
+`Arrays` is the constant part; `State` is one selection. A flip takes time proportional to the unit's entries and
+updates every derived quantity:
 
 * ``copies[f]``: active copies of feature f;
 * ``totals[s]``: numerator or denominator of a ratio, gains included;
 * ``lacking[o]``, ``blocked[o]``: needed units not chosen, vetoing units chosen; occurrence o is active when both are 0.
-  Those between a unit and the next chosen one (`optsum.coverage.instance.Joint.seam`) are not among them: there is one
-  for every pair of units, vetoed by all between, so a flip looks for the neighbours of its unit instead;
-* ``scalars``: summed length, number of chosen units, what is missing: copies that features still lack (covers only),
-  and how far rows are outside their limits. A row is one more feature, whose levels say that.
+  Seams (`optsum.coverage.instance.Joint.seam`) are not included: every pair of units has one, vetoed by all units
+  between, so a flip looks for the chosen neighbours of its unit instead;
+* ``scalars``: summed length, number of chosen units, and the violation: missing copies of features (covers only), and
+  how far rows are outside their limits. A row is one more feature, whose levels are that distance.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -32,14 +32,14 @@ from optsum.system.compiled import njit
 LENGTH, CHOSEN, MISSING = 0, 1, 2
 
 RATIO, SUM, PRODUCT, COVER, HARMONIC, INTEGER = range(6)
-"""How totals make one value. `COVER`: a length is minimized; `INTEGER`: the first total alone decides."""
+"""How totals make one value. `COVER`: a length is minimized; `INTEGER`: only the first total counts."""
 
 KINDS: Final = dict(zip(Combination, (RATIO, SUM, PRODUCT, HARMONIC), strict=True))
 _INT64_SAFE = 2**62
 
 
 class Arrays(NamedTuple):
-    """One instance; all arrays int64. See `optsum.coverage.instance.Coverage` for the first thirteen."""
+    """Arrays of one instance, all int64. See `optsum.coverage.instance.Coverage` for the first thirteen."""
 
     lengths: IntArray
     unit_start: IntArray
@@ -80,7 +80,7 @@ class Arrays(NamedTuple):
 
 
 class State(NamedTuple):
-    """One selection and the totals that follow from it; see the module's text."""
+    """One selection and its totals; see the module's text."""
 
     chosen: IntArray
     copies: IntArray
@@ -91,16 +91,16 @@ class State(NamedTuple):
 
 
 def kernel_array(values: object) -> IntArray:
-    """Return an array as kernels take it: they are compiled again for one that is laid out in another way."""
+    """Return an array in the layout of kernels, which would be compiled again for another layout."""
     if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.flags.carray:
         return values
     return np.require(values, np.int64, ["C", "A", "W"])
 
 
 def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None:
-    """Return the arrays, or None where int64 cannot hold every product that a comparison needs.
+    """Return the arrays, or None if some product of a comparison does not fit int64.
 
-    With `totals_only` nothing is compared (`value_pair` is not asked), so that there always are arrays, without rows.
+    With `totals_only` nothing is compared (`value_pair` is not called), so that arrays always exist, without rows.
     """
     if not totals_only and not fits(instance):
         return None
@@ -143,9 +143,9 @@ _Features: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, I
 
 
 def _features(instance: Coverage, rows: Sequence[Row]) -> _Features:
-    """Return entries, levels and slots, with one more feature for each row: its levels say how far c is outside.
+    """Return entries, levels and slots, with a further feature for each row, whose levels are the excess of its sum.
 
-    Where coefficients are negative, copies are counted from the least that the row can come to.
+    Copies are counted from the least possible sum of the row, which is below 0 if coefficients are negative.
     """
     starts, features, counts = instance.unit_start, instance.unit_feature, instance.unit_count
     level_starts, levels, slots = instance.level_start, instance.level, instance.slot
@@ -228,7 +228,7 @@ def feed(arrays: Any, state: Any, feature: int, added: int) -> None:
 
 @njit(cache=True)
 def seams_between(seam_start, seam_second, first, second):
-    """Return where the seams of two units begin and end; nothing where either is no unit."""
+    """Return the range of the seams of two units; empty if either is not a unit."""
     if first < 0 or second + 1 >= len(seam_start):
         return np.int64(0), np.int64(0)
     low, high = seam_start[first], seam_start[first + 1]
@@ -247,7 +247,7 @@ def seams_between(seam_start, seam_second, first, second):
 
 @njit(cache=True)
 def _feed_seams(arrays: Any, state: Any, first: int, second: int, sign: int) -> None:
-    """Add (`sign` 1) or remove (-1) the copies that arise where two chosen units meet (`Joint.seam`)."""
+    """Add (`sign` 1) or remove (-1) the copies from seams of two adjacent chosen units (`Joint.seam`)."""
     begin, end = seams_between(arrays.seam_start, arrays.seam_second, first, second)
     for entry in range(begin, end):
         feed(arrays, state, arrays.seam_feature[entry], sign * arrays.seam_count[entry])
@@ -255,7 +255,7 @@ def _feed_seams(arrays: Any, state: Any, first: int, second: int, sign: int) -> 
 
 @njit(cache=True)
 def _mend_seams(arrays: Any, state: Any, unit: int, sign: int) -> None:
-    """Join a unit with the chosen ones before and after it, which are parted; or the other way round."""
+    """Update seams when a unit comes between two chosen units or leaves."""
     before, after = unit - 1, unit + 1
     while before >= 0 and state.chosen[before] == 0:
         before -= 1
@@ -271,7 +271,7 @@ def _mend_seams(arrays: Any, state: Any, unit: int, sign: int) -> None:
 
 @njit(cache=True)
 def flip(arrays: Any, state: Any, unit: int) -> None:
-    """Choose a unit that is not chosen, or the other way round."""
+    """Choose a unit, or drop it if it is chosen."""
     sign = 1 - 2 * state.chosen[unit]
     for entry in range(arrays.unit_start[unit], arrays.unit_start[unit + 1]):
         feed(arrays, state, arrays.unit_feature[entry], sign * arrays.unit_count[entry])
@@ -298,7 +298,7 @@ def flip(arrays: Any, state: Any, unit: int) -> None:
 
 @njit(cache=True)
 def true_totals(arrays: Any, state: Any) -> Any:
-    """Return the totals of a state; where there are ceilings in an array that the next call changes."""
+    """Return the totals of a state; with ceilings, in an array that the next call changes."""
     if not arrays.bounded:
         return state.totals
     count = np.int64(0)  # a literal would be compiled for by itself
@@ -314,7 +314,7 @@ def true_totals(arrays: Any, state: Any) -> Any:
 
 @njit(cache=True)
 def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
-    """Return the value of the totals in a column as numerator and denominator."""
+    """Return the value of a column of totals as numerator and denominator."""
     if combination == INTEGER:
         return totals[0, place], np.int64(1)
     if combination == HARMONIC:
@@ -343,7 +343,7 @@ def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
 
 @njit(cache=True)
 def value_pair(arrays: Any, state: Any) -> Any:
-    """Return the objective as numerator and denominator; larger is better (a length to be minimized is negated)."""
+    """Return the objective as numerator and denominator; larger is better (a minimized length is negated)."""
     if arrays.kind == COVER:
         return -state.scalars[LENGTH], np.int64(1)
     totals = true_totals(arrays, state)
@@ -360,10 +360,10 @@ JOINED: Final = 2
 
 
 def gain_kinds(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
-    """Return for each move how its gain is known.
+    """Return for each move how its gain is computed.
 
-    The result (moves,): `ALONE`: a sum over the features of its one unit; `JOINED`: and over its seams with the chosen
-    units before and after it; 0 for the others.
+    The result (moves,): `ALONE`: the sum over the features of its one unit; `JOINED`: also over its seams with the
+    chosen units before and after it; 0 for other moves.
     """
     plain = not instance.rows and not instance.ceilings
     simple = plain and (instance.goal is Sense.MINIMIZE or instance.combination.alone)
@@ -383,7 +383,7 @@ def gain_kinds(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
 
 @njit(cache=True)
 def unit_gains(copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit):
-    """Return the gain of one unit's features in numerator and denominator; for a cover, how much more is covered."""
+    """Return the gain of a unit's features in numerator and denominator; for a cover, the additional coverage."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(unit_start[unit], unit_start[unit + 1]):
         feature = unit_feature[entry]
@@ -403,9 +403,9 @@ def unit_gains(copies, unit_start, unit_feature, unit_count, level_start, level,
 
 @njit(cache=True)
 def gain_of(top, bottom, old_top, old_bottom, old):
-    """Return by how much a ratio grows; where the denominator stays, by one division, so that equal gains stay equal.
+    """Return the growth of a ratio; if the denominator is unchanged, by one division, so that equal gains stay equal.
 
-    `top`, `bottom`: the new ratio, which over nothing is 0.
+    `top`, `bottom`: the new ratio, which is 0 if `bottom` is 0.
     """
     if bottom == old_bottom:
         return (top - old_top) / bottom
@@ -414,7 +414,7 @@ def gain_of(top, bottom, old_top, old_bottom, old):
 
 @njit(cache=True)
 def _fed(copies, features, counts, level_start, level, slot, begin, end, sign):
-    """Add the copies of some seams, or take them away; return what that adds to numerator and denominator."""
+    """Add or remove the copies of some seams; return the change of numerator and denominator."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(begin, end):
         feature = features[entry]
@@ -433,10 +433,11 @@ def _fed(copies, features, counts, level_start, level, slot, begin, end, sign):
 # Inlined, so that the way is known where it is called: searches of joined sentences take a tenth less.
 @njit(cache=True, inline="always")
 def changed_joined(copies, own, tables, seams, left, unit, right, sign):
-    """Return whether a unit has seams with those chosen before and after it, and what changes with all of them.
+    """Return whether a unit has seams with its chosen neighbours, and the change of all totals with them.
 
-    It comes (`sign` 1) or goes (-1). If it comes and has no seams, what it brings is not looked at. Seams may share
-    features with each other and with the unit: they are made or torn, its own are looked at, and all is put back.
+    The unit is added (`sign` 1) or dropped (-1). An added unit without seams is not evaluated here. Because seams may
+    share features with each other and with the unit, they are applied, its own features are evaluated, and everything
+    is restored.
     """
     unit_start, unit_feature, unit_count = own
     level_start, level, slot = tables

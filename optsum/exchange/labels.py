@@ -1,4 +1,4 @@
-"""Labels of topics: 1 for each sentence that the best summary holds, 0 for each other, in the order of the input."""
+"""Labels of topics: 1 for each sentence in the best summary, 0 for each other, in the order of the input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from optsum.whole import whole
 
 @dataclass(frozen=True, slots=True)
 class LabelFields:
-    """Parts of a row of labels beside the labels of one optimum."""
+    """Parts of a row of labels besides the labels of one optimum."""
 
     soft: bool = False  # The share of the optima that hold each sentence.
     optima: int = 0  # How many optima are listed; 0 for none.
@@ -42,16 +42,16 @@ class LabelFields:
     weighted: bool = False  # Each of them counts by its objective in the shares.
 
     def card(self, options: Options, topics: str) -> LabelCard:
-        """Return the data card of such labels, to which their rows are added."""
+        """Return an empty data card for such labels."""
         return LabelCard(options, topics)
 
     @property
     def enumerates(self) -> bool:
-        """Whether one optimum is not enough."""
+        """Whether more than one optimum is needed."""
         return self.soft or self.optima > 0
 
     def differing(self, row: Mapping[str, Any]) -> str | None:
-        """Return which flag an earlier row was made with, or without; None if none differs, as far as it tells."""
+        """Return the flag in which an earlier row differs; None if none is known to differ."""
         if row.get("labels") is None:
             return None
         listed, complete = row.get("all_labels"), row.get("complete", True)
@@ -72,7 +72,7 @@ _OWN: Final = {"shares", "near", "at_least", "weighted", "count", "complete", "a
 
 
 def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str | Path | None = None) -> Options:
-    """Return the options of labelling; where all optima are needed, by branch-and-bound unless another is asked for."""
+    """Return the resolved options; branch-and-bound is the default if all optima are needed."""
     if fields.far_apart and not fields.optima:
         raise OptionError("Diverse labels need a number of optima: give --all K too.")
     if fields.nearness is not None and not fields.enumerates:
@@ -100,7 +100,7 @@ def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str
 
 
 class LabelRow(TypedDict):
-    """Row of `labels`; the fields after `error` are there where they are asked for."""
+    """A row of `labels`; the fields after `error` exist if they were requested."""
 
     id: str
     sentences: list[str] | None
@@ -146,24 +146,23 @@ def labels(
     topics : iterable
         As for `optsum.solve_all`.
     soft : bool
-        Add ``shares``, the share of the optima that hold each sentence, and ``count``, the number of optima.
+        Add ``shares``, the share of optima that contain each sentence, and ``count``, the number of optima.
     all_ : int
         Add ``all_labels``: the labels of up to N optima.
     diverse : bool
-        Of optima that differ much, instead of the first ones.
+        Choose optima that differ much, instead of the first ones.
     within, at_least, within_steps, best : optional
-        Let ``shares`` and ``all_labels`` be of all selections that are nearly as good, as `optsum.enumerate_optima` has
-        them.
+        Compute ``shares`` and ``all_labels`` over near-optimal selections, as in `optsum.enumerate_optima`.
     weighted : bool
-        Count each of these by its objective in ``shares``.
+        Weight each of these by its objective in ``shares``.
     columns, config, **options
         As in `optsum.solve`.
 
     Yields
     ------
     LabelRow
-        The sentences are those that were searched: raw text is split once. A topic that could not be searched has None
-        for them and for the labels, and the reason in ``error``.
+        The sentences are the searched ones: raw text is split only once. A topic that could not be searched has None
+        for sentences and labels, and the reason in ``error``.
 
     Raises
     ------
@@ -189,7 +188,7 @@ def labels(
 def label_topics(
     topics: AnyTopics, options: Options, fields: LabelFields, *, written: bool = False
 ) -> Generator[list[Result], None, None]:
-    """Label topics as `labels` does; with `written` the processes that read them make their rows (`label_row`)."""
+    """Label topics like `labels`; with `written`, worker processes make the rows (`label_row`)."""
     setup = setup_of(options)
     work, finish = partial(_label_part, setup=setup, fields=fields), partial(_with_labels, fields=fields)
     together, row_of = None if fields.enumerates else finish, label_row if written else None
@@ -204,7 +203,7 @@ def label_row(result: Result) -> dict[str, Any]:
 
 
 def label_result(row: Mapping[str, Any]) -> Result:
-    """Rebuild the result that a row of labels was made of."""
+    """Rebuild the result behind a row of labels."""
     labels = row.get("labels")
     chosen = None if labels is None else [unit for unit, label in enumerate(labels) if label]
     known = {name: row.get(name) for name in _LAST if name != "error"}
@@ -246,7 +245,7 @@ def _labels_of(part: Topic, result: Result, fields: LabelFields) -> dict[str, An
 
 
 def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields) -> dict[str, Any]:
-    """Return a row's fields about all optima; sets that are not proven to be optimal are not mentioned."""
+    """Return the fields of a row about all optima, without sets that are not proven to be optimal."""
     known = oracles.proven if fields.nearness is None else oracles.least is not None
     extra: dict[str, Any] = {"count": oracles.count if known else 0, "complete": oracles.complete}
     if fields.nearness is not None:
@@ -268,7 +267,7 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields)
 
 
 class LabelCard:
-    """The data card of labels that are published: how they were made, what they are, how many were proven."""
+    """The data card of published labels: how they were made, their fields, and how many were proven."""
 
     def __init__(self, options: Options, topics: str) -> None:
         self._options, self._topics = options, topics
@@ -283,7 +282,7 @@ class LabelCard:
         self._signature = self._signature or result.signature or ""
 
     def text(self) -> str:
-        """Return the card, as Markdown with the heading that the hub of Hugging Face reads."""
+        """Return the card in Markdown, with the header for the hub of Hugging Face."""
         defaults = {name: field.default for name, field in Options.model_fields.items()}
         held = described(self._options).items()
         own = {name: value for name, value in held if value not in (None, defaults.get(name, ...))}

@@ -1,4 +1,4 @@
-"""Instances as files for other programs, one a problem, and their answers: scored afresh, as if found here."""
+"""Problem files for other programs, one for each problem, and their solutions, which are scored again."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _PER_LINE, _LINE = 8, 240  # Terms in a line, and characters: some readers stop 
 _LETTER = {"=": "E", ">=": "G", "<=": "L"}  # Kinds of rows in MPS files.
 
 _WORDS: Final = "st free inf infinity end bounds bound binary binaries bin general generals gen integers semis sos obj"
-"""Words of the LP format that no name may be."""
+"""Reserved words of the LP format."""
 
 
 def plain_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str] | None:
-    """Return names as every format can have them; None where some cannot be told apart by them, or there are none.
+    """Return names that are valid in every format; None if they are not distinct, or if there are no names.
 
     >>> plain_names(["x[roof]", "x[yard]"]), plain_names(["x[1]", "x(1)"])
     (['x_roof', 'x_yard'], None)
@@ -88,10 +88,10 @@ def _rows(model: LinearModel) -> Iterator[tuple[str, list[tuple[int, int]], str,
 
 
 def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = ()) -> str:
-    """Return an integer program in the LP format of CPLEX, which CBC, GLPK, HiGHS, SCIP and Gurobi read.
+    """Return an integer program in CPLEX's LP format, which CBC, GLPK, HiGHS, SCIP and Gurobi read.
 
-    Every unit is in the objective, with 0 if need be, so that readers that number columns as they come keep the order.
-    `units`: names of the units: a letter, then letters, digits and underscores. `comments`: lines at the top.
+    Every unit is in the objective, if necessary with coefficient 0, so that readers number the columns in this order.
+    `units`: names of the units (a letter, then letters, digits and underscores). `comments`: lines at the top.
 
     >>> from optsum.coverage.instance import Coverage
     >>> from optsum.program.model import coverage_model
@@ -147,7 +147,7 @@ def _lines(words: Sequence[str]) -> list[str]:
 
 
 def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = ()) -> str:
-    """Return an integer program in the MPS format, for which what is to be maximized is minimized with other signs."""
+    """Return an integer program in the MPS format, which minimizes; signs of a maximization are negated."""
     names = column_names(model, units)
     flip = model.sense is Sense.MAXIMIZE
     lines = [f"* {_one_line(comment)}" for comment in comments]
@@ -182,7 +182,7 @@ def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] =
 
 @dataclass(frozen=True)
 class Exported:
-    """One problem's file, or why there is none."""
+    """The file of a problem, or why there is none."""
 
     id: str | None
     path: Path | None = None
@@ -190,7 +190,7 @@ class Exported:
 
 
 def file_stem(name: str) -> str:
-    """Return a file's name without its ending for a problem: its id, where that can be one."""
+    """Return the file name, without its ending, for a problem: its id if that is a valid name."""
     # Neither hidden, nor read as an option by the program that solves it.
     safe = re.sub(r"[^\w.#-]", "_", name, flags=re.ASCII).strip(".-")[:80]
     # Two ids must not become one file, on systems that ignore case either.
@@ -199,7 +199,7 @@ def file_stem(name: str) -> str:
 
 
 def unit_labels(task: Task) -> list[str]:
-    """Return a name for each unit that every format can have: its label, or s and its number in the input."""
+    """Return a name for each unit that is valid in every format: its label, or s and its number in the input."""
     if (own := plain_names(task.problem.labels)) is not None:
         return own
     labels: list[str] = []
@@ -275,7 +275,7 @@ def export(
     topics : iterable
         As for `optsum.solve_all`.
     folder : path
-        Made if it is not there. A file is named by the problem's id.
+        Created if necessary. A file is named by the problem's id.
     format : str
         "lp" or "mps" (the integer program), "wcnf" (covers, for MaxSAT), "json" (the normal form).
     config, **options
@@ -284,7 +284,7 @@ def export(
     Returns
     -------
     list of Exported
-        One a problem; what could not be written says why, and costs the others nothing.
+        One for each problem; a problem that could not be written has the reason, and the others are written.
 
     Raises
     ------
@@ -301,7 +301,7 @@ def export_topics(
     format: str,  # noqa: A002
     options: Options,
 ) -> Iterator[Exported]:
-    """Write problems one after another, as `export` does."""
+    """Write problems one after another, like `export`."""
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     place = _folder(folder)
@@ -338,7 +338,7 @@ def _folder(folder: str | Path) -> Path:
 
 
 def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task | str]]:
-    """Yield the id of each problem, and its task or why there is none."""
+    """Yield the id of each problem, and its task or the reason why there is none."""
     seen: set[str] = set()
     of_files: dict[str, str] = {}
     warned: Counter[str | None] = Counter()
@@ -375,7 +375,7 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
 
 @dataclass(frozen=True)
 class SolutionFile:
-    """A solver's answer, as its file has it."""
+    """A solver's answer in a file."""
 
     program: str  # Whose format it is: "cbc", "cplex", "glpk", "highs", "scip", "gurobi", "maxsat" or "list".
     words: str  # What the solver says of it.
@@ -386,9 +386,9 @@ class SolutionFile:
 def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
     """Read a solution file.
 
-    `path`: of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write solution``), Gurobi
-    (``ResultFile``), CPLEX (``write``), a MaxSAT solver's output, or lines ``name value``. `columns`: names of the
-    columns in the order of the program: some formats have numbers instead.
+    `path`: a file of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write solution``),
+    Gurobi (``ResultFile``), CPLEX (``write``), a MaxSAT solver's output, or lines ``name value``. `columns`: names of
+    the columns in the order of the program, for formats that have numbers instead.
     """
     text = read_text(path, "the solution")
     lines = [line.rstrip() for line in text.splitlines()]
@@ -464,7 +464,7 @@ def _named(program: str, lines: Iterable[str], words: str, objective: float | No
 
 
 def _highs(lines: list[str]) -> SolutionFile:
-    """HiGHS: sections under headings; the primal columns come first."""
+    """Parse HiGHS: sections under headings; the primal columns come first."""
     stated = next((line for line in lines if line.startswith("Objective")), "")
     start = next((number for number, line in enumerate(lines) if line.startswith("# Columns")), len(lines))
     columns = takewhile(lambda line: not line.startswith("#"), lines[start + 1 :])
@@ -472,7 +472,7 @@ def _highs(lines: list[str]) -> SolutionFile:
 
 
 def _cplex(lines: list[str]) -> SolutionFile:
-    """CPLEX: XML, of which only attributes matter."""
+    """Parse CPLEX: XML, of which only attributes matter."""
     text = "\n".join(lines)
     head = _attributes(text.partition("<header")[2].partition("/>")[0])
     values: dict[str, float] = {}
@@ -492,14 +492,14 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 def _cbc(lines: list[str]) -> SolutionFile:
-    """CBC: number, name, value and reduced cost, with two stars before violated columns."""
+    """Parse CBC: number, name, value and reduced cost, with two stars before violated columns."""
     none = "infeasible" in lines[0].lower() or "no integer solution" in lines[0]
     columns = () if none else (" ".join(line.replace("**", " ").split()[1:]) for line in lines[1:])
     return _named("cbc", columns, lines[0].strip(), _number_in(lines[0]))
 
 
 def _glpk_table(lines: list[str]) -> SolutionFile:
-    """GLPK's report for people: a table of columns after one of rows; a long name has a line of its own."""
+    """Parse GLPK's report for people: tables of rows and of columns; a long name has a line of its own."""
     status = next((line.partition(":")[2].strip() for line in lines if line.startswith("Status:")), "")
     stated = next((line for line in lines if line.startswith("Objective:")), "")
     objective = _number_in(stated.partition("=")[2])
@@ -523,7 +523,7 @@ _GLPK_STATUS = {"o": "optimal", "f": "feasible", "n": "no feasible solution", "u
 
 
 def _glpk_raw(lines: list[str], columns: Sequence[str]) -> SolutionFile:
-    """GLPK's file for programs: columns by number."""
+    """Parse GLPK's file for programs: columns by number."""
     head = next(line.split() for line in lines if line.startswith("s "))
     status = _GLPK_STATUS.get(head[4], head[4])
     values: dict[str, float] = {}
@@ -536,7 +536,7 @@ def _glpk_raw(lines: list[str], columns: Sequence[str]) -> SolutionFile:
 
 
 def _maxsat(lines: list[str], columns: Sequence[str]) -> SolutionFile:
-    """Output of a MaxSAT solver: literals, or one digit a variable."""
+    """Parse a MaxSAT solver's output: literals, or one digit for each variable."""
     words = next(line[2:].strip() for line in lines if line.startswith("s "))
     costs = [float(line[2:]) for line in lines if line.startswith("o ")]
     tokens = [token for line in lines if line.startswith("v ") for token in line[2:].split()]
@@ -555,7 +555,7 @@ _INTEGRAL: Final = 0.01  # How far a value may be from 0 or 1 and still be meant
 
 @dataclass(frozen=True)
 class _Imported(Strategy):
-    """A selection that is given, to be scored and held against the bound."""
+    """A strategy that reports a given selection, to be scored and compared with the bound."""
 
     given: tuple[int, ...] | None
 
@@ -582,18 +582,18 @@ def import_solutions(
     Parameters
     ----------
     topics : iterable
-        The same as were exported.
+        The exported topics.
     solutions : path
-        A folder with a file for each problem, named like the exported one but for its ending (.sol, .soln, .out,
-        .raw, .txt), or the file of the only problem. Formats: `optsum.exchange.solver_files.read_solution`.
+        A folder with a file for each problem, named like the exported one with another ending (.sol, .soln, .out, .raw,
+        .txt), or the file of the only problem. Formats: `optsum.exchange.solver_files.read_solution`.
     config, **options
         The same options as for the export.
 
     Returns
     -------
     list of Result
-        One a problem, as `optsum.solve_all` has them, with ``strategy`` "import". Every solution is scored afresh, and
-        is "optimal" only where it attains the bound that is proven here; the other program's words are the `detail`.
+        One for each problem, like those of `optsum.solve_all`, with ``strategy`` "import". Every solution is scored
+        again, and is "optimal" only if it attains a bound that optsum proves; `detail` quotes the other program.
 
     Raises
     ------
@@ -605,7 +605,7 @@ def import_solutions(
 
 
 def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) -> Iterator[Result]:
-    """Read solutions one after another, as `import_solutions` does."""
+    """Read solutions one after another, like `import_solutions`."""
     place = Path(solutions)
     if not place.exists():
         raise InputError(f"There is no file or folder {solutions} of solutions.")
@@ -654,7 +654,7 @@ def _file_of(place: Path, name: str) -> Path:
 
 
 def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int, ...] | None:
-    """Return the chosen units, or nothing where the file holds no solution."""
+    """Return the chosen units, or None if the file has no solution."""
     nothing = ("infeasible", "no feasible", "undefined", "unsat", "unknown", "not set", "no integer")
     if not found.values:
         # What is 0 is left out by some programs, so no value at all can be the empty selection.

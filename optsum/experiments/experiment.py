@@ -1,4 +1,4 @@
-"""The work of a run: topics or a share of them, and a grid of options (cells) that each of them is searched with."""
+"""The work of a run: topics or a share of them, and a grid of options (cells), each searched on every topic."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from optsum.system.files import PathLike, describe_os_error
 def fingerprint(path: str) -> dict[str, Any]:
     """Return the fingerprint of a file or folder of topics.
 
-    The result: ``path``; ``sha256`` of the bytes, for a folder of the names and bytes of all files in it; ``bytes``. A
-    name of the hub has its path alone: what lies there is fetched once, and kept by the package `datasets`.
+    The result: ``path``; ``sha256`` of the bytes (for a folder, of the names and bytes of all files in it); ``bytes``.
+    A dataset of the hub has only a path, because the package `datasets` downloads it once.
     """
     if path.startswith(PREFIX):
         return {"path": path, "sha256": None, "bytes": None}
@@ -70,10 +70,10 @@ def _held(files: Iterable[tuple[Path, str]]) -> dict[str, Any]:
 
 
 def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Formulation]) -> dict[str, Any] | None:
-    """Return the fingerprint of the files that topics name, such as parses.
+    """Return the fingerprint of files named in topics, such as parses.
 
-    The result: ``files``, how many there are; ``sha256`` and ``bytes`` of what they hold, in the order of the topics;
-    None if there are none. What cannot be read is passed over: it will be an error row.
+    The result: ``files``, their number; ``sha256`` and ``bytes`` of their contents, in the order of the topics; None if
+    there are none. Unreadable files are skipped: they become error rows.
     """
     wanted = {type(each): each for each in formulations if type(each).files_of is not Formulation.files_of}
     if not wanted:
@@ -89,7 +89,7 @@ def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Form
 
 
 def absolute(path: str) -> str:
-    """Return a path of topics that means the same in another folder."""
+    """Return a path of topics that has the same meaning in another folder."""
     if path.startswith(PREFIX) or (is_program(path) and not path.rpartition(":")[0].endswith(".py")):
         return path
     two = not Path(path).exists() and line_pair(path) is not None
@@ -100,7 +100,7 @@ _PACKAGES: Final = ("numpy", "numba", "highspy", "pyomo", "deap", "loky", "distr
 
 
 def environment(cells: Iterable[Options]) -> dict[str, Any]:
-    """Return the versions of all programs that can change a result, and the machine, as JSON."""
+    """Return the versions of all programs that can affect a result, and the machine, in JSON form."""
     solvers, memory, processor = {}, None, ""
     for cell in cells:
         if "backend" in STRATEGIES.load(cell.strategy).flags and cell.backend not in solvers:
@@ -149,17 +149,17 @@ class Experiment:
 
     @cached_property
     def varied(self) -> tuple[str, ...]:
-        """Names of the options in which cells differ."""
+        """Names of the options that differ between cells."""
         dumps = [cell.model_dump() for cell in self.cells]
         return tuple(name for name in Options.model_fields if any(each[name] != dumps[0][name] for each in dumps))
 
     def said_of(self, cell: Options) -> dict[str, Any]:
-        """Return the options in which cells differ, but for those that every row names anyway."""
+        """Return the options that differ between cells, except those that every row states."""
         said = {name: getattr(cell, name) for name in self.varied if name not in _IN_ROWS}
         return {name: dict(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings that must be the same for a run to be resumed; topics are compared apart."""
+        """Return the settings that must not change when a run is resumed, without the topics."""
         return {
             "map": None if self.columns is None else dict(self.columns),
             "cells": [
@@ -168,7 +168,7 @@ class Experiment:
         }
 
     def to_toml(self) -> str:
-        """Return the experiment as a file that reads back to the same, with all options named."""
+        """Return the experiment as a TOML file with all options, from which it can be rebuilt."""
         shared = self.cells[0].model_copy(
             update={name: Options.model_fields[name].default for name in ("preset", *self.varied)}
         )
@@ -194,12 +194,12 @@ class Experiment:
 
 
 def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Experiment:
-    """Return the experiment that a file describes, or a mapping of the same names.
+    """Return the experiment of a file, or of a mapping with the same names.
 
-    `given`: ``topics`` is a path or a list of them, ``map`` says which columns are what, and ``grid`` is a table of
-    options with lists of values, of which all combinations are made; or several such tables. ``backends`` are solvers,
-    as `optsum.compare` takes them, of which each is a further value. Everything else is an option of `optsum.solve`,
-    for all cells. `options`: of workers; they win.
+    `given`: ``topics`` is a path or a list of them, ``map`` names the columns, and ``grid`` is a table of options with
+    lists of values, which are combined, or several such tables. ``backends`` are solvers as for `optsum.compare`, each
+    a further value. Everything else is an option of `optsum.solve` for all cells. `options`: options of workers, which
+    take precedence.
     """
     where = "The experiment" if isinstance(given, Mapping) else f"The experiment {given}"
     if isinstance(given, Mapping):
@@ -257,7 +257,7 @@ def _topics(given: object, where: str) -> tuple[str, ...]:
 
 
 def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
-    """Yield what each cell sets, in the order of the file: the last axis changes first."""
+    """Yield the settings of each cell, in the order of the file: the last axis changes first."""
     tables = [{}] if grid is None else grid if isinstance(grid, list | tuple) else [grid]
     made = 0
     for table in tables:
@@ -279,7 +279,7 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
 
 
 def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
-    """Yield each cell on each solver that it is to run on, with the options of that solver alone."""
+    """Yield each cell with each of its solvers, and the options of that solver only."""
     solved = [cell for cell in cells if "backend" in STRATEGIES.load(cell.strategy).flags]
     if backends is None:
         among = {cell.backend for cell in solved}
@@ -300,14 +300,14 @@ def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Shard `number` of `of`, from 1. Topics are dealt out in turn, as neighbours are often alike."""
+    """Shard `number` of `of`, from 1. Topics are dealt out in turn, because neighbours are often similar."""
 
     number: int = 1
     of: int = 1
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """Return the shard that ``i/n`` names.
+        """Return the shard of the text ``i/n``.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The folder of a run: what was asked for, what with, and the rows; one writer, and nothing changes below it."""
+"""The folder of a run: configuration, environment and rows, with one writer."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ CONFIG: Final = "config.toml"
 ENVIRONMENT: Final = "environment.json"
 _LOCK: Final = "lock"
 _LEFT: Final = re.compile(r"\.[0-9a-f]{16}\.(?:toml|json)")
-"""What a process that was killed may leave of a file that it was replacing."""
+"""A temporary file that a killed process may leave."""
 _PATIENCE_S: Final = 1.0
 
 
 class RunFolder(AbstractContextManager["RunFolder"]):
-    """The folder, while it is written.
+    """The folder of a run in progress.
 
-    `path`: made if there is none; one that holds other things than a run is refused. `resume`: whether a run that is
-    there may go on. `fresh`: whether nothing was there.
+    `path`: created if necessary; a folder with other contents is refused. `resume`: whether an existing run may be
+    continued. `fresh`: whether there was no run.
     """
 
     def __init__(self, path: PathLike, *, resume: bool) -> None:
@@ -70,11 +70,11 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         facts: Mapping[str, Any],
         limit: int | None,
     ) -> None:
-        """Record what the run is; if it was recorded before, refuse to go on with a different one.
+        """Record the settings of the run; refuse to continue a run with other settings.
 
-        `config`: the experiment as TOML. `identity`: what must be the same, as JSON has it. `inputs`: fingerprints of
-        the topics; what matters is the content, not the path. `facts`: what else must be the same, by its name.
-        `limit`: how many topics, from the first on, the run is of; None for all. It may grow.
+        `config`: the experiment as TOML. `identity`: settings that must be the same, in JSON form. `inputs`:
+        fingerprints of the topics, of which only the contents matter. `facts`: further settings that must be the same,
+        by name. `limit`: the number of topics, from the first; None for all. It may grow.
         """
         try:
             with ExitStack() as failing:
@@ -99,7 +99,7 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         self._stack.callback(self.store.close)
 
     def _check_rescued(self, now: Mapping[str, Any]) -> None:
-        """Refuse rows rescued from a damaged store if they are of other options or topics: its own record is lost."""
+        """Refuse rows rescued from a damaged store, whose own record is lost, if options or topics differ."""
         if not (found := self.store.config_hashes()):
             return
         if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
@@ -141,7 +141,7 @@ _RECORD: Final[dict[str, Callable[[Any], bool]]] = {
     "shard": lambda value: isinstance(value, str) and re.fullmatch(r"\d+/\d+", value) is not None,
     "details": lambda value: isinstance(value, bool),
 }
-"""What a run is: all of it is known, or nothing."""
+"""Keys of a run's record, which is complete or absent."""
 
 _OTHERS: Final[dict[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("topics", "expected", "limit"), lambda value: value is None or type(value) is int),
@@ -151,7 +151,7 @@ _OTHERS: Final[dict[str, Callable[[Any], bool]]] = {
 
 
 def facts_of(store: RowStore) -> dict[str, Any]:
-    """Return what is known of a run, without what is damaged: rows are gone on with as if it had never been known."""
+    """Return the known facts of a run, without damaged ones, as if these had never been recorded."""
     kinds = {**_RECORD, **_OTHERS}
     found = {name: value for name, value in store.facts().items() if name in kinds and kinds[name](value)}
     whole = found.keys() >= _RECORD.keys()
@@ -159,7 +159,7 @@ def facts_of(store: RowStore) -> dict[str, Any]:
 
 
 def _noted(folder: Path, name: str) -> list[dict[str, Any]]:
-    """Return a list that is noted beside the rows of a run; none where it cannot be read: no row depends on it."""
+    """Return a list stored beside the rows of a run; empty if it cannot be read, as no row depends on it."""
     path = folder / ENVIRONMENT
     if not path.exists():
         return []
@@ -176,7 +176,7 @@ def sessions_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def _text_of(path: Path) -> str:
-    """Return what a file of a run holds; refuse what has no end, such as a pipe.
+    """Return the contents of a file of a run; refuse endless ones such as pipes.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def _text_of(path: Path) -> str:
 
 
 def is_locked(folder: Path) -> bool:
-    """Return whether a run is being written."""
+    """Return whether a process is writing to a run."""
     if not (folder / _LOCK).is_file():  # a pipe in its place would be waited for
         return False
     try:
@@ -199,7 +199,7 @@ def is_locked(folder: Path) -> bool:
 
 
 def _differing(known: Mapping[str, Any], now: Mapping[str, Any], limit: int | None) -> str:
-    """Return in which options, topics and limit the run that is there differs from that which is asked for."""
+    """Return the options, topics and limit in which the existing run differs from the requested one."""
     said: list[str] = []
     for name in now:
         if name == "identity":
@@ -215,7 +215,7 @@ def _differing(known: Mapping[str, Any], now: Mapping[str, Any], limit: int | No
 
 
 def differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:
-    """Return a phrase for each difference between the topics of a run and the files as they are now."""
+    """Return a phrase for each difference between the topics of a run and the current files."""
     if len(known) != len(now):
         return [f"{len(known)} files of topics, not {len(now)}"]
     said = []
@@ -260,20 +260,20 @@ class RunStatus:
     shard : str
         ``1/1`` for a run of all topics.
     running : bool
-        Whether a process is at it now.
+        Whether a process is working on it.
     total : int or None
-        Topics, once for each cell; None as long as nobody knows: the input is read as far as is needed.
+        Topics, once for each cell; None while unknown, because the input is read only as far as necessary.
     done, failed : int
-        Topics that have rows, once for each cell, and those of them that are errors.
+        Topics with rows, once for each cell, and those of them that are errors.
     rows : mapping of status to int
-        A topic has several where each reference is a problem.
+        A topic has several rows if each reference is a problem.
     per_second : float or None
-        Topics, once for each cell, since this session of the run began; None where there is nothing to tell it by.
+        Topics, once for each cell, in this session of the run; None if unknown.
     left_s : float or None
-        Seconds that the rest takes at this rate.
+        Estimated seconds for the rest.
     first_error : str or None
     doubts : tuple of str
-        Doubts about the whole run: damaged rows, topics that were changed meanwhile.
+        Doubts about the whole run: damaged rows, topics that changed meanwhile.
     """
 
     folder: str
@@ -294,17 +294,17 @@ class RunStatus:
         return self.total is not None and self.done >= self.total
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as JSON has it."""
+        """Return the progress in JSON form."""
         return {**asdict(self), "complete": self.complete}
 
 
 def status(folder: PathLike) -> RunStatus:
-    """Look at a run, also while it is under way.
+    """Return the progress of a run, which may be in progress.
 
     Parameters
     ----------
     folder : path
-        Of the run.
+        The folder of the run.
 
     Returns
     -------
@@ -313,7 +313,7 @@ def status(folder: PathLike) -> RunStatus:
     Raises
     ------
     InputError
-        If the folder holds no run.
+        If the folder has no run.
     """
     with _store(folder) as store:
         facts = facts_of(store)
@@ -350,12 +350,12 @@ def _store(folder: PathLike) -> RowStore:
 
 
 def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
-    """Put the shards of a run together in one folder, which is a run like any other.
+    """Merge the shards of a run into one folder, which is a run itself.
 
     Parameters
     ----------
     folders : iterable of path
-        Folders of shards of the same run. ``optsum run --resume`` on the result does missing topics.
+        Folders of shards of the same run. ``optsum run --resume`` on the result searches missing topics.
     into : path
         A new folder, or the folder of an earlier merge, which grows.
 
@@ -366,9 +366,9 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
     Raises
     ------
     InputError
-        If a folder holds no run.
+        If a folder has no run.
     OptionError
-        If they are not of the same run, a shard is there twice, or the result cannot be written.
+        If they are not of the same run, a shard is repeated, or the result cannot be written.
     """
     paths = [Path(folder) for folder in folders]
     if not paths:
@@ -401,7 +401,7 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
 
 
 def _changed(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> list[str]:
-    """Return which runs are of topics that were changed while they were searched, or have been since."""
+    """Return the runs whose topics changed during the search or since then."""
     said = []
     now: dict[str, dict[str, Any]] = {}
     for path, own in zip(paths, facts, strict=True):

@@ -1,4 +1,4 @@
-"""A run: every topic in every cell of a grid, kept as it is done."""
+"""A run: search every topic in every cell of a grid, and store each result at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LOG = logging.getLogger("optsum")
 
 
 Answers: TypeAlias = list[CellRows | None]
-"""Rows of the topics that were done since one looked last; None of one that Ctrl-C ended."""
+"""Rows of the topics finished since the last call; None for a topic that Ctrl-C ended."""
 
 
 def run(
@@ -49,7 +49,7 @@ def run(
     progress: bool = True,
     **workers: Any,
 ) -> RunStatus:
-    """Search every topic in every cell of a grid, and keep each result as soon as it is there.
+    """Search every topic in every cell of a grid, and store each result at once.
 
     Parameters
     ----------
@@ -57,19 +57,19 @@ def run(
         A TOML file, or the same names in Python: ``{"topics": "t.jsonl", "grid": {"max_length": [50, 100]}, "metric":
         "rouge-2"}``.
     folder : path
-        Of the run; made if there is none.
+        The folder of the run; created if necessary.
     resume : bool
-        Whether a run that is there goes on: what is missing or was an error is done.
+        Whether to continue an existing run: missing topics and errors are searched.
     shard : str, optional
         ``I/N``: the I-th of N shares of the topics.
     limit : int, optional
-        Search only the first N topics, of all files together; shards are shares of these. A run that is there goes on
-        with as many or more, and is refused with fewer.
+        Search only the first N topics of all files together; shards are shares of these. When a run is resumed, the
+        limit may grow, but not shrink.
     details : bool
-        Whether rows carry the text, what was asked for, and all optima, as the page of a report shows them.
+        Whether rows include the text, the covered n-grams and all optima, for the page of a report.
     executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
     progress : bool
-        Whether to show how far it is: a bar on a terminal or in a notebook, otherwise a line in the log now and then.
+        Whether to show progress: a bar on a terminal or in a notebook, otherwise a line in the log from time to time.
     **workers
         ``workers``, ``scheduler``, ``memory_per_worker``, as in `optsum.solve_all`.
 
@@ -80,13 +80,13 @@ def run(
     Raises
     ------
     OptionError
-        If the options or the folder cannot be used; if the run that is there is another one.
+        If the options or the folder cannot be used; if the folder has a different run.
     InputError
         If the topics cannot be read.
     ExecutorError
-        If there is nobody left to do the work.
+        If no worker is left.
     KeyboardInterrupt
-        After Ctrl-C, when what was done is kept.
+        After Ctrl-C, when finished work has been stored.
 
     Examples
     --------
@@ -114,10 +114,10 @@ def carry_out(
     progress: bool = True,
     **how: Any,
 ) -> None:
-    """Do what is missing of a run, as `run` says it, and show how far it is.
+    """Carry out the missing part of a run (see `run`), and show progress.
 
-    `iterate`: yields from a generator, and may raise `KeyboardInterrupt` when what is done has been gathered. `how`: as
-    `RunWork` takes it.
+    `iterate`: yields from a generator, and may raise `KeyboardInterrupt` after finished work was collected. `how`: as
+    for `RunWork`.
     """
     with RunWork(experiment_of(experiment, workers), folder, **how) as work, ExitStack() as stack:
         missing = work.total - work.kept if progress and work.total is not None else None
@@ -130,7 +130,7 @@ def carry_out(
 
 
 class Item(NamedTuple):
-    """One topic in one cell, as it is sent to a worker."""
+    """One topic in one cell, as sent to a worker."""
 
     topic: int
     cell: int
@@ -148,7 +148,7 @@ class RunSettings(NamedTuple):
 
 
 class RunWork(AbstractContextManager["RunWork"]):
-    """A run under way. `total`: topics to be done, once for each cell; None while unknown."""
+    """A run in progress. `total`: topics to be searched, once for each cell; None while unknown."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class RunWork(AbstractContextManager["RunWork"]):
         return {**fingerprint(path), **({} if beside is None else {"beside": beside})}
 
     def _count(self) -> int | None:
-        """Return how much there is to do, as far as that can be known without reading everything."""
+        """Return the amount of work, as far as it can be known without reading everything."""
         facts = facts_of(self.store)
         topics = facts.get("topics")
         if topics is None:
@@ -214,7 +214,7 @@ class RunWork(AbstractContextManager["RunWork"]):
 
     @property
     def unit(self) -> str:
-        """The word for what progress counts."""
+        """The word for the unit of progress."""
         return "topics" if len(self._experiment.cells) == 1 else "searches"
 
     def each_done(

@@ -1,6 +1,6 @@
 """Kernels of metrics on tokens that are numbers: n-grams, common subsequences, and the official scores of both.
 
-Texts are rows, one after another, with where each begins; equal n-grams have equal numbers, made of those of their
+Texts are consecutive rows with starting positions; equal n-grams have equal numbers, derived from those of their
 tokens. The table of common subsequences is bit-parallel (Hyyro 2004), in words of 64 bits.
 """
 
@@ -21,7 +21,7 @@ _LAST = np.uint64(63)
 
 @njit(cache=True)
 def number_pairs(left: Any, right: Any) -> Any:
-    """Give pairs of numbers below 2^31 numbers, in the order of their first occurrence; -1 where `left` is negative."""
+    """Give numbers to pairs of numbers below 2^31 in the order of first occurrence; -1 if `left` is negative."""
     room = 64
     while room < 2 * len(left):
         room *= 2
@@ -48,7 +48,7 @@ def number_pairs(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
-    """Return a number for each n-gram, by the token that it begins at; -1 where it would leave the row."""
+    """Return a number for each n-gram, at the token where it begins; -1 if it would leave the row."""
     grams = ids
     for step in range(1, size):
         left = np.full(len(ids), -1, np.int64)
@@ -63,10 +63,7 @@ def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
 
 @njit(cache=True)
 def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -> Any:
-    """Return numbers of the tokens of each row but the last `spared`, and of its pairs with `skip` between at most.
-
-    The result is as of `ngram_numbers`, in the order of `optsum.metrics.ngrams.SkipBigrams.keys`.
-    """
+    """Return numbers of the tokens of each row except the last `spared`, and of pairs at most `skip` apart."""
     rows = len(start) - 1
     begin = np.zeros(rows + 1, np.int64)
     for row in range(rows):
@@ -96,7 +93,7 @@ def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -
 
 @njit(cache=True)
 def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spared: int) -> Any:
-    """Return numbers of what a metric counts in each row (`optsum.metrics.metric.Metric.coded`)."""
+    """Return numbers of the units that a metric counts in each row (`optsum.metrics.metric.Metric.coded`)."""
     if kind == SKIPS:
         return skip_numbers(ids, start, different, size, spared)
     return ngram_numbers(ids, start, different, size)
@@ -104,7 +101,7 @@ def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spare
 
 @njit(cache=True)
 def clipped_hits(grams: Any, start: Any, different: int) -> Any:
-    """Return for each row its clipped hits in the last one, a summary, and how many n-grams it has: (rows, 2)."""
+    """Return for each row its clipped hits in the last row, a summary, and its number of n-grams: (rows, 2)."""
     rows = len(start) - 1
     found = np.zeros((rows, 2), np.int64)
     held = np.zeros(different, np.int64)
@@ -129,8 +126,8 @@ def clipped_hits(grams: Any, start: Any, different: int) -> Any:
 def count_rows(grams: Any, start: Any, different: int, references: int, distinct: bool, only: bool) -> Any:
     """Count the n-grams of each row; the first `references` rows are of references.
 
-    `only`: of the other rows, keep n-grams alone that some reference has. The result: `begin` (rows + 1,), where the
-    entries of each row begin; `found`, `copies`, one entry a different n-gram of a row; `total` (rows,), n-grams of
+    `only`: in the other rows, keep only n-grams of references. The result: `begin` (rows + 1,), the start of the
+    entries of each row; `found`, `copies`, one entry for each different n-gram of a row; `total` (rows,), n-grams of
     each row, whether kept or not; `shared` (rows,), whether some reference has one of them.
     """
     rows = len(start) - 1
@@ -170,7 +167,7 @@ def count_rows(grams: Any, start: Any, different: int, references: int, distinct
 
 @njit(cache=True)
 def _joined(left: Any, right: Any) -> Any:
-    """Return what `numpy.concatenate` does, for which numba loads half of itself."""
+    """Return the concatenation of arrays; for `numpy.concatenate`, numba would load much more code."""
     both = np.empty(len(left) + len(right), np.int64)
     for place in range(len(left)):
         both[place] = left[place]
@@ -181,9 +178,9 @@ def _joined(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
-    """Count what several metrics (`Metric.coded`) count in each row of tokens, as `count_rows` does.
+    """Count the units of several metrics (`Metric.coded`) in each row of tokens, like `count_rows`.
 
-    `begin` is (metrics * (rows + 1),), of one metric after another; `shared` is of any metric.
+    `begin` is (metrics * (rows + 1),), metric by metric; `shared` tells of any metric.
     """
     rows = len(start) - 1
     begin = np.empty(len(coded) * (rows + 1), np.int64)
@@ -205,12 +202,12 @@ def counted(ids: Any, start: Any, different: int, coded: Any, references: int, d
 
 @njit(cache=True)
 def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, rows: Any, covered: Any) -> None:
-    """Mark the positions of a reference sentence on the subsequence that it has in common with a summary's sentence.
+    """Mark the positions of a reference sentence on its common subsequence with a sentence of the summary.
 
     `ids`, `begin`, `end`: the reference sentence is ``ids[begin:end]``. `places` (different tokens, words): bits of the
-    positions at which the summary's sentence, of `width` tokens, has each token. `flat` (tokens + 1, words): room for
-    the table: bit j of row i is 0 where the length grows with the summary's token j. `rows` (tokens,): room. `covered`:
-    one flag a token of the reference, marked by this call.
+    positions at which the summary's sentence, of `width` tokens, has each token. `flat` (tokens + 1, words): buffer for
+    the table, in which bit j of row i is 0 if the length grows with the summary's token j. `rows` (tokens,): buffer.
+    `covered`: one flag for each token of the reference, set by this call.
     """
     words = (width + 63) >> 6
     for word in range(words):
@@ -259,7 +256,7 @@ def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, ro
 
 @njit(cache=True)
 def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Return the longest common subsequences of the last text and each other, with the parameters of `union_hits`."""
+    """Return the longest common subsequences of the last text and each other; parameters as for `union_hits`."""
     references = len(group) - 2
     hits = np.zeros(references, np.int64)
     for reference in range(references):
@@ -280,10 +277,10 @@ def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
 
 @njit(cache=True)
 def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
-    """Return which positions of the references each other sentence covers, on the subsequence that ROUGE-1.5.5 takes.
+    """Return the reference positions that each other sentence covers, on the subsequence that ROUGE-1.5.5 chooses.
 
-    `ids`, `start`, `different`: as in `Interned`. `own`: how many sentences, the first, are of references. The result:
-    (sentences, tokens of the references) array of 0 and 1.
+    `ids`, `start`, `different`: as in `Interned`. `own`: how many sentences, from the first, belong to references. The
+    result: (sentences, tokens of the references) array of 0 and 1.
     """
     others = len(start) - 1 - own
     widest, longest = 1, 1
@@ -309,7 +306,7 @@ def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
 
 @njit(cache=True)
 def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Count the hits of a summary, the last text, in each reference; `group`: the first sentence of each text."""
+    """Count the hits of the last text, a summary, in each reference; `group`: the first sentence of each text."""
     references = len(group) - 2
     first = group[references]
     covered = covered_positions(ids, start, first, different)
@@ -334,10 +331,10 @@ def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
 
 @njit(cache=True)
 def official_hits(ids: Any, start: Any, references: Any, chosen: Any, different: int, coded: Any) -> Any:
-    """Compare a choice of sentences with the references, by several metrics.
+    """Compare a selection of sentences with the references, by several metrics.
 
-    Parameters are those of `official_scores`. The result (metrics, 3): hits in all references together, how much there
-    is in these, and how much in the summary.
+    Parameters are those of `official_scores`. The result (metrics, 3): hits in all references together, and the counts
+    of the references and of the summary.
     """
     first = references[-1]
     end, sentences = start[first], first + len(chosen)

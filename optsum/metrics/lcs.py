@@ -1,10 +1,11 @@
 """Hits of ROUGE-L: the union of longest common subsequences, sentence by sentence (Lin 2004, section 3.2).
 
-Which of several longest subsequences is taken changes the union. ROUGE-1.5.5 goes back from the two ends: on a match it
-takes both tokens, otherwise it drops the reference's token where that costs nothing, and the summary's where it does.
+The union depends on the choice among several longest subsequences. ROUGE-1.5.5 traces back from both ends: on a match
+it takes both tokens, otherwise it drops the reference's token if that does not shorten the subsequence, else the
+summary's.
 
 The table of lengths is kept as one bit vector per reference token, the bits of a Python integer being the summary's
-tokens (Hyyro 2004, "Bit-parallel LCS-length computation revisited"); the way back reads lengths off by counting bits.
+tokens (Hyyro 2004, "Bit-parallel LCS-length computation revisited"); the traceback gets lengths by counting bits.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ class LongestSubsequence(Metric):
     countable: ClassVar[bool] = False
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Raise an error: common subsequences cannot be counted in one sentence alone."""
+        """Raise an error: common subsequences cannot be counted in a single sentence."""
         del tokens
         raise UnsupportedError(f"{self} is not made of n-grams, so it has no counts; use rouge-N or rouge-suK")
 
     @property
     def coded(self) -> tuple[int, int] | None:
-        """Common subsequences; None for whoever derives from it, as of n-grams."""
+        """The code of common subsequences; None for derived classes, as for n-grams."""
         return (LONGEST, 0) if type(self) is LongestSubsequence else None
 
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
-        """Compare a summary with each of its references; counts are clipped, and sentences always apart."""
+        """Compare a summary with each of its references; counts are clipped, and sentences are always separate."""
         if tally.distinct:
             raise UnsupportedError(f"{self} has clipped counts only; leave out {self} or counts='set'")
         if tally.apart:
@@ -61,7 +62,7 @@ class WholeSubsequence(LongestSubsequence):
 
     @property
     def coded(self) -> tuple[int, int] | None:
-        """Common subsequences of texts; None for whoever derives from it, as of n-grams."""
+        """The code of common subsequences of texts; None for derived classes, as for n-grams."""
         return (LONGEST, 1) if type(self) is WholeSubsequence else None
 
     def _hits(self, reference: Texts, summary: Texts) -> int:
@@ -69,7 +70,7 @@ class WholeSubsequence(LongestSubsequence):
 
 
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
-    """Count the reference tokens that common subsequences with the summary's sentences cover, clipped by it."""
+    """Count the reference tokens on common subsequences with the summary's sentences, clipped by the summary."""
     reference = list(reference)
     in_reference = Counter(token for sentence in reference for token in sentence)
     in_summary = Counter(token for sentence in summary for token in sentence)
@@ -111,7 +112,7 @@ def _positions(tokens: Sequence[Token]) -> dict[Token, int]:
 
 
 def _trace(reference: Sequence[str], places: Mapping[str, int], width: int) -> list[int]:
-    """Return positions in `reference` on the way back, descending; `places`: those of the summary's `width` tokens."""
+    """Return the traced positions in `reference`, descending; `places`: positions of the summary's `width` tokens."""
     # A reference token without a match has the same lengths as the one before it: it is always dropped for free.
     rows = [(position, places[token]) for position, token in enumerate(reference) if token in places]
     # Bit j is 0 where the length grows from the summary's first j tokens to its first j + 1.

@@ -1,7 +1,7 @@
-"""The contract of a metric: what is counted in a text, and how two texts are compared by it.
+"""The contract of a metric: the units that it counts in a text, and its comparison of two texts.
 
-A metric is one class. A third party's needs `keys` alone; it is announced in the entry-point group ``optsum.metrics``
-and then known by its name, on the command line too.
+A metric is one class. A third party's needs only `keys`; the entry-point group ``optsum.metrics`` makes it known by its
+name, on the command line too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import chain
 from typing import ClassVar, NamedTuple, TypeAlias
 
 Gram: TypeAlias = str | tuple[str, ...]
-"""A unigram is its token; everything longer is a tuple. So a unigram never equals a skip-bigram."""
+"""An n-gram: a unigram is its token, everything longer is a tuple, so a unigram never equals a skip-bigram."""
 
 Counts: TypeAlias = Counter[Gram]
 
@@ -21,7 +21,7 @@ Texts: TypeAlias = Sequence[Sequence[str]]  # The tokens of each sentence of a t
 
 
 class Tally(NamedTuple):
-    """How a finished text is counted."""
+    """How finished text is counted."""
 
     distinct: bool = False  # Each n-gram of a text counts once, however often it occurs.
     across: bool = True  # The summary's sentences are joined before n-grams are formed, as ROUGE-1.5.5 does.
@@ -31,7 +31,7 @@ class Tally(NamedTuple):
 
 
 NGRAMS, SKIPS, LONGEST = range(3)
-"""How `Metric.coded` begins with: n-grams, skip-bigrams, common subsequences (0 of sentences, 1 of texts)."""
+"""First numbers of `Metric.coded`: n-grams, skip-bigrams, common subsequences (0 of sentences, 1 of texts)."""
 
 
 class Totals(NamedTuple):
@@ -48,11 +48,11 @@ class Metric(ABC):
     Attributes
     ----------
     form : str
-        How its names look ("rouge-N"), as `optsum list metrics` says it; without numbers in it the name itself.
+        The form of its names ("rouge-N") in `optsum list metrics`; a name without a number is its own form.
     about : str
         One line for `optsum list metrics`.
     countable : bool
-        Whether it is made of n-grams, or whatever else can be counted sentence by sentence.
+        Whether it counts n-grams, or other units that can be counted sentence by sentence.
     of_texts : bool
         Whether it compares texts, so that any summary can be scored by it.
     geometric : bool
@@ -77,41 +77,41 @@ class Metric(ABC):
 
     @property
     def parts(self) -> tuple[Metric, ...]:
-        """The metrics that a sum adds up, or a mean is taken of; empty otherwise."""
+        """The metrics of a sum or mean; empty otherwise."""
         return ()
 
     @property
     def components(self) -> tuple[Metric, ...]:
-        """The parts of a sum or mean; a metric that is neither is its own only component."""
+        """The parts of a sum or mean; any other metric is its own only component."""
         return self.parts or (self,)
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The name by which a formulation says that it serves the metric."""
+        """The names under which a formulation may declare that it supports the metric."""
         return frozenset({self.form})
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The numbers of tokens next to each other that it counts; empty if it counts anything else."""
+        """The lengths of the n-grams that it counts; empty if it counts anything else."""
         return ()
 
     @abstractmethod
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Return the keys that are counted in a sequence of tokens, as often as they occur.
+        """Return the counted keys of a sequence of tokens, with repetitions.
 
         Raises
         ------
         UnsupportedError
-            If it is not made of n-grams, or has several parts.
+            If it does not count n-grams, or has several parts.
         """
 
     def official_keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Return the keys that ROUGE-1.5.5 counts, where they differ."""
+        """Return the keys that ROUGE-1.5.5 counts, if they differ."""
         return self.keys(tokens)
 
     @property
     def coded(self) -> tuple[int, int] | None:
-        """The kernels' code of the count: `NGRAMS` and n, `SKIPS` and the skip, `LONGEST`; None if `keys` must do."""
+        """The code for kernels: `NGRAMS` and n, `SKIPS` and the skip, `LONGEST`; None if only `keys` can count."""
         return None
 
     def count(
@@ -133,7 +133,7 @@ class Metric(ABC):
         official : bool
             Count as ROUGE-1.5.5 does (`official_keys`).
         only : collection of n-grams, optional
-            Count these alone, which is quicker where few occur.
+            Count only these, which is quicker if few occur.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class Metric(ABC):
         Raises
         ------
         UnsupportedError
-            If the metric does not know that way of counting.
+            If the metric does not support that way of counting.
         """
 
         def counted(tokens: Sequence[str]) -> Counts:

@@ -1,4 +1,4 @@
-"""Names of metrics: one of those that there are, sums (``rouge-1+rouge-2``), geometric means (``ngram-1-4``)."""
+"""Names of metrics: single ones, sums (``rouge-1+rouge-2``) and geometric means (``ngram-1-4``)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ METRICS: Final[Registry[Metric]] = Registry(
     "optsum.metrics",
     "optsum.metrics.metric:Metric",
 )
-"""The forms that a name can take; what stands between two "+" is of one of them."""
+"""The forms of names; each term of a sum has one of them."""
 
 # Offered when a name is wrong, beside the general forms.
 _COMMON = (
@@ -35,17 +35,17 @@ _COMMON = (
 )
 
 _OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.ASCII | re.IGNORECASE)
-"""How papers and other programs write them."""
+"""The spellings of papers and other programs."""
 _WHOLE_TEXT = "rougeL"
 
 SUM: Final = "A+B"
-"""The form of several metrics that are added up, which is in no list: it is made of all others."""
+"""The form of a sum of metrics, which is in no list because it combines all others."""
 
 _MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
 
 
 class _Several(Metric):
-    """One that has parts."""
+    """A metric that has parts."""
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
         del tokens
@@ -99,15 +99,16 @@ class GeometricMean(_Several):
 
     @property
     def parts(self) -> tuple[Metric, ...]:
-        """The metrics that the mean is taken of."""
+        """The metrics of the mean."""
         return tuple(NGrams(size) for size in range(self.first, self.last + 1))
 
 
 @lru_cache(maxsize=256)
 def official_name(name: str) -> str:
-    """Return the name of a metric as it is written here: ``ROUGE-2``, ``rouge2`` and ``R2`` are ``rouge-2``.
+    """Return optsum's name of a metric: ``ROUGE-2``, ``rouge2`` and ``R2`` become ``rouge-2``.
 
-    ``rougeLsum`` of the package rouge-score is ``rouge-l``; its ``rougeL`` compares whole texts, and is left as it is.
+    ``rougeLsum`` of the package rouge-score becomes ``rouge-l``; its ``rougeL``, which compares whole texts, is
+    unchanged.
 
     >>> official_name("ROUGE-1+R2"), official_name("rougeLsum"), official_name("rouge-su4")
     ('rouge-1+rouge-2', 'rouge-l', 'rouge-su4')
@@ -130,8 +131,8 @@ def parse_metric(name: str | Metric) -> Metric:
     ----------
     name : str or Metric
         "rouge-1", "rouge-2", ..., "rouge-su4", "rouge-l", "rougeL", the name of a third party's, or several of them
-        joined by "+"; or "ngram-1-4", which is the geometric mean of rouge-1 to rouge-4 ("ngram-2-2" is rouge-2). A
-        `Metric` is returned unchanged.
+        joined by "+"; or "ngram-1-4", the geometric mean of rouge-1 to rouge-4 ("ngram-2-2" is rouge-2). A `Metric` is
+        returned unchanged.
 
     Returns
     -------

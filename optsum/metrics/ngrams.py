@@ -35,12 +35,12 @@ class NGrams(Metric):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """rouge-N, and rouge-1, rouge-2 or rouge-3+."""
+        """The form rouge-N, and rouge-1, rouge-2 or rouge-3+."""
         return frozenset({self.form, self.name if self.size < 3 else "rouge-3+"})
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The one size."""
+        """The only size."""
         return (self.size,)
 
     def keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
@@ -49,7 +49,7 @@ class NGrams(Metric):
 
     @property
     def coded(self) -> tuple[int, int] | None:
-        """n-grams; None for whoever derives from it, as that counts something else."""
+        """The code of n-grams; None for derived classes, which count something else."""
         return (NGRAMS, self.size) if type(self) is NGrams else None
 
 
@@ -75,12 +75,12 @@ class SkipBigrams(Metric):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """rouge-suK, and rouge-su0 where nothing is skipped."""
+        """The form rouge-suK, and rouge-su0 if nothing is skipped."""
         return frozenset({self.form} if self.skip else {self.form, "rouge-su0"})
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Unigrams and bigrams, where nothing is skipped."""
+        """Unigrams and bigrams, if nothing is skipped."""
         return () if self.skip else (1, 2)
 
     def keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
@@ -88,12 +88,12 @@ class SkipBigrams(Metric):
         return chain(tokens, skip_bigrams(tokens, self.skip))
 
     def official_keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
-        """Leave out the last token, as ROUGE-1.5.5 does: its loop over the first token of a pair ends one early."""
+        """Leave out the last token, like ROUGE-1.5.5, whose loop over the first token of a pair ends one too early."""
         return chain(tokens[:-1], skip_bigrams(tokens, self.skip))
 
     @property
     def coded(self) -> tuple[int, int] | None:
-        """Tokens and pairs, as of `NGrams`."""
+        """The code of tokens and pairs; None for derived classes, as for `NGrams`."""
         return (SKIPS, self.skip) if type(self) is SkipBigrams else None
 
 

@@ -1,13 +1,13 @@
-"""The official score: ROUGE as ROUGE-1.5.5 computes it, in plain Python and independent of every search.
+"""The official score: ROUGE like ROUGE-1.5.5, in plain Python and independent of every search.
 
-Checked against the script's answers: ``-n N`` (rouge-N), ``-2 K -u`` (rouge-suK), ROUGE-L, ``-m`` (``stem=True``),
+It was compared with the script's answers: ``-n N`` (rouge-N), ``-2 K -u`` (rouge-suK), ROUGE-L, ``-m`` (``stem=True``),
 ``-s`` (``stopwords="drop"``), ``-l N`` (``max_words=N``), ``-f A`` (``references_mode="pooled"``), ``-f B`` ("best",
-but that the script compares rounded recalls); recall, precision, and F at ``-p 0.5``, one summary at a time. Not
+except that the script compares rounded recalls); recall, precision, and F at ``-p 0.5``, one summary at a time. Not
 reproduced: ``-b`` (cut by bytes), ROUGE-W, ROUGE-S without unigrams, basic elements, bootstrap intervals, averages.
 
 As in the script,
 
-* the text is joined before n-grams are formed, so they cross the ends of sentences;
+* the text is joined before n-grams are formed, so that they cross the ends of sentences;
 * counts are clipped: an n-gram hits at most as often as it occurs in the reference;
 * several references are pooled: the sum of the hits divided by the sum of the counts over all references;
 * rouge-suK leaves out the unigram of the last token, on both sides;
@@ -50,7 +50,7 @@ ModelUnits = Literal["whole", "sentences"]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Recall, precision and F1 of one summary, each between 0 and 1; 0 where a denominator is 0."""
+    """Recall, precision and F1 of one summary, each between 0 and 1; 0 if the denominator is 0."""
 
     recall: float
     precision: float
@@ -63,7 +63,7 @@ class Score:
 
     @classmethod
     def from_counts(cls, hits: int, reference_total: int, summary_total: int) -> Score:
-        """Make the score of hits / `reference_total` and hits / `summary_total`."""
+        """Return the score of hits / `reference_total` and hits / `summary_total`."""
         return cls(
             recall=hits / reference_total if reference_total else 0.0,
             precision=hits / summary_total if summary_total else 0.0,
@@ -75,7 +75,7 @@ class Score:
 
     @classmethod
     def mean(cls, scores: Sequence[Score]) -> Score:
-        """Average recall, precision and F1, each by itself; the integers are sums."""
+        """Average recall, precision and F1 separately; the integers are sums."""
         number = len(scores) or 1
         means = [sum(getattr(score, each) for score in scores) / number for each in get_args(Measure)]
         values: list[Any] = [*means, *_sums(scores), tuple(scores)]
@@ -117,15 +117,15 @@ def rouge(
     Parameters
     ----------
     summary : str or sequence of sentences
-        A sentence is a string, or a tuple of tokens. Only rouge-l sees where sentences end (and all metrics
-        do with ``boundaries="sentence"``).
+        A sentence is a string, or a tuple of tokens. Only rouge-l depends on the ends of sentences (or every metric
+        with ``boundaries="sentence"``).
     references : sequence of texts like `summary`
     metric : str or Metric
         "rouge-1", "rouge-2", ..., "rouge-su4", "rouge-l".
     stem, stopwords, tokenizer
         As in `optsum.text.analyzer.Analyzer`.
     stemmer : {"rouge155", "rouge-score"}, optional
-        Stem as ROUGE-1.5.5 does, which is what `stem` means, or as the package ``rouge-score``.
+        Stem like ROUGE-1.5.5, which is also the meaning of `stem`, or like the package ``rouge-score``.
     max_words : int, optional
         Cut the summary and every reference after N blank-separated words (at least 1).
     counts : {"clipped", "set"}
@@ -136,25 +136,25 @@ def rouge(
     best_by : {"recall", "precision", "f1"}
         What "best" compares. ROUGE-1.5.5 compares recall, the package ``rouge-score`` F1.
     boundaries : {"joined", "sentence"}
-        "sentence" forms the summary's n-grams within its sentences, as the objective of a search may; the
-        references stay joined.
+        "sentence" forms the summary's n-grams within its sentences, like the objective of some searches; references are
+        joined.
     last_unigram : bool
-        True adds the last token's unigram to rouge-suK, as its formula does and the script does not.
+        True adds the last token's unigram to rouge-suK, as in its formula but not in the script.
     model_units : {"whole", "sentences"}
-        "sentences" takes every sentence of a reference as a text of its own, clipped by itself, and pools those of a
-        reference (Lin & Hovy 2003, eq. 1; it is about recall). No n-gram of a reference crosses a sentence end then.
+        "sentences" clips every sentence of a reference separately, and pools the sentences (Lin & Hovy 2003, eq. 1, for
+        recall). Then no n-gram of a reference crosses a sentence end.
 
     Returns
     -------
     Score
-        All zeros where the summary or the references have no n-gram at all.
+        All zeros if the summary or the references have no n-gram.
 
     Raises
     ------
     UnknownNameError
         For a metric, tokenizer or stemmer that does not exist.
     OptionError
-        For another option with an impossible value.
+        For any other option with an impossible value.
     UnsupportedError
         For a sum of metrics, which has no single recall and precision (`rouge_all` scores its parts), and for
         rouge-l with set counts.
@@ -194,9 +194,9 @@ def rouge_all(
     best_by: Measure = "recall",
     **analysis: Any,
 ) -> dict[str, Score]:
-    """Score a summary by several metrics, each text being tokenized once; a sum, or a mean, stands for its parts.
+    """Score a summary by several metrics, tokenizing each text once; a sum or mean is replaced by its parts.
 
-    `**analysis`: an `analyzer`, and the options of `rouge` of these names, to read and count texts by.
+    `**analysis`: an `analyzer`, and options of `rouge` for reading and counting texts.
     """
     _check("references_mode", references_mode, get_args(ReferencesMode))
     _check("best_by", best_by, get_args(Measure))
@@ -221,7 +221,7 @@ def _reading(
     last_unigram: bool = False,
     model_units: ModelUnits = "whole",
 ) -> tuple[Callable[[Text, str], list[list[str]]], Tally]:
-    """Return how texts are read, each with a name for messages, and how they are counted."""
+    """Return the functions that read texts, each with a name for messages, and the way of counting."""
     _check("counts", counts, get_args(Counting))
     _check("boundaries", boundaries, get_args(Boundaries))
     _check("model_units", model_units, get_args(ModelUnits))
@@ -270,11 +270,11 @@ def agreed_reference(
     check: Callable[[], object] = lambda: None,
     **analysis: Any,
 ) -> int:
-    """Return the number of the reference with which another one agrees best, the first of equals; 0 for a single one.
+    """Return the number of the reference that agrees best with another, the first in case of ties; 0 for a single one.
 
     Agreement is the score of the other summary against this one (Lin & Hovy 2003, section 5). Scores of the parts of a
-    sum are added; those of a geometric mean are multiplied. `check`: called every few milliseconds, may raise something
-    to end this. `**analysis`: keywords of `rouge_all`.
+    sum are added, those of a geometric mean multiplied. `check`: called every few milliseconds, may raise an exception.
+    `**analysis`: keywords of `rouge_all`.
     """
     if len(references) < 2:
         return 0
@@ -306,11 +306,10 @@ def agreed_reference(
 def official_scores(
     found: Interned, references: Sequence[int], chosen: Sequence[int], metrics: Sequence[Metric]
 ) -> dict[str, Score] | None:
-    """Score a choice of sentences by several metrics, against all references pooled.
+    """Score a selection of sentences by several metrics against the pooled references; None if a metric needs tokens.
 
-    `found`: the sentences of one reference after another, and the others after them. `references`: the number of the
-    first sentence of each reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in
-    their order. None if a metric wants to see the tokens (`Metric.coded`).
+    `found`: the sentences of one reference after another, then the others. `references`: the first sentence of each
+    reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in order.
     """
     codes = codes_of(tuple(metrics))
     if codes is None:
@@ -330,7 +329,7 @@ def official_scores(
 
 @lru_cache(maxsize=64)
 def codes_of(metrics: tuple[Metric, ...]) -> NDArray[Any] | None:
-    """Return how kernels know metrics, a row each (`Metric.coded`); None if they do not know one."""
+    """Return the codes of metrics for kernels, one in each row (`Metric.coded`); None if a metric has no code."""
     import numpy as np
 
     coded = [metric.coded for metric in metrics]

@@ -1,12 +1,12 @@
-"""Likeness of meaning: each token of a reference counts by what of the summary is most like it.
+"""Similarity of meaning: each token of a reference counts by the most similar token of the summary.
 
 With vectors of tokens (or sentences), and the cosine of two as their similarity,
 
     recall    = sum of w_r max over t in the summary of sim(r, t), over the sum of w_r
     precision = sum of v_t max over r in the reference of sim(r, t), over the sum of v_t
 
-as BERTScore matches greedily (Zhang et al. 2020, eq. 1-3), with the vectors that are given and weights such as idf. The
-vectors are those of the source: a model that reads the summary by itself may give a token others.
+like the greedy matching of BERTScore (Zhang et al. 2020, eq. 1-3), with given vectors and weights such as idf. The
+vectors come from the source; a model that reads only the summary may give other vectors.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class Similarity(Metric):
         return _SHIFTED if self.shifted else self.form
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Refuse: words by themselves have no meaning here."""
+        """Raise an error: similarity needs vectors, not words."""
         del tokens
         raise self._no_vectors()
 
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
-        """Refuse: texts by themselves have no vectors."""
+        """Raise an error: similarity needs vectors, not texts."""
         del summary, references, tally
         raise self._no_vectors()
 
@@ -69,7 +69,7 @@ class Similarity(Metric):
         )
 
     def valued(self, similarity: FloatArray) -> FloatArray:
-        """Map similarities from -1 to 1 to the values that are counted, from 0 to 1."""
+        """Map similarities from -1 to 1 to counted values from 0 to 1."""
         return (1 + similarity) / 2 if self.shifted else np.maximum(similarity, 0.0)
 
     def steps(self, similarity: FloatArray, unit: int) -> NDArray[np.int64]:
@@ -78,13 +78,13 @@ class Similarity(Metric):
 
 
 def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the cosine of each vector of `left` with each of `right`; one of zeros is like nothing, 0."""
+    """Return the cosine of each vector of `left` with each of `right`; 0 for a zero vector."""
     found: FloatArray = np.clip(_normal(left) @ _normal(right).T, -1.0, 1.0)
     return found
 
 
 def rescaled(vectors: FloatArray) -> FloatArray:
-    """Return vectors in units of a power of two each, which is exact, so that no square overflows or vanishes."""
+    """Return vectors scaled by a power of two each, which is exact, so that no square overflows or vanishes."""
     _, exponent = np.frexp(np.abs(vectors).max(axis=1, keepdims=True, initial=0.0))
     found: FloatArray = np.ldexp(vectors, -exponent)
     return found
@@ -108,10 +108,10 @@ class GreedyMatching(NamedTuple):
 def greedy_matching(
     similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray
 ) -> GreedyMatching:
-    """Match each token greedily with the most similar one of the other side.
+    """Match each token greedily with the most similar token of the other side.
 
-    `similarity`: (summary tokens, reference tokens). `summary_weights`, `reference_weights`: (tokens,). The result: all
-    zeros where either side has no token; recall or precision is 0 where all that it counts weighs nothing.
+    `similarity`: (summary tokens, reference tokens). `summary_weights`, `reference_weights`: (tokens,). The result is
+    all zeros if either side has no token; recall or precision is 0 if its weights are all 0.
     """
     if not similarity.size:
         return GreedyMatching(0.0, 0.0, 0.0)

@@ -1,1 +1,1 @@
-"""Families of selections: decision diagrams, their algebra, and the optima that they hold."""
+"""Families of selections: decision diagrams, their algebra, and optima."""

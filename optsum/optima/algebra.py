@@ -1,7 +1,7 @@
-"""Operations that need one order of the units: unions and minimal sets.
+"""Operations that need a common order of the units: unions and minimal sets.
 
-`Ordered` holds zero-suppressed decision diagrams (Minato 1993) in which every way decides units in ascending order.
-Families are numbers of nodes, as in `optsum.optima.diagram`; results are remembered, so equal questions cost nothing.
+`Ordered` stores zero-suppressed decision diagrams (Minato 1993) in which every path decides units in ascending order.
+Families are node numbers, as in `optsum.optima.diagram`; results are memoized.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Ordered(DiagramNodes):
         return super()._added(row)
 
     def union(self, f: int, g: int) -> int:
-        """Return the sets of f or g."""
+        """Return the union of the families f and g."""
         if f == g or g == EMPTY_FAMILY:
             return f
         if f == EMPTY_FAMILY:
@@ -49,7 +49,7 @@ class Ordered(DiagramNodes):
         return self._memo[key]
 
     def added(self, unit: int, f: int) -> int:
-        """Return the sets of f, none of which holds the unit, with the unit added."""
+        """Return the family f with the unit added to each set; no set of f may contain it."""
         u, f0, f1 = self.rows[f]
         if u > unit:
             return self.node(unit, EMPTY_FAMILY, f)
@@ -59,7 +59,7 @@ class Ordered(DiagramNodes):
         return self._memo[key]
 
     def holds_empty(self, f: int) -> bool:
-        """Whether the empty set is in f."""
+        """Whether the family f contains the empty set."""
         while f > EMPTY_SET:
             f = self.rows[f][1]
         return f == EMPTY_SET
@@ -99,7 +99,7 @@ class Ordered(DiagramNodes):
         return self._memo[key]
 
     def of(self, diagram: Diagram) -> int:
-        """Bring a diagram into ascending order."""
+        """Reorder a diagram by ascending units."""
         number = [EMPTY_FAMILY, EMPTY_SET]
         for unit, without, with_ in diagram.rows[2:]:
             number.append(self.union(number[without], self.added(unit, number[with_])))
@@ -107,7 +107,7 @@ class Ordered(DiagramNodes):
 
 
 def union(diagrams: Sequence[Diagram], max_nodes: int = 2_000_000) -> Diagram:
-    """Return the sets that are in any of the families."""
+    """Return the union of the families."""
     if len(diagrams) == 1:
         return diagrams[0]
     with deep_recursion():

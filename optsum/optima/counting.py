@@ -1,4 +1,4 @@
-"""Sets of units by their summed length: how many there are (Hirao et al. 2017, Table 7, left column), and which fit."""
+"""Count the sets of units by their total length (Hirao et al. 2017, Table 7, left column), and find fitting ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FEW: Final = 10
 
 
 def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> int:
-    """Count the non-empty sets of units whose total length lies within the limits.
+    """Count the non-empty sets of units whose total length is within the limits.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> 
 
 
 def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_length: int, max_length: int) -> int:
-    """Count the non-empty sets of units within the limits that hold, with each unit, its parent.
+    """Count the non-empty sets of units within the limits that contain the parent of each unit.
 
-    Dynamic programming over the totals: with g(c) sets of total c so far, one more unit of length l makes
-    g(c) + g(c - l). All g(c) lie side by side in one long integer, in fields wide enough for any count, so that a
-    unit is one shift and one addition. What can be chosen of a tree is nothing, or its root with a choice from each
-    subtree, and choices of two subtrees go together by multiplying their integers.
+    Dynamic programming over the totals: with g(c) sets of total c so far, one more unit of length l makes g(c) + g(c -
+    l). All g(c) are fields of one long integer, wide enough for any count, so that adding a unit is one shift and one
+    addition. A selection of a tree is empty, or its root with a selection of each subtree; selections of two subtrees
+    are combined by multiplying their integers.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
 
 
 def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, enough: float = inf) -> float:
-    """Return about how many non-empty sets of units lie within the limits, in little time whatever the lengths."""
+    """Estimate the number of non-empty sets of units within the limits, quickly for all lengths."""
     units = [int(length) for length in lengths if length <= max_length]
     high = min(int(max_length), sum(units))
     low = max(int(min_length), 0)
@@ -92,10 +92,10 @@ def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, 
 
 
 def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
-    """Return a lower limit of how many sets fit, looked for until there are enough.
+    """Return a lower bound on the number of fitting sets; counting stops when there are enough.
 
-    These fit: any so few of the shortest units that they would if each were as long as the longest of those; and all
-    sets of units that fit together.
+    It counts small subsets of the shortest units, whose lengths are rounded up to the longest of them, and all subsets
+    of units that fit together.
     """
     units, found = sorted(lengths), 0.0
     for many in (len(units), len(units) // 2, len(units) // 4):
@@ -109,10 +109,10 @@ def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
 
 
 def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:
-    """Return a function that tells whether units from some number on can bring a length within the limits.
+    """Return a function that tells whether units from a given number on can bring a length within the limits.
 
-    It takes the number u and the length, and looks for a set of the units u, u + 1, ..., not the empty one. Where the
-    lengths are too large for tables, it says yes unless all these units together are too short, or each is too long.
+    It takes the number u and the length, and looks for a non-empty set of the units u, u + 1, .... If the lengths are
+    too large for tables, the answer is yes unless these units are too short together, or each is too long.
     """
     n, total = len(lengths), sum(lengths)
     rest, least = [0] * (n + 1), [max_length + 1] * (n + 1)
@@ -145,8 +145,8 @@ _WIDEST: Final = 2**31  # Of the table: beyond it (256 MB) nothing is tried.
 def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low: int, high: int) -> list[int] | None:
     """Return a selection with ``low <= summed length <= high`` that keeps as many units as possible, if there is one.
 
-    Units are decided one after the other, those of `kept` first: one of `kept` stays, and one of `others` stays out,
-    wherever the units that follow can still reach the window.
+    Units are decided one after the other, those of `kept` first: a unit of `kept` is taken, and a unit of `others` left
+    out, whenever the remaining units can still reach the limits.
     """
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))

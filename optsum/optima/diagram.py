@@ -1,10 +1,10 @@
 """Families of sets as decision diagrams: millions of optima in thousands of nodes.
 
-Node x is a triple (unit, without, with). Its family holds the sets of node `without`, and the sets of node `with`
-with the unit added. Node 0 is the empty family, node 1 the family whose only set is empty. Along a way from the
-root a unit occurs once at most, and a unit that does not occur is in none of the way's sets (zero-suppressed
-diagrams of Minato 1993, but different ways may decide the units in different orders). So every way from the root
-to node 1 is one set, and sums over all sets are sums over the nodes.
+Node x is a triple (unit, without, with). Its family consists of the sets of node `without`, and the sets of node `with`
+with the unit added. Node 0 is the empty family, node 1 the family whose only set is empty. On a path from the root a
+unit occurs at most once, and a unit that does not occur is not in the set of the path (zero-suppressed diagrams of
+Minato 1993, except that paths may decide the units in different orders). So every path from the root to node 1 is one
+set, and sums over all sets are sums over the nodes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DEEP: Final = 100_000
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Allow nested calls for each unit of a set."""
+    """Allow one nested call for each unit of a set."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
@@ -38,7 +38,7 @@ EMPTY_FAMILY: Final = 0
 EMPTY_SET: Final = 1
 
 _BLOCK: Final = 1 << 14
-"""Nodes that are taken out of the array together: numbers of Python are quicker, and millions of them too large."""
+"""Number of nodes converted at once to Python integers, which are quicker, but too large for millions of nodes."""
 
 _INT64: Final = 2**62
 
@@ -54,7 +54,7 @@ class Diagram:
 
     @staticmethod
     def of_nodes(nodes: NDArray[np.int32], root: int) -> Diagram:
-        """Keep what is below `root`, renumbered in the same order."""
+        """Return the diagram below `root`, renumbered in the same order."""
         marks = bytearray(len(nodes))
         marks[EMPTY_FAMILY] = marks[EMPTY_SET] = marks[root] = 1
         for last in range(root, EMPTY_SET, -_BLOCK):
@@ -73,11 +73,11 @@ class Diagram:
 
     @staticmethod
     def of_sets(sets: Iterable[Sequence[int]]) -> Diagram:
-        """Build the diagram of a list of sets (a trie whose equal parts are shared)."""
+        """Build the diagram of a list of sets (a trie that shares equal parts)."""
         nodes = DiagramNodes()
 
         def build(rows: list[tuple[int, ...]], depth: int) -> int:
-            """Family of the rows, sorted and equal before `depth`, without their first `depth` units."""
+            """Return the family of sorted rows that agree before `depth`, without their first `depth` units."""
             if not rows:
                 return EMPTY_FAMILY
             ended = len(rows[0]) == depth
@@ -106,7 +106,7 @@ class Diagram:
 
     @cached_property
     def counts(self) -> list[int]:
-        """Number of sets of every node's family, as Python integers."""
+        """Number of sets in the family of every node, as Python integers."""
         counts = [0, 1]
         for _, without, with_ in self.rows[2:]:
             counts.append(counts[without] + counts[with_])
@@ -114,7 +114,7 @@ class Diagram:
 
     @cached_property
     def ways(self) -> list[int]:
-        """Number of ways from the root to every node."""
+        """Number of paths from the root to every node."""
         ways = [0] * len(self.nodes)
         ways[self.root] = 1
         for x in range(self.root, EMPTY_SET, -1):
@@ -129,7 +129,7 @@ class Diagram:
         return self.counts[self.root]
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        """Yield every set, sorted; at each decision the sets with the unit come before those without it."""
+        """Yield every set, sorted; at each decision, sets with the unit come before sets without it."""
         rows = self.rows
         ways: list[tuple[int, tuple[int, ...]]] = [(self.root, ())]
         while ways:
@@ -154,7 +154,7 @@ class Diagram:
 
     @cached_property
     def holding(self) -> dict[int, int]:
-        """For each unit that occurs the number of sets that hold it."""
+        """The number of sets that contain each unit that occurs."""
         held: dict[int, int] = {}
         for x in range(2, len(self.nodes)):
             unit, _, with_ = self.rows[x]
@@ -162,7 +162,7 @@ class Diagram:
         return held
 
     def sample(self, rng: random.Random) -> tuple[int, ...]:
-        """Draw a set, each with the same probability; the family must not be empty."""
+        """Draw a set uniformly; the family must not be empty."""
         node, chosen = self.root, []
         while node != EMPTY_SET:
             unit, without, with_ = self.rows[node]
@@ -174,7 +174,7 @@ class Diagram:
         return tuple(sorted(chosen))
 
     def sizes(self, marked: Collection[int]) -> dict[tuple[int, int], int]:
-        """Count the sets by their size and by how many of the `marked` units they hold."""
+        """Count the sets by size and by the number of `marked` units in them."""
         marks = frozenset(marked)
         longest = [0] * len(self.nodes)
         last_use = list(range(len(self.nodes)))
@@ -205,9 +205,10 @@ class Diagram:
 
 
 class DiagramNodes:
-    """Nodes of diagrams under construction, of which equal ones are one.
+    """Nodes of diagrams under construction, without duplicates.
 
-    `rows`: unit, `without` and `with` of each, whose branches have smaller numbers. `end`: the unit of the two ends.
+    `rows`: unit, `without` and `with` of each node; branches have smaller numbers. `end`: the unit of the two terminal
+    nodes.
     """
 
     def __init__(self, end: int = -1) -> None:
@@ -215,7 +216,7 @@ class DiagramNodes:
         self._known: dict[tuple[int, int, int], int] = {}
 
     def node(self, unit: int, without: int, with_: int) -> int:
-        """Return the node of the sets of `without`, and of those of `with_` with the unit added."""
+        """Return the node for the sets of `without`, and the sets of `with_` with the unit added."""
         if with_ == EMPTY_FAMILY:
             return without
         key = (unit, without, with_)
@@ -229,7 +230,7 @@ class DiagramNodes:
         return len(self.rows) - 1
 
     def diagram(self, root: int) -> Diagram:
-        """Return the family of a node as an object of its own."""
+        """Return the family of a node as a separate diagram."""
         nodes = np.array(self.rows, np.int32)
         nodes[:2, 0] = -1
         return Diagram.of_nodes(nodes, root)

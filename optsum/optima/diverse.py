@@ -1,13 +1,12 @@
-r"""A few sets of a family that differ much from one another, each found by one pass over the diagram.
+r"""Diverse sets of a family, each found by one pass over the diagram.
 
-With k chosen sets, of which :math:`c_u` hold the unit u, the summed symmetric difference between a set S and all of
-them is :math:`\sum_u c_u + \sum_{u \in S} (k - 2 c_u)`: linear in S. The set for which it is largest is therefore found
-exactly by dynamic programming over the diagram, ``best[x] = max(best[without], best[with] + k - 2 c_u)``, however many
-sets there are. Choosing greedily so gives at least half of the largest summed distance that k sets of the family can
-have (Birnbaum and Goldman 2009: the symmetric difference is a metric).
+With k chosen sets, of which :math:`c_u` contain the unit u, the summed symmetric difference between a set S and all of
+them is :math:`\sum_u c_u + \sum_{u \in S} (k - 2 c_u)`: linear in S. So the set with the largest distance is found
+exactly by dynamic programming over the diagram, ``best[x] = max(best[without], best[with] + k - 2 c_u)``, for any
+number of sets. This greedy choice gives at least half of the largest summed distance of k sets of the family (Birnbaum
+and Goldman 2009: the symmetric difference is a metric).
 
-The best set may have been chosen already; then the second best is looked for, the third, and so on: every node keeps as
-many best ways as there are chosen sets, and one more.
+The best set may have been chosen already; so every node keeps one more of the best paths than there are chosen sets.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -27,10 +26,10 @@ from optsum.system.compiled import njit
 
 @njit(cache=True)
 def _best_ways(nodes, root, weights, rank):
-    """Find for every node its `rank` heaviest ways to the end, the heaviest first.
+    """Find the `rank` heaviest paths from every node to the end, the heaviest first.
 
-    `value` (nodes, rank): weight of each way. `step` (nodes, rank): which of the branch's ways it goes on with, and
-    `rank` more if that is the branch with the unit. `number` (nodes,): how many ways there are.
+    `value` (nodes, rank): weight of each path. `step` (nodes, rank): the path of the branch that continues it, plus
+    `rank` for the branch with the unit. `number` (nodes,): the number of paths.
     """
     value = np.zeros((root + 1, rank), np.int64)
     step = np.zeros((root + 1, rank), np.int32)
@@ -54,10 +53,9 @@ def _best_ways(nodes, root, weights, rank):
 
 
 def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) -> list[tuple[int, ...]]:
-    """Return up to `k` different sets of a family, each as far as can be from all before it together.
+    """Return up to `k` different sets of a family, each with the largest summed distance to those before it.
 
-    `k`: all sets where there are no more. `first`: the first set, one of the family; by default the first of the
-    diagram.
+    `first`: the first set, from the family; by default the first of the diagram.
     """
     if k < 1 or diagram.root == EMPTY_FAMILY:
         return []
@@ -86,7 +84,7 @@ def _all_of(sets: list[tuple[int, ...]], first: tuple[int, ...]) -> list[tuple[i
 
 
 def _farthest(diagram: Diagram, chosen: Collection[tuple[int, ...]], weights: IntArray) -> tuple[int, ...]:
-    """Return the set of the largest weight that is not chosen yet; there is one."""
+    """Return the heaviest set that is not chosen yet; there must be one."""
     rank = 1
     while True:  # most often the best set is new, so that keeping one way a node is enough
         _, step, number = _best_ways(diagram.nodes, diagram.root, weights, rank)

@@ -1,8 +1,9 @@
-r"""How many sets of a family have no unit that could be left out.
+r"""Count the irredundant sets of a family, in which no unit can be left out.
 
-A set S is *irredundant* if each unit u that may go (no chosen unit needs it, and all limits hold without it)
-takes value with it: :math:`f(S - u) < f(S)`. Of optima with f monotone these are the sets that contain no other optimum
-(`optsum.optima.algebra.minimal_sets`); of near-optimal families they are fewer than all and more than the minimal ones.
+A set S is *irredundant* if dropping any unit u that may be dropped (no chosen unit needs it, and all limits are kept
+without it) lowers the value: :math:`f(S - u) < f(S)`. Of optima with f monotone these are the sets that contain no
+other optimum (`optsum.optima.algebra.minimal_sets`); in near-optimal families they are a subset of all sets and include
+the minimal ones.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -39,7 +40,7 @@ class Share:
 
 @njit(cache=True)
 def _irredundant(arrays, state, units):
-    """Whether no unit of the chosen ones could be left out; the state is left as it was."""
+    """Whether no chosen unit can be left out; the state is restored."""
     top, bottom = value_pair(arrays, state)
     for at in range(len(units)):
         unit = units[at]
@@ -71,7 +72,7 @@ def _mark(arrays, state, start, units, found):
 
 
 def is_irredundant(instance: Coverage, sets: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
-    """Return which of some feasible sets have no unit that could be left out."""
+    """Return for each of some feasible sets whether no unit can be left out."""
     arrays = arrays_of(instance)
     found = np.zeros(len(sets), np.bool_)
     if arrays is None:  # products beyond 64 bits
@@ -93,7 +94,7 @@ def _plainly(instance: Coverage, chosen: tuple[int, ...]) -> bool:
 
 
 def irredundant_share(instance: Coverage, diagram: Diagram, seed: int = 0) -> Share:
-    """Return the share of a family's sets that are irredundant: exact up to `LISTED` sets, otherwise an estimate."""
+    """Return the share of irredundant sets of a family: exact up to `LISTED` sets, otherwise an estimate."""
     if diagram.count <= LISTED:
         return Share(float(is_irredundant(instance, list(diagram)).mean()), 0.0)
     marked = is_irredundant(instance, drawn(diagram, DRAWS, seed))
@@ -102,7 +103,7 @@ def irredundant_share(instance: Coverage, diagram: Diagram, seed: int = 0) -> Sh
 
 
 def drawn(diagram: Diagram, draws: int, seed: int) -> list[list[int]]:
-    """Draw sets independently, all with the same probability, many at once."""
+    """Draw many sets at once, independently and uniformly."""
     counts, nodes = diagram.counts, diagram.nodes
     inner = list(enumerate(diagram.rows))[2:]
     chance = np.array([0.0, 0.0, *(counts[with_] / counts[x] for x, (_, _, with_) in inner)])

@@ -1,8 +1,8 @@
-r"""How near to the best value a selection must be to count: the threshold of a near-optimal family.
+r"""The threshold of a near-optimal family.
 
 With the best value :math:`T^*`, the family of a threshold V is :math:`F_V = \{S \text{ feasible} : f(S) \ge V\}` (for a
-length that is minimized, :math:`\le V`). V is a fraction, and is never rounded: whoever searches in integers rounds it
-*up*, which keeps the family as it is.
+length that is minimized, :math:`\le V`). V is an exact fraction; a search in integers may round it *up*, which does not
+change the family.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from optsum.whole import whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
-    """The threshold of selections that are nearly as good as the best: exactly one of the attributes says it."""
+    """The threshold of near-optimal selections, given by exactly one of the attributes."""
 
     within: Fraction | None = None  # Share of the best value that may be lost: 1/100 is 1 %.
     at_least: Fraction | None = None  # The objective as people read it; a length is to be at most that.
@@ -49,7 +49,7 @@ class Nearness:
         within_steps: int | None = None,
         best: int | None = None,
     ) -> Nearness | None:
-        """Return what options say; None if they say nothing.
+        """Return the nearness in the options; None if there is none.
 
         `within`: a share of the best value, such as 0.01 or "1%". `at_least`: an objective, such as 0.475 or "19/40".
         """
@@ -64,7 +64,7 @@ class Nearness:
 
     @property
     def known(self) -> bool:
-        """Whether the threshold is known before the best value is."""
+        """Whether the threshold is known before the best value."""
         return self.at_least is not None or self.key is not None
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Nearness:
         return f"best {self.values} value{'' if self.values == 1 else 's'}"
 
     def least(self, best: Key, sense: Sense, *, step: Fraction | None, power: int) -> Fraction:
-        """Return the threshold, as the objective is compared; of `values` it is not known beforehand."""
+        """Return the threshold for comparisons; with `values` it is not known beforehand."""
         if self.key is not None:
             return self.key
         key, sign = Fraction(best), 1 if sense is Sense.MAXIMIZE else -1
@@ -100,7 +100,7 @@ _TEXT: Final = re.compile(r"\s*(-?(?:\d{1,18}(\.\d{0,30})?|\.\d{1,30}|\d{1,18}/0
 
 
 def _number(given: object, wanted: str) -> Fraction:
-    """Return a number as it is written: 0.475 is 475/1000, not the nearest binary fraction."""
+    """Return a number exactly as written: 0.475 is 475/1000, not the nearest binary fraction."""
     text = format(Decimal(repr(float(given))), "f") if isinstance(given, float) else str(given)
     found = _TEXT.fullmatch(text)
     if found is None or isinstance(given, bool) or not isinstance(given, str | Real | Decimal):
@@ -109,7 +109,7 @@ def _number(given: object, wanted: str) -> Fraction:
 
 
 def _shown(number: Fraction) -> str:
-    """Return a number as a decimal, or as the fraction it is where that would not end."""
+    """Return a number as a decimal, or as a fraction if the decimal would not end."""
     bottom = number.denominator
     if pow(10, bottom.bit_length(), bottom):  # it divides no power of ten
         return str(number)

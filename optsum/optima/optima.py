@@ -1,4 +1,4 @@
-"""All optima of one instance: counted, listed, sampled, compared, without listing what need not be listed."""
+"""All optima of one instance: counted, sampled and compared without listing them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SPELT_OUT: Final = 10**9
 
 @dataclass(frozen=True)
 class Agreement:
-    """A selection against all optima (Hirao et al. 2017, section 6.2.3)."""
+    """A comparison of a selection with all optima (Hirao et al. 2017, section 6.2.3)."""
 
     precision: Fraction  # mean over the optima O of |O and S| / |S|
     recall: Fraction  # mean over the optima of |O and S| / |O|
@@ -49,13 +49,13 @@ class UnitNames:
     members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
 
     def of(self, selection: Iterable[int]) -> tuple[Any, ...]:
-        """Return a selection as the input calls it."""
+        """Return a selection in the input's names."""
         if self.members:
             return tuple(sorted(name for unit in selection for name in self.members[self.units[unit]]))
         return tuple(self.units[unit] for unit in selection)
 
     def numbers(self, names: Collection[Any]) -> set[int]:
-        """Return the units that names stand for; a name that is none of them gets a number of its own."""
+        """Return the units of names; an unknown name gets a number of its own."""
         number = {name: unit for unit in range(len(self.units)) for name in self.of((unit,))}
         spare = count(len(self.units))
         return {number[name] if name in number else next(spare) for name in set(names)}
@@ -63,40 +63,38 @@ class UnitNames:
 
 @dataclass(frozen=True, eq=False)
 class Optima:
-    """The sets of units that reach the best value, or one near it.
+    """The sets of units with the best value, or near it.
 
     Attributes
     ----------
     diagram : Diagram
     value : int or Fraction
-        Value of the best sets (of all sets, unless there is a threshold): the numerator where every selection has
-        the same denominator (recall), a length where that is minimized, otherwise the objective as it is compared
+        Value of the best sets (of all sets, unless there is a threshold): the numerator if every selection has the same
+        denominator (recall), a length if that is minimized, otherwise the objective for comparisons
         (`optsum.coverage.evaluate.key_of`).
     bound : int, Fraction or None
-        No set is worth more: the value is proven to be the optimum if it equals the bound. None where no bound is
-        known.
+        A proven limit of all values: the value is optimal if it equals the bound. None if no bound is known.
     complete : bool
-        Whether these are all optima; otherwise a limit was reached and `count` is a lower bound on their number
-        (given that ``proven``).
+        Whether these are all optima; otherwise a limit was reached and `count` is a lower bound on their number (if
+        ``proven``).
     termination : str
         ``completed``, or the limit that was reached: ``time_limit``, ``node_limit``, ``memory_limit``,
         ``interrupted``.
     statistics : mapping
         Counts and times of the search; plain data.
     names : UnitNames or None
-        The names by which sets are returned and accepted; None for the numbers of the problem's units.
+        The names of units in returned and accepted sets; None for the numbers of the problem's units.
     least : Fraction or None
-        The threshold of a near-optimal family, as values are compared; None where only the best count.
+        The threshold of a near-optimal family, comparable with values; None if only optima count.
     best : tuple of int or None
-        A set of the best value; None where all are.
+        A set of the best value; None if all are.
     known : mapping of selection to Evaluation
-        What sets are worth, where a user's own code takes long to evaluate one.
+        Evaluations of sets, if a user's own code evaluates slowly.
 
     Notes
     -----
-    Iteration yields sorted tuples of unit numbers in the order of the diagram: at each decision all sets with the
-    unit come before all sets without it. The order is the same every time, for the same object and after saving and
-    loading it. Every set comes once.
+    Iteration yields each set once, as a sorted tuple of unit numbers, in the order of the diagram: at each decision all
+    sets with the unit come before all sets without it. The order is always the same, also after saving and loading.
     """
 
     diagram: Diagram
@@ -132,7 +130,7 @@ class Optima:
 
     @property
     def nodes(self) -> int:
-        """How many nodes the search had; 0 for one that has none."""
+        """Number of nodes of the search; 0 if it had none."""
         return int(self.statistics.get("nodes", 0))
 
     def __repr__(self) -> str:
@@ -149,7 +147,7 @@ class Optima:
         return f"{least}{number} {'optimum' if self.count == 1 else 'optima'} of value {self.value}"
 
     def near(self, least: Fraction | None, best: tuple[int, ...] | None) -> Self:
-        """Return these sets, described as all that reach a threshold."""
+        """Return these sets as the family of all that reach a threshold."""
         return replace(self, least=least, best=best)
 
     @property
@@ -172,7 +170,7 @@ class Optima:
         return self.diagram.root != 0
 
     def sample(self, k: int, seed: int = 0) -> list[tuple[Any, ...]]:
-        """Draw `k` sets, independently, each with the same probability.
+        """Draw `k` sets independently and uniformly.
 
         Raises
         ------
@@ -185,12 +183,12 @@ class Optima:
         return [self._named(self.diagram.sample(rng)) for _ in range(k)]
 
     def share(self) -> dict[Any, Fraction]:
-        """Return the share of the sets that hold each unit; units in none are left out.
+        """Return the share of sets that contain each unit; units in none are left out.
 
         Raises
         ------
         InputError
-            If the sets are incomplete: those found first are no fair sample.
+            If the sets are incomplete, because the sets found first are not a fair sample.
         """
         self._need_all("shared out")
         named = range(0) if self.names is None else self.names.units
@@ -202,12 +200,12 @@ class Optima:
 
     @property
     def always(self) -> tuple[Any, ...]:
-        """Units in every set; of some of the sets the same is raised as by `share`."""
+        """Units in every set; incomplete sets raise the error of `share`."""
         self._need_all("compared", sets=False)
         return self._named(tuple(sorted(unit for unit, held in self.diagram.holding.items() if held == self.count)))
 
     def missing(self, units: Iterable[int]) -> tuple[Any, ...]:
-        """Return those of the problem's `units` that are in no optimum."""
+        """Return the `units` of the problem that are in no optimum."""
         return self._named(tuple(sorted(unit for unit in units if not self.diagram.holding.get(unit, 0))))
 
     def minimal(self) -> Self:
@@ -216,16 +214,16 @@ class Optima:
         Raises
         ------
         UnsupportedError
-            If the diagram grows beyond memory on the way.
+            If the diagram grows beyond memory.
         """
         return replace(self, diagram=minimal_sets(self.diagram))
 
     def agreement(self, selection: Collection[Any]) -> Agreement:
         """Compare a selection with all optima.
 
-        The averages are those of Hirao et al. 2017, section 6.2.3. They are summed over the diagram: the number of
-        optima of each size by how many of the selected units they hold. An empty selection has precision 0, an empty
-        optimum recall 0; two empty sets are equal (all three are 1).
+        The averages are those of Hirao et al. 2017, section 6.2.3. They are computed from the number of optima by size
+        and by the number of selected units in them. An empty selection has precision 0, an empty optimum recall 0; two
+        empty sets are equal (all three are 1).
 
         Raises
         ------
@@ -255,20 +253,20 @@ class Optima:
         Parameters
         ----------
         max_bytes : int
-            Memory that tables of pairs may take; a few thousand optima are compared one by one, whatever it is.
+            Memory limit for tables of pairs; a few thousand optima are compared one by one without tables.
 
         Raises
         ------
         InputError
             If there is no optimum.
         UnsupportedError
-            If there are too many pairs for the memory; `sampled_jaccard` answers then.
+            If there are too many pairs for the memory; use `sampled_jaccard` then.
         """
         self._need_sets("compared with")
         return Fraction(1) if self.count == 1 else mean_jaccard(self.diagram, max_bytes=max_bytes)
 
     def sampled_jaccard(self, pairs: int = PAIRS, seed: int = 0) -> Estimate:
-        """Estimate `jaccard` from a number of random pairs of optima; there must be two optima at least."""
+        """Estimate `jaccard` from a number of random pairs of optima; there must be at least two optima."""
         return sampled_jaccard(self.diagram, pairs, seed)
 
     def save(self, path: str | Path) -> None:
@@ -289,12 +287,12 @@ class Optima:
 
     @staticmethod
     def load(path: str | Path) -> Optima:
-        """Read what `save` wrote.
+        """Read a file written by `save`.
 
         Raises
         ------
         InputError
-            If the file is something else.
+            If the file has other contents.
         """
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
@@ -320,8 +318,9 @@ class Optima:
     def diverse(self, k: int) -> list[tuple[Any, ...]]:
         """Return up to `k` sets that differ much, beginning with the best.
 
-        Each further one has the largest summed distance (units in one of two sets and not in the other) to those before
-        it. The distance of all is at least half of the largest that so many sets can have (`optsum.optima.diverse`).
+        Each further set has the largest summed distance (number of units in exactly one of two sets) to those before
+        it. The total distance is at least half of the largest possible one for this number of sets
+        (`optsum.optima.diverse`).
         """
         from optsum.optima.diverse import far_apart  # loads the kernels' compiler
 

@@ -1,7 +1,7 @@
-"""How similar the sets of a family are to one another: all pairs exactly while that is cheap, otherwise a sample.
+"""The mean similarity of the sets of a family: exact if that is cheap, otherwise estimated from a sample.
 
-Some thousands of sets are compared one with another, more by pairs of nodes. How many pairs of nodes there are cannot
-be foreseen, and each keeps a table, so memory is counted as tables are made, and bounds the work as well.
+Up to some thousands of sets are compared directly, more sets by pairs of nodes. Each pair of nodes needs a table and
+their number cannot be predicted, so a memory limit on the tables bounds the work.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Estimate:
 
 
 def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES) -> Fraction:
-    """Return the mean Jaccard index of two different sets of a family that has two at least."""
+    """Return the mean Jaccard index of two different sets of a family with at least two."""
     total = Fraction(0)
     for (common, either), number in overlaps(diagram, max_bytes=max_bytes).items():
         total += Fraction(number * common, either) if either else number
@@ -50,7 +50,7 @@ def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES) -> Fraction:
 
 
 def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Estimate:
-    """Estimate what `mean_jaccard` computes from pairs that are drawn independently, all with the same probability."""
+    """Estimate the result of `mean_jaccard` from independent uniform pairs."""
     if diagram.count < 2 or pairs < 2:
         raise InputError("An estimate needs two different sets, and two pairs of them: ask for the mean itself.")
     rng = random.Random(seed)  # noqa: S311 - nothing secret
@@ -63,7 +63,7 @@ def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Esti
 
 
 def overlaps(diagram: Diagram, *, max_bytes: int = MAX_BYTES, listed: int = LISTED) -> dict[tuple[int, int], int]:
-    """Count all ordered pairs of sets (A, B), A = B included, by (units in both, units in either)."""
+    """Count all ordered pairs of sets (A, B), including A = B, by (units in both, units in either)."""
     if diagram.count <= listed:
         return _one_by_one(list(diagram))
     with deep_recursion():

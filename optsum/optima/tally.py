@@ -1,4 +1,4 @@
-"""The value of every set of a diagram: totals of millions of sets, one flip after another."""
+"""Compute the value of every set of a diagram, millions of them, one flip after another."""
 
 # mypy: disable-error-code="no-untyped-def"
 # (numba infers the types of the kernels.)
@@ -23,9 +23,9 @@ from optsum.system.compiled import njit
 
 @njit(cache=True)
 def _go_on(nodes, way, stage, depth):
-    """Go one step on through the sets in the order of `Diagram.__iter__`; where ``way[depth]`` is 1, one is complete.
+    """Advance one step in the order of `Diagram.__iter__`; a set is complete if ``way[depth]`` is 1.
 
-    Returns the depth, negative at the end, and the unit that this step takes or leaves; -1 where it does neither.
+    Returns the depth (negative at the end) and the unit that this step adds or drops (-1 if none).
     """
     x = way[depth]
     if x <= 1 or stage[depth] == 2:
@@ -38,7 +38,7 @@ def _go_on(nodes, way, stage, depth):
 
 @njit(cache=True)
 def _walk(arrays, state, nodes, way, stage, at, found, rows):
-    """Write down the totals and the length of the next `rows` sets; `at` are the depth and the row where it stands."""
+    """Write the totals and the length of the next `rows` sets; `at`: the current depth and row."""
     depth, row = at[0], at[1]
     last = row + rows
     while depth >= 0 and row < last:
@@ -56,7 +56,7 @@ _ROWS: Final = 2_000  # Sets after which somebody is asked whether to go on.
 
 
 def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object] = NEVER.check) -> IntArray:
-    """Return totals and length of every set, in the diagram's order; `check` may raise now and then."""
+    """Return totals and length of every set, in the diagram's order; `check` is called regularly and may raise."""
     found = np.empty((diagram.count, len(arrays.constants) + 1), np.int64)
     way, stage = np.empty(len(diagram.nodes) + 1, np.int64), np.zeros(len(diagram.nodes) + 1, np.int8)
     way[0], at, state = diagram.root, np.zeros(2, np.int64), empty_state(arrays)
@@ -67,7 +67,7 @@ def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object]
 
 
 def chosen_sets(diagram: Diagram, wanted: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    """Return those sets of a diagram that are marked, in its order."""
+    """Return the marked sets of a diagram, in its order."""
     return [units for units, marked in zip(diagram, wanted.tolist(), strict=True) if marked]
 
 
@@ -80,7 +80,7 @@ class Worth:
 
 
 def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
-    """Return the exact value of every set; takes some 100 bytes and about a microsecond a set."""
+    """Return the exact value of every set; takes about 100 bytes and a microsecond for each."""
     arrays = arrays_of(instance, totals_only=True)
     assert arrays is not None  # noqa: S101 - totals always fit
     found = totals_of_sets(arrays, diagram)
@@ -114,14 +114,14 @@ def _weigh(nodes, root, longest, weights, held):
 
 
 def weights_of_units(diagram: Diagram, weights: NDArray[np.float64]) -> dict[int, float]:
-    """Return for each unit that occurs the summed weight of the sets that hold it; weights in the diagram's order."""
+    """Return the summed weight of the sets that contain each unit that occurs; weights in the diagram's order."""
     held = np.zeros(1 + int(diagram.nodes[:, 0].max(initial=0)))
     _weigh(diagram.nodes, diagram.root, len(diagram.nodes), weights, held)
     return {int(unit): float(held[unit]) for unit in np.flatnonzero(held)}
 
 
 def step_of(instance: Coverage) -> Fraction | None:
-    """Return the least difference of two different values, where one integer decides; None where a ratio does."""
+    """Return the least difference of two different values if they are integers; None for ratios."""
     if instance.goal is Sense.MINIMIZE:
         return Fraction(int(np.gcd.reduce(instance.lengths, initial=0)) or 1)
     if not instance.constant_denominator:
@@ -132,5 +132,5 @@ def step_of(instance: Coverage) -> Fraction | None:
 
 
 def power_of(instance: Coverage) -> int:
-    """Return which power of the objective is compared: a geometric mean is compared without its root."""
+    """Return the power of the objective that is compared: a geometric mean is compared without its root."""
     return instance.combination.power(instance.weights) if instance.goal is Sense.MAXIMIZE else 1

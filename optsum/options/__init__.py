@@ -1,1 +1,1 @@
-"""The options that a user gives, in a file or as arguments, and their meaning."""
+"""The options of users, from files or arguments, and their meaning."""

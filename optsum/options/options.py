@@ -1,6 +1,6 @@
 """Options of a search: one typed model, filled from keywords, a TOML file or the command line.
 
-Nothing heavy is imported before an option is used, so that ``optsum solve --help`` answers at once.
+Heavy packages are imported only when an option needs them, so that ``optsum solve --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _KINDS: Final[dict[Any, Literal["int_type", "float_type", "bool_type"]]] = {
 
 
 class Model(BaseModel):
-    """Options that cannot be changed, refuse others, and take neither text nor true or false for a number."""
+    """Options that are immutable, refuse unknown ones, and accept neither text nor truth values as numbers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -96,7 +96,7 @@ class Model(BaseModel):
 
 
 def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
-    """Let a function be given for its name; one that has a name already keeps it."""
+    """Allow a function in place of a name; a function that has a name keeps it."""
     if isinstance(value, str) and hasattr(value, "function"):  # pydantic would make plain text of it
         return value
     return named_function(value) if callable(value) else otherwise(value)
@@ -115,7 +115,7 @@ MaxLength: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class FlagHint:
-    """How the command line shows an option: whether the short help has it, and the list whose names a shell offers."""
+    """How the command line shows an option: whether in the short help, and the list of names for completion."""
 
     brief: bool = False
     names: str = ""
@@ -192,7 +192,7 @@ SourceWords: TypeAlias = Annotated[
 @of_files
 @lru_cache(maxsize=64)
 def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Analyzer:
-    """Return a text analysis; those that are the same are one object."""
+    """Return a text analysis; equal ones are the same object."""
     from optsum.text.analyzer import Analyzer, load_stopwords  # --help is quicker without
 
     dropped = stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords)
@@ -200,7 +200,7 @@ def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Ana
 
 
 def reading_of(options: Any) -> Reading:
-    """Return how options of any command have texts become sentences."""
+    """Return the reading of texts that the options of any command define."""
     reading = topic.reading_of(
         language=options.language,
         splitter=options.splitter,
@@ -220,19 +220,19 @@ OF_SEARCHES: Final = frozenset(
         *("time_limit", "node_limit", "evaluation_limit", "gap", "target"),
     }
 )
-"""Options that say how to search, and nothing of what the problem is."""
+"""Options that define the search, but not the problem."""
 
 OF_PROBLEMS: Final = OF_SEARCHES | {
     *("formulation", "formulation_options", "verify", "max_length"),
     *("max_sentences", "require", "forbid", "exclusive", "requires"),
 }
-"""Options that say something of problems that are no texts; all others are of texts."""
+"""Options that apply to problems without texts; all others are only for texts."""
 
 _NOT_IN_HASH = {"preset", *OF_WORKERS}
-"""Options that cannot change a result; what a preset sets is in the options themselves."""
+"""Options that cannot change a result; a preset is represented by the options that it sets."""
 
 _ADDED_LATER: Final = ("language", "splitter", "lines", "source_words", "length_tokenizer", "requires")
-"""Options that count in the hash only where they say something else than their default."""
+"""Options that enter the hash only if they differ from their default."""
 
 
 class Options(Model):
@@ -375,32 +375,32 @@ class Options(Model):
         return str(value) if isinstance(value, int | float | Path) else value
 
     def analyzer(self) -> Analyzer:
-        """Return the text analysis that the objective counts with."""
+        """Return the text analysis of the objective."""
         return analyzer_of(self.tokenizer or "rouge", self.stem, self.stopwords, self.stemmer)
 
     @cached_property
     def reading(self) -> Reading:
-        """Options by which texts of the input become sentences."""
+        """Options for converting input texts to sentences."""
         return reading_of(self)
 
     def spec(self) -> Spec:
-        """Return the specification of the objective, for topics that are no tokens."""
+        """Return the specification of the objective, for topics that are not tokenized."""
         return _spec(self)
 
     def limits(self) -> Limits:
-        """Return when to stop early."""
+        """Return the limits of the search."""
         from optsum.contracts.run import LIMIT_OPTIONS, Limits
 
         return Limits.named({name: getattr(self, name) for name in LIMIT_OPTIONS})
 
     def formulated(self) -> Formulation:
-        """Return the formulation, with its own options set."""
+        """Return the formulation with its own options set."""
         own = {option.replace("-", "_"): value for option, value in self.formulation_options}
         return FORMULATIONS.create(self.formulation, own, vars(self))
 
     @property
     def memory(self) -> int | None:
-        """Bytes that a process may take."""
+        """Memory limit of a process in bytes."""
         return None if self.memory_per_worker is None else parse_size(self.memory_per_worker)
 
     @property
@@ -409,19 +409,19 @@ class Options(Model):
         return self.workers > 1 or self.executor != "local" or self.memory_per_worker is not None
 
     def searcher(self) -> Strategy:
-        """Return the strategy, with its own options set."""
+        """Return the strategy with its own options set."""
         own = shared_out(self.strategy_options, [self.strategy])[self.strategy]
         return STRATEGIES.create(self.strategy, dict(own), vars(self))
 
     @property
     def files(self) -> list[str]:
-        """Paths of the files and folders that options name; no pipes, which can be read once."""
+        """Paths of the files and folders in options, except pipes, which can be read only once."""
         named = [getattr(self, name, None) for name in _NAMING_FILES]
         return [name for name in named if isinstance(name, str) and (Path(name).is_file() or Path(name).is_dir())]
 
     @property
     def config_hash(self) -> str:
-        """Twelve hexadecimal digits that differ when an option that can change a result does."""
+        """Twelve hexadecimal digits that change with every option that can change a result."""
         return _hash(self)
 
 
@@ -480,11 +480,11 @@ class ScoreOptions(Model):
 
     @cached_property
     def reading(self) -> Reading:
-        """Options by which texts of the input become sentences."""
+        """Options for converting input texts to sentences."""
         return reading_of(self)
 
     def analyzer(self, *, pretokenized: bool = False) -> Analyzer:
-        """Return the text analysis that n-grams are counted with."""
+        """Return the text analysis for counting n-grams."""
         tokenizer = self.tokenizer or ("tokens" if pretokenized else "rouge")
         return analyzer_of(tokenizer, self.stem, self.stopwords, self.stemmer)
 
@@ -494,7 +494,7 @@ _FIELDS_OF_READING: Final[dict[str, Any]] = {
     name: (Options.model_fields[name].annotation, Options.model_fields[name]) for name in _OF_READING
 }
 READING: Final = create_model("ReadingOptions", __base__=Model, **_FIELDS_OF_READING)
-"""The options by which texts become sentences, for commands that have no model of their own with these."""
+"""The reading options, for commands without a model that contains them."""
 
 
 @of_files
@@ -541,8 +541,8 @@ _OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")  # Opt
 def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
     """Read options from a TOML file; hyphens and underscores in names are the same.
 
-    One file serves every command: it may set any option that some command has, and each takes what it knows.
-    `also` are options of the command that reads it.
+    A file may set options of all commands; each command takes those that it knows. `also`: further options of the
+    command.
     """
     known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *ONLY_IN, *also])
     return read_table(path, known)
@@ -556,13 +556,12 @@ def resolve(
     among_others: bool = False,
     taken: Collection[str] = (),
 ) -> Options:
-    """Return the options of a search: defaults, then the preset's, then the file's, then those given.
+    """Return the options of a search: defaults, overridden by the preset, by the file, and by given options.
 
-    `given`: option name -> value; None stands for "not given". What is given wins over the file, the file over the
-    preset. `strategy`: the strategy where none is given anywhere. If that is not given either, it is "auto", or the one
-    that an option which is given belongs to: a backend is that of the one that hands problems to solvers.
-    `among_others`: whether this is one of several searches with the same options: then a solver need not be of use to
-    it, and options may be of another one.
+    `given`: option name -> value; None means "not given". `strategy`: the default strategy; if that is not given
+    either, it is "auto", or the strategy of a given option (a backend implies the one that uses solvers).
+    `among_others`: whether this is one of several searches with the same options, some of which may apply only to
+    others.
     """
     options = resolve_as(Options, given, config=config, taken=taken)
     forget_changed(options.files)
@@ -593,7 +592,7 @@ def resolve(
 
 
 def refuse_of_texts(**told: object) -> None:
-    """Refuse options and arguments of texts that are given (not None) where problems that are none are searched."""
+    """Refuse given options and arguments (not None) that are for texts when problems without texts are searched."""
     named = [name for name, value in told.items() if value is not None and name not in OF_PROBLEMS]
     if named:
         said = " and ".join(f"--{name.replace('_', '-')}" for name in named)
@@ -601,10 +600,10 @@ def refuse_of_texts(**told: object) -> None:
 
 
 def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False) -> None:
-    """Refuse a solver, or options of one, that is given where no strategy hands problems to solvers.
+    """Refuse a solver, or options of one, if no strategy uses solvers.
 
-    `given`: option name -> value, as of `resolve`: without those of a file, which serves every command. `strategies`:
-    all that are run. `enumerates`: whether they are to enumerate optima, which no solver does.
+    `given`: option name -> value as for `resolve`, without options from a file. `strategies`: all strategies that are
+    run. `enumerates`: whether optima are enumerated, which no solver does.
     """
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     empty = {name for name, value in values.items() if isinstance(value, tuple | list | dict) and not value}
@@ -625,7 +624,7 @@ def _meant(options: Options) -> str | None:
 
 
 def _check_sense(options: Options) -> None:
-    """Refuse length limits where the length is minimized, and a missing one where only it keeps summaries short."""
+    """Refuse length limits if the length is minimized, and a missing limit if nothing else keeps summaries short."""
     from optsum.coverage.instance import Sense
 
     formulation = options.formulated()
@@ -647,7 +646,7 @@ def _check_sense(options: Options) -> None:
 
 
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:
-    """Return the options of scoring, as `resolve` does those of a search."""
+    """Return the options of scoring, like `resolve` for a search."""
     options = resolve_as(ScoreOptions, given, config=config)
     forget_changed([options.stopwords])
     if options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric:
@@ -664,10 +663,10 @@ M = TypeVar("M", bound=Model)
 
 @lru_cache(maxsize=64)
 def options_of(made_by: Callable[..., Any]) -> type[Model]:
-    """Return the options that a function declares: its keyword-only parameters; or a dataclass: such fields.
+    """Return the options of a function (its keyword-only parameters) or of a dataclass (its keyword-only fields).
 
-    Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, so that keywords, flags, their help and
-    what values they take stand in one place; one that is not is the option of a search of that name.
+    Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, so that keywords, flags, help and allowed
+    values are defined in one place; one without annotation is the option of a search of that name.
     """
     # A field may be inherited, and its annotation is of the module that it stands in.
     types, shared = get_type_hints(made_by, include_extras=True), get_type_hints(Options, include_extras=True)
@@ -686,7 +685,7 @@ def resolve_as(
     config: str | Path | None = None,
     taken: Collection[str] = (),
 ) -> M:
-    """Return the options of a command with a model of its own (`options_of`), as `resolve` does those of a search."""
+    """Return the options of a command with its own model (`options_of`), like `resolve` for a search."""
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     for name in values:
         if name not in model.model_fields:
@@ -718,9 +717,9 @@ def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_options(function: Callable[..., Any], keywords: str) -> None:
-    """Let `help` and notebooks show each keyword of a function that takes options as ``**options``.
+    """Make `help` and notebooks show each keyword of a function with ``**options``.
 
-    `function`: its signature and docstring are replaced. `keywords`: name of the TypedDict of the keywords, in
+    `function`: its signature and docstring are replaced. `keywords`: name of its TypedDict in
     `optsum.options.keywords`.
     """
     known = import_module("optsum.options.keywords")
@@ -760,11 +759,11 @@ _SCHEMAS: Final[dict[str, dict[str, Any]]] = {
     "threshold": {"type": "number"},
     "map": {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]},
 }
-"""What those options are that are no field of a model."""
+"""Schemas of options that are not fields of a model."""
 
 
 def described(options: Options) -> dict[str, Any]:
-    """Return options as a file has them: the solver's own in a table of the backend."""
+    """Return options in the form of a file: the solver's own options are in the table of the backend."""
     values = options.model_dump()
     for own in ("strategy_options", "formulation_options"):
         values[own] = dict(values[own]) or None
@@ -776,7 +775,7 @@ def described(options: Options) -> dict[str, Any]:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of a file of options: those of a search, of scoring, and of single commands."""
+    """Return the JSON schema of a file of options for searches, scoring and single commands."""
     made = Options.model_json_schema()
     for name, field in ScoreOptions.model_json_schema()["properties"].items():
         made["properties"].setdefault(name, field)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Options that go together."""
+    """Options that belong together."""
 
     about: str  # One line for ``optsum list presets``, with the source.
     options: Mapping[str, Any]
@@ -22,7 +22,7 @@ _PLAIN: Final = {
     "counts": "clipped",
     "boundaries": "sentence",
 }
-"""How texts are read where nothing else is said."""
+"""Default options for reading texts."""
 
 _HIRAO: Final = {
     **_PLAIN,

@@ -1,4 +1,4 @@
-"""A line on what was optimized or scored, that can be pasted into a paper, as sacrebleu's (Post 2018)."""
+"""A line on what was optimized or scored, to paste into a paper, like sacrebleu's signature (Post 2018)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from optsum.system.files import of_files
 _digest: Final = of_files(lru_cache(maxsize=8)(digest_of_vectors))  # Which reads every file of a folder.
 
 _SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires")
-"""Side constraints, said where there are any."""
+"""Side constraints, which are mentioned only if there are any."""
 
 
 def signature(options: Options, tokenizer: str) -> str:

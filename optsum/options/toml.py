@@ -48,7 +48,7 @@ _OF_BACKEND: Final = {"name": "backend", "options": "backend_options"}
 
 
 def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | Path) -> None:
-    """Refuse, naming the file, values that it has for options: fractions for whole numbers, too, and texts for any."""
+    """Refuse values of the wrong kind, naming the file: fractions for whole numbers, and texts for any number."""
     try:
         model.model_validate({name: options[name] for name in options if name in model.model_fields}, strict=True)
     except ValidationError as error:
@@ -56,7 +56,7 @@ def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | 
 
 
 def sentence_of(error: ValidationError, model: type[BaseModel], *, in_file: bool = False) -> str:
-    """Return what is wrong with the value of an option, and which it takes; a file names options without dashes."""
+    """Return a sentence about a wrong value and the allowed values; a file names options without dashes."""
     first = error.errors()[0]
     name = str(first["loc"][0])
     own = first["type"] == "value_error"
@@ -84,7 +84,7 @@ def _words(model: type[BaseModel], name: str) -> list[str]:
 
 
 def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
-    """Describe the values that an option takes; very large limits only when they are exceeded."""
+    """Describe the allowed values of an option; mention very large limits only if they are exceeded."""
     wanted = []
     for each in _alternatives(model, name):
         kind = "a whole number" if each.get("type") == "integer" else "a number"
@@ -102,9 +102,9 @@ def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
 
 
 def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
-    """Return options as TOML that reads back to the same.
+    """Return options as TOML from which the same options are read.
 
-    `options`: none stands for "not given", and becomes a comment; tables come last. `comments`: what each of them is.
+    `options`: None means "not given" and becomes a comment; tables come last. `comments`: the description of each.
     """
     lines: list[str] = []
     tables: list[str] = []

@@ -1,4 +1,4 @@
-"""Values that are no plain number or text: options that only a solver knows, side constraints, names of others."""
+"""Option values that are not plain numbers or texts: solvers' own options, side constraints, foreign names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
 
 def listed_numbers(value: Any) -> str:
-    """Return numbers of sentences as the text ``0,3``, from such a text or a list."""
+    """Return sentence numbers as the text ``0,3``, from such a text or a list."""
     items = value.split(",") if isinstance(value, str) else value
     if isinstance(items, int) and not isinstance(items, bool):
         items = [items]
@@ -38,7 +38,7 @@ def listed_numbers(value: Any) -> str:
 
 
 def side_constraints_of(options: Mapping[str, Any]) -> Sides:
-    """Return the side constraints that options ask for, by name."""
+    """Return the side constraints in options, by name."""
     return Sides(
         max_sentences=options["max_sentences"],
         max_characters=options["max_characters"],
@@ -78,11 +78,11 @@ def _numbers(text: str | None) -> tuple[int, ...]:
 
 
 _NO_SHARE: Final = re.compile(r"\s*[+-]?(nan|inf)|.*e[+-]?\d{4}|.{100}", re.IGNORECASE)
-"""Numbers that are no share, those among them whose digits would fill the memory."""
+"""Numbers that are not shares, including those whose digits would fill the memory."""
 
 
 def exclusive_of(text: str | None) -> Fraction | Cliques | None:
-    """Return a similarity, exactly as it is written, or what a file says by topic; `OptionError` for neither."""
+    """Return a similarity exactly as written, or the groups in a file by topic; `OptionError` for neither."""
     if text is None:
         return None
     try:
@@ -96,7 +96,7 @@ def exclusive_of(text: str | None) -> Fraction | Cliques | None:
 
 @lru_cache(maxsize=8)
 def _read(path: str, key: str) -> Cliques:
-    """Read JSON Lines: ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``, of lists under a key."""
+    """Read JSON Lines with lists under a key: ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
@@ -132,7 +132,7 @@ ONLY_IN: Final = {
     "threshold": "align",
     "map": "--map",
 }
-"""Options of one command that are no field of a model, and the command."""
+"""Options of one command that are not fields of a model, and the command."""
 
 _SAME: Final = {"random_state": "seed", "n_jobs": "workers"}  # As in scikit-learn.
 
@@ -170,7 +170,7 @@ _ELSEWHERE: Final = {
     "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao prove beside what does not prove; here "
     "the time limit is of every search",
 }
-"""Options of some commands only, and what these do."""
+"""Options of some commands only, and their meaning there."""
 
 _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     "measure": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
@@ -183,7 +183,7 @@ _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "best_by": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
 }
-"""Of these options; those of rouge-score and of people who write the singular."""
+"""Values of these options in other libraries: those of rouge-score, and singular forms."""
 
 
 def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def our_value(option: str, given: object) -> object:
-    """Return what an option is given, as it is written here; of a metric given itself, where its class stands."""
+    """Return the value of an option under its name here; a given metric becomes the name of its class."""
     if option != "metric":
         return _OTHER_VALUES.get(option, {}).get(given, given) if isinstance(given, str) else given
     if isinstance(given, Metric):
@@ -209,7 +209,7 @@ def our_value(option: str, given: object) -> object:
 
 
 def our_name(name: str) -> UnknownNameError | None:
-    """Return the error for an option or flag by its name in other libraries; None for any other name."""
+    """Return the error for an option or flag of another library; None for any other name."""
     plain = name.lstrip("-").replace("-", "_")
     if (why := _ELSEWHERE.get(plain)) is not None:
         return UnknownNameError(f"there is no option {name!r} here: {why}")
@@ -223,13 +223,13 @@ def our_name(name: str) -> UnknownNameError | None:
 Scalar: TypeAlias = bool | int | float | str
 
 OwnOptions: TypeAlias = tuple[tuple[str, Scalar], ...]
-"""Name and value, sorted by name: what can be compared and hashed."""
+"""Name and value, sorted by name, so that they can be compared and hashed."""
 
 OWN_OPTIONS_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "additionalProperties": {"type": ["boolean", "integer", "number", "string"]},
 }
-"""As a file has them: a table."""
+"""The JSON schema of the table of a solver's own options in a file."""
 
 
 def own_options(given: Any) -> OwnOptions:
@@ -265,7 +265,7 @@ _AS_PAIRS: Final = "give it as name=value, or as a table of names and values"
 
 
 def number_in(text: str) -> int | float | str:
-    """Return the number that a text is; the text itself if it is none."""
+    """Return the number in a text, or the text itself if it is not a number."""
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)
@@ -273,7 +273,7 @@ def number_in(text: str) -> int | float | str:
 
 
 LEAST_MEMORY: Final = 500_000_000
-"""Bytes without which a process is not ready for any topic: kernels and a solver are loaded."""
+"""Bytes that a process needs before its first topic, for kernels and a solver."""
 
 _UNITS: Final = {
     "": 1,
@@ -306,8 +306,8 @@ def parse_size(text: str) -> int:
 def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOptions]:
     """Return the options of each strategy.
 
-    `given`: ``k_max`` goes to every strategy that has such an option, ``vns.k_max`` to `vns` alone and before the
-    former; hyphens and underscores are the same. `strategies`: all that are run.
+    `given`: ``k_max`` applies to every strategy with such an option, ``vns.k_max`` only to `vns`, with precedence;
+    hyphens and underscores are the same. `strategies`: all strategies that are run.
     """
     known = {name: STRATEGIES.options_of(name) for name in strategies}
     found: dict[str, dict[str, Scalar]] = {name: {} for name in strategies}
@@ -334,7 +334,7 @@ def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOpt
 
 
 def _of_another(kind: str, owner: str, option: str, here: Iterable[str], known: Iterable[str]) -> OptionError:
-    """Return the error for an option that belongs to a strategy or solver that is not run."""
+    """Return the error for an option of a strategy or solver that is not run."""
     if owner not in known:
         return unknown_name(kind, owner, known)
     return OptionError(
@@ -348,8 +348,8 @@ def own_of_solver(
 ) -> OwnOptions:
     """Return the options of a solver.
 
-    `given`: ``highs.presolve`` goes to `highs` alone, ``presolve`` to the only solver that there is. `among`: all
-    solvers that are run; if not given, it is the only one. `shared`: whether ``presolve`` goes to each of them.
+    `given`: ``highs.presolve`` applies only to `highs`, ``presolve`` to the only solver. `among`: all solvers that are
+    run; by default only this one. `shared`: whether ``presolve`` applies to each of them.
     """
     found: dict[str, Scalar] = {}
     for name, value in given:
@@ -370,12 +370,12 @@ def own_of_solver(
 
 
 def takes_backend(strategy: str) -> bool:
-    """Return whether a solver is behind a strategy."""
+    """Return whether a strategy uses a solver."""
     return STRATEGIES.create(strategy, {}).backend_name is not None
 
 
 def solving() -> str:
-    """Return the first strategy that a solver is behind."""
+    """Return the first strategy that uses a solver."""
     return next(filter(takes_backend, STRATEGIES))
 
 
@@ -406,7 +406,7 @@ def lengths_of(text: str | Sequence[int] | None, max_length: int | None = None) 
 
 
 def text_of_lengths(lengths: Sequence[int]) -> str:
-    """Return lengths as `lengths_of` reads them."""
+    """Return lengths in a form that `lengths_of` reads."""
     steps = {b - a for a, b in pairwise(lengths)}
     if len(lengths) > 2 and len(steps) == 1:
         return f"{lengths[0]}:{lengths[-1]}:{steps.pop()}"

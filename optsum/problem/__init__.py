@@ -1,4 +1,5 @@
-"""Problems: the objects that strategies search.
+"""Problems, which strategies search.
 
-`Problem`, the small part that one's own metric needs, and `CoverageProblem`, all of it on the normal form.
+`Problem` is the small interface that a user's own metric needs; `CoverageProblem` implements all of it on the normal
+form.
 """

@@ -1,9 +1,9 @@
-r"""Bound on what any text made of given words can have in common with references.
+r"""A bound on the overlap of any text of given words with references.
 
-A text is a sequence of at most L words, of which word w may occur :math:`d_w` times; what it covers are n-grams of its
-tokens, of one or of two tokens. Let :math:`x_w` be how often w occurs, :math:`a_{wg}` how many of the n-grams g are
-inside w, and :math:`m_g` how many bigrams g = (a, b) are made where a word that ends with a comes before one that
-begins with b. Every text fulfils
+A text is a sequence of at most L words, in which word w may occur :math:`d_w` times; it covers n-grams of one or two
+tokens. Let :math:`x_w` be the number of occurrences of w, :math:`a_{wg}` the number of n-grams g inside w, and
+:math:`m_g` the number of bigrams g = (a, b) formed by a word that ends with a and a following word that begins with b.
+Every text satisfies
 
 .. math::
     \sum_w x_w \le L, \qquad
@@ -11,14 +11,13 @@ begins with b. Every text fulfils
     \sum_a m_{(a,b)} \le \sum_{w \text{ begins with } b} x_w, \qquad
     \sum_g m_g \le \sum_w x_w - 1,
 
-as a word has one neighbour on each side at most, and the first has none before it. What is covered are steps
-:math:`z_{gt} \le 1` with :math:`\sum_t z_{gt} \le \sum_w a_{wg} x_w + m_g`. So the largest summed gain of these
-programs, with real numbers for integers, is never below that of any text; its weak-duality bound in integers
-(`optsum.program.dual_bound`) is the proof.
+because a word has at most one neighbour on each side, and the first word has none before it. Covered n-grams are steps
+:math:`z_{gt} \le 1` with :math:`\sum_t z_{gt} \le \sum_w a_{wg} x_w + m_g`. So the optimum of the linear relaxation is
+never below the gain of any text; its weak-duality bound in integers (`optsum.program.dual_bound`) is the proof.
 
-For single tokens the program has integral optima if every word is one token (the sum of the L largest steps), so the
-bound is reached by a text. For bigrams it is the flow of paths in the graph of words; closed paths without a beginning
-are not excluded, so the bound may be a little above what a text reaches.
+For unigrams the program has integral optima if every word is one token (the sum of the L largest steps), so a text
+attains the bound. For bigrams it is a flow of paths in the graph of words; cycles are not excluded, so the bound may be
+slightly above the best text.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ Gram: TypeAlias = str | tuple[str, ...]  # A token, or a pair of tokens.
 
 @dataclass(frozen=True, slots=True)
 class TextLimit:
-    """Upper limit that no text of the documents' words exceeds: at most `hits` of the `total` n-grams of references."""
+    """Upper limit for all texts of the documents' words: at most `hits` of the `total` n-grams of references."""
 
     hits: int
     total: int
@@ -63,10 +62,10 @@ class TextLimit:
 def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: Deadline = NEVER) -> TextLimit:
     """Return a proven upper limit of the recall of any text made of the documents' words.
 
-    Every extract and every compression is such a text; for one-token words and rouge-1 it is reached by a text. `spec`:
-    recall of rouge-1 or rouge-2, pooled references, clipped counts, a maximum length in words; `UnsupportedError` is
-    raised for anything else. `repeat`: words may be repeated as often as wanted, not only as often as the documents
-    have them. `deadline`: a limit that is proven when it comes is valid, and may be far off.
+    Every extract and every compression is such a text; for one-token words and rouge-1 some text attains the limit.
+    `spec`: recall of rouge-1 or rouge-2, pooled references, clipped counts, a maximum length in words; anything else
+    raises `UnsupportedError`. `repeat`: words may be repeated any number of times, not only as often as in the
+    documents. `deadline`: a limit proven by then is valid, but may be far from tight.
     """
     counted = Counted.of(topic, spec)
     parts = counted.metric.components
@@ -101,7 +100,7 @@ def _words(sentence: Sentence) -> list[Sentence]:
 def _model(
     words: Mapping[Word, int], gains: Mapping[Gram, Sequence[int]], size: int, max_words: int
 ) -> LinearModel | None:
-    """Return the linear program of what any text could cover; None if no word brings anything."""
+    """Return the linear program of the largest overlap of any text; None if no word gains anything."""
     grams: Callable[[Word], Iterable[Gram]] = iter if size == 1 else pairwise
     inside = {word: Counter(gram for gram in grams(word) if gram in gains) for word in words}
     ends, begins = {word[-1] for word in words}, {word[0] for word in words}

@@ -1,4 +1,4 @@
-"""From counted rows to features and their gains."""
+"""Convert counted rows to features and their gains."""
 
 # mypy: disable-error-code="no-untyped-def"
 # (numba infers the types of the kernels.)
@@ -16,13 +16,13 @@ FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)  # Columns of what describes a
 
 @njit(cache=True)
 def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, weights: Any, units: Any) -> Any:
-    """Let n-grams be features, numbered cover by cover in the order in which the units have them.
+    """Make features of n-grams, numbered cover by cover in their order in the units.
 
-    `covers` (covers + 1, 4): of each cover the first row of its metric, how many n-grams there are, what each n-gram
-    gains, once, if that is positive, and where its references begin in `held`; in the last row, where they end. `held`,
-    `weights`: the gain of a copy is the summed weights of the references that hold the n-gram at least that often.
-    `units`: rows of the units, as each metric numbers them. The result: as `optsum.coverage.instance.Coverage` has
-    them; without steps beyond all copies that the units have.
+    `covers` (covers + 1, 4): for each cover the first row of its metric, the number of n-grams, the gain of each n-gram
+    (counted once, if positive), and where its references begin in `held`; in the last row, where they end. `held`,
+    `weights`: the gain of a copy is the summed weight of the references that contain the n-gram at least that often.
+    `units`: rows of the units in each metric's numbering. The result has the arrays of
+    `optsum.coverage.instance.Coverage`, without steps beyond all copies in the units.
     """
     many = len(covers) - 1
     entries, widest, possible = 0, 0, 0
@@ -92,7 +92,7 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
 
 @njit(cache=True)
 def _count_copies(begin, found, copies, covers, cover, held, most):
-    """Write down how many copies of each n-gram gain something."""
+    """Write how many copies of each n-gram have a gain."""
     if covers[cover, ONCE] > 0:
         most[: covers[cover, DIFFERENT]] = 1
         return
@@ -115,7 +115,7 @@ def _forget_copies(begin, found, covers, cover, held, most):
 
 @njit(cache=True)
 def _add_gains(begin, found, copies, covers, cover, held, weights, number, level_start, level):
-    """Add the weight of each reference of a cover to the copies of n-grams that it holds."""
+    """Add the weight of each reference of a cover to the copies of its n-grams."""
     for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
         row = covers[cover, FIRST_ROW] + held[place]
         for entry in range(begin[row], begin[row + 1]):

@@ -1,4 +1,4 @@
-"""`CoverageProblem`: all abilities, implemented once on the normal form, for every formulation."""
+"""`CoverageProblem`: all capabilities on the normal form, for every formulation."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _REPAIR_S: Final = 0.5  # Seconds that an integer program may take to find a sel
 class CoverageProblem(Problem):
     """A problem given as a `Coverage` instance.
 
-    Build it with `CoverageProblem.of`. Which capabilities it has depends on the instance: a varying denominator has
-    no linear model, for example.
+    Build it with `CoverageProblem.of`. Its capabilities depend on the instance; for example, there is no linear model
+    for a varying denominator.
 
     Attributes
     ----------
     instance : Coverage
     reference_model : callable or None
-        Builds the readable Pyomo model of the paper's equations, with one binary variable ``x[u]`` a unit.
+        Builds the readable Pyomo model of the paper's equations, with one binary variable ``x[u]`` for each unit.
     """
 
     instance: Coverage
@@ -46,7 +46,7 @@ class CoverageProblem(Problem):
     _last: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check nothing: the instance has checked its numbers, and these are its own."""
+        """Skip checks, because the instance has checked its numbers."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {repr(self.instance).partition(': ')[2]}"
@@ -90,7 +90,7 @@ class CoverageProblem(Problem):
         return replace(kept, instance=instance, reference_model=None)
 
     def fresh(self) -> Self:
-        """Return the same problem without what earlier searches computed on it."""
+        """Return the same problem without results cached by earlier searches."""
         return replace(self)
 
     @cached_property
@@ -110,7 +110,7 @@ class CoverageProblem(Problem):
 
     @cached_property
     def capabilities(self) -> frozenset[Capability]:
-        """Abilities that follow from the instance."""
+        """Capabilities that follow from the instance."""
         found = {Capability.COVERAGE, Capability.BOUND}
         if self.instance.goal is Sense.MINIMIZE or self.instance.constant_denominator:
             found.add(Capability.LINEAR)
@@ -123,14 +123,14 @@ class CoverageProblem(Problem):
         return frozenset(found)
 
     def can(self, capability: Capability) -> bool:
-        """Whether the instance allows it: what every one does needs no look, which takes longer than many a search."""
+        """Whether the instance allows it; capabilities of every instance are answered quickly."""
         # A class that derives from this one may declare less.
         always = capability is Capability.COVERAGE or capability is Capability.BOUND
         ours = always and type(self).capabilities is CoverageProblem.capabilities
         return ours or capability in self.capabilities
 
     def explain(self, missing: frozenset[Capability]) -> str:
-        """Return why capabilities are missing, and which strategy serves instead."""
+        """Return why capabilities are missing, and which strategy to use instead."""
         bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
         constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
         if (
@@ -158,7 +158,7 @@ class CoverageProblem(Problem):
         return Evaluation(key, violation, value_of(self.instance, key))
 
     def prepare(self) -> None:
-        """Compile the kernel that a bound of ratios starts with."""
+        """Compile the kernel that bounds of ratios start with."""
         if not self.can(Capability.LINEAR):
             from optsum.coverage import climb
 
@@ -166,18 +166,18 @@ class CoverageProblem(Problem):
 
     @property
     def prepared_as(self) -> Hashable:
-        """The kind of objective, alike for problems that need the same kernels; None if nothing must be prepared."""
+        """The kind of objective, equal for problems that need the same kernels; None if nothing must be prepared."""
         instance = self.instance
         if instance.goal is Sense.MINIMIZE or type(self).prepare is not CoverageProblem.prepare:
             return None
         return type(self), type(instance), instance.combination, instance.constant_denominator, instance.singletons
 
     def totals(self, selection: Selection) -> tuple[int, ...]:
-        """Return numerator and denominator of each ratio, in turn."""
+        """Return numerator and denominator of each ratio, alternately."""
         return self._scored(selection)[0]
 
     def _scored(self, selection: Selection) -> tuple[tuple[int, ...], int, int]:
-        """Score a selection by `optsum.coverage.evaluate.score`; the last one is remembered."""
+        """Score a selection by `optsum.coverage.evaluate.score`; the last result is cached."""
         last = self._last
         if last.get("selection") != selection:
             last.update(selection=selection, scored=score(self.instance, selection))
@@ -185,7 +185,7 @@ class CoverageProblem(Problem):
         return found
 
     def moves(self, selection: Selection) -> Iterator[Move]:
-        """Yield closed moves: a unit with its missing ancestors is added, or dropped with its chosen descendants."""
+        """Yield moves that keep parents: a unit added with missing ancestors, or dropped with chosen descendants."""
         chosen = set(selection)
         for unit in range(self.size):
             if unit not in chosen:
@@ -200,9 +200,9 @@ class CoverageProblem(Problem):
         )
 
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
-        """Restore missing parents, then drop and add closed moves at random until all limits are kept.
+        """Restore missing parents, then drop and add units with their relatives at random until all limits are kept.
 
-        Where that does not succeed, an integer program finds a selection that keeps them, near the given one.
+        If that fails, an integer program finds a feasible selection near the given one.
         """
         repaired = self._by_moves(selection, rng)
         if self.evaluate(repaired).feasible:
@@ -231,9 +231,9 @@ class CoverageProblem(Problem):
         return tuple(sorted(chosen))
 
     def _nearest(self, selection: Selection) -> Selection | None:
-        """Return a selection that keeps all limits, with about as many changes as it takes; None if none is found.
+        """Return a feasible selection with about the fewest changes; None if none is found.
 
-        That nothing keeps them is asked once.
+        If there is none, that is remembered.
         """
         if self._last.get("infeasible"):
             return None
@@ -262,10 +262,9 @@ class CoverageProblem(Problem):
         return None if self._last["infeasible"] else units
 
     def _keep_rows(self, selection: Selection, rng: np.random.Generator) -> Selection:
-        """Drop units at random until all maxima are kept, then add what brings a selection nearer to its minima.
+        """Drop random units until all maxima are kept, then add random units that help the minima.
 
-        What is added is chosen at random and stays within all maxima, so that not every selection that can be repaired
-        is.
+        Additions stay within all maxima, so that not every repairable selection is repaired.
         """
         instance = self.instance
         chosen = set(instance.closure(selection))
@@ -314,15 +313,15 @@ class CoverageProblem(Problem):
         return model_of(self.instance)
 
     def value_of(self, key: Key) -> float:
-        """Return the value that a `key` stands for, as people read it."""
+        """Return the value of a `key` for display."""
         return value_of(self.instance, Fraction(key))
 
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
         """Return the bound of the root relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`).
 
-        Of sums and products of ratios it bounds programs that no selection escapes (`optsum.program.surrogate`). Where
-        the relaxation has no optimum (nothing is feasible), or the deadline comes first, what is proven by then
-        stands in; None where not even the program can be made in time.
+        For sums and products of ratios it bounds the programs of `optsum.program.surrogate`. If the relaxation has no
+        optimum (nothing is feasible), or the deadline is reached first, the result is the bound proven by then; None if
+        not even the program can be built in time.
         """
         if not affordable(self.instance, deadline):
             return None

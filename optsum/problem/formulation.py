@@ -1,4 +1,4 @@
-"""Formulations: they turn a topic into a problem, and a selection back into text."""
+"""Formulations, which convert a topic to a problem, and a selection back to text."""
 
 from __future__ import annotations
 
@@ -44,24 +44,24 @@ ASPECTS: Final[Choices] = MappingProxyType(
         "model_units": ("whole", "sentences"),
     }
 )
-"""What can be chosen beside the metric, under the names of the options."""
+"""Options that can be chosen besides the metric, under their names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One thing that is not served.
+    """A restriction of a formulation.
 
-    Aspects are those of `ASPECTS`, ``tokenizer``, ``metric`` (the kinds of the whole, `Metric.kinds`) and ``part`` (the
-    kinds of each component of a sum or a mean).
+    Aspects are those of `ASPECTS`, ``tokenizer``, ``metric`` (the kinds of the whole metric, `Metric.kinds`) and
+    ``part`` (the kinds of each component of a sum or a mean).
 
     Attributes
     ----------
     say : str
         The sentence; ``{metric}``, ``{measure}`` and the other aspects are filled in.
     only : mapping
-        The values that are served, by aspect; all other values are refused. If it is empty, every value is refused.
+        The supported values, by aspect; all others are refused. If it is empty, every value is refused.
     when : mapping
-        The rule holds where all of these aspects have one of these values.
+        The rule applies if all of these aspects have one of these values.
     """
 
     say: str
@@ -69,7 +69,7 @@ class Requirement:
     when: Choices = field(default_factory=dict)
 
     def refuses(self, chosen: Mapping[str, list[frozenset[str]]]) -> bool:
-        """Whether what was chosen is against the rule."""
+        """Whether the choice violates the rule."""
         if not all(any(one & set(values) for one in chosen.get(of, ())) for of, values in self.when.items()):
             return False
         of_only = [one & set(values) for of, values in self.only.items() for one in chosen.get(of, ())]
@@ -78,16 +78,16 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compatibility:
-    """Values of options that a formulation serves; an option that is left out is served with any value.
+    """Option values that a formulation supports; an option that is left out may have any value.
 
     Attributes
     ----------
     metrics : tuple of str or None
-        Kinds of metric (`Metric.kinds`), such as "rouge-N" and "rouge-suK"; of a sum, those of its parts.
+        Kinds of metric (`Metric.kinds`), such as "rouge-N" and "rouge-suK"; for a sum, those of its parts.
     measure, references, counts, boundaries, model_units : tuple of str or None
-        As the options of these names.
+        Values of the options of these names.
     rules : tuple of Requirement
-        Further rules with messages of their own; they are checked first.
+        Further rules with their own messages; they are checked first.
     """
 
     metrics: tuple[str, ...] | None = None
@@ -115,7 +115,7 @@ class Compatibility:
         )
 
     def check(self, formulation: str, spec: Spec) -> None:
-        """Refuse what is not served.
+        """Refuse unsupported values.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Compatibility:
         Raises
         ------
         UnsupportedError
-            One sentence that says what is served instead.
+            With a sentence that names supported values.
         """
         metric = parse_metric(spec.metric)
         said = {aspect: getattr(spec, aspect) for aspect in ASPECTS} | {
@@ -139,7 +139,7 @@ class Compatibility:
                 raise UnsupportedError(rule.say.format(formulation=formulation, metric=metric, part=metric, **said))
 
     def metric_forms(self) -> list[str]:
-        """Return the forms of metrics that are served alone, under any other options."""
+        """Return the forms of metrics that are supported alone, with any other options."""
         examples = {"rouge-N": "rouge-1", "rouge-su0": "rouge-su0", "rouge-suK": "rouge-su4", "rouge-l": "rouge-l",
                     "rougeL": "rougeL", SUM: "rouge-1+rouge-2", "ngram-I-J": "ngram-1-4"}  # fmt: skip
         kinds = {form: _of_metric(parse_metric(name)) for form, name in examples.items()}
@@ -150,7 +150,7 @@ class Compatibility:
         return [form for form in served if form != "rouge-su0" or "rouge-suK" not in served]
 
     def values(self, aspect: str) -> list[str]:
-        """Return the values of an aspect that are served, if everything else is left at its default."""
+        """Return the supported values of an aspect if everything else has its default."""
         return [value for value in ASPECTS[aspect] if not self._refuses({aspect: [frozenset({value})]})]
 
     def _refuses(self, chosen: Mapping[str, list[frozenset[str]]]) -> bool:
@@ -174,12 +174,12 @@ _SHOWN = 100  # Units whose texts a notebook shows.
 
 
 _NO_NAMES: Final = (bool, np.bool_, complex, np.ndarray, dict, set)
-"""Types of what names no unit, though it may equal a number."""
+"""Types of values that cannot name a unit, although they may equal a number."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Task(ABC):
-    """A topic as a problem, and the way back.
+    """A topic as a problem, with the conversion of selections back to text.
 
     Attributes
     ----------
@@ -188,17 +188,17 @@ class Task(ABC):
     units : tuple
         The input's name of each unit of the problem, in order.
     references : tuple of tuple of sentences
-        Those that the objective is about.
+        The references in the objective.
     analyzer : Analyzer
-        Makes the tokens that the objective counts; it scores the finished text too.
+        Makes the tokens for the objective and for the scores of the finished text.
     notes : mapping
         Remarks made while building the problem; they become part of the result's statistics.
     members : mapping
-        All that a unit consists of, in the numbering of the input, where `units` names it after one of several.
+        The parts of a unit, in the numbering of the input, if `units` names it after one of several.
     start : tuple, optional
-        A selection that searches begin with, as `units` names it.
+        A starting selection for searches, in the names of `units`.
     parents : mapping
-        The unit without which a unit cannot be chosen, where there is one, both as `units` names them.
+        The unit that each unit requires, if any, both in the names of `units`.
     """
 
     id: str
@@ -225,7 +225,7 @@ class Task(ABC):
         return said + marked_text([[" ".join(text or ())] for text in texts], {}) + more
 
     def numbers(self) -> dict[Any, int]:
-        """Return the unit that each name in the numbering of the input stands for."""
+        """Return the unit for each name in the numbering of the input."""
         return {name: unit for unit in range(len(self.units)) for name in self.name_units((unit,))}
 
     def selection_of(self, named: Sequence[Any]) -> Selection:
@@ -234,7 +234,7 @@ class Task(ABC):
         Raises
         ------
         InputError
-            If one of them is no unit.
+            If one of them is not a unit.
         """
         known = self.numbers()
         names = [tuple(name) if isinstance(name, list) else name for name in named]
@@ -245,7 +245,7 @@ class Task(ABC):
         return tuple(sorted({known[name] for name in names}))
 
     def text(self, selection: Selection) -> tuple[str, ...] | None:
-        """Return the text of a selection for people, sentence by sentence; None where the input has none."""
+        """Return the text of a selection for readers, sentence by sentence; None if the input has no text."""
         shown = self.display(selection)
         return None if shown is None else tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
 
@@ -254,42 +254,42 @@ class Task(ABC):
         return tuple(self.units[unit] for unit in selection)
 
     def length(self, selection: Selection) -> int | None:
-        """Return the length of a selection, in the length unit; None where that needs a text that the input lacks."""
+        """Return the length of a selection, in the length unit; None if that needs a text that the input lacks."""
         return self.problem.length(selection)
 
     def found(self, selection: Selection) -> Mapping[str, Any]:
-        """Return further fields of the row of a selection: here none."""
+        """Return further fields of the row of a selection; by default none."""
         del selection
         return {}
 
     @abstractmethod
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
-        """Return the text of a selection, in document order; None where the input has none."""
+        """Return the text of a selection, in document order; None if the input has no text."""
 
     def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
-        """Return the official scores of the text of a selection; None where there is no text, or no reference."""
+        """Return the official scores of the text of a selection; None without a text or a reference."""
         sentences = self.decode(selection)
         if sentences is None or not self.references:
             return None
         return rouge_all(sentences, self.references, metrics, analyzer=self.analyzer)
 
     def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
-        """Return the text of a selection for people, where that differs from what is scored."""
+        """Return the text of a selection for readers, if it differs from the scored text."""
         return self.decode(selection)
 
     def heads(self) -> Mapping[int, int]:
-        """Return for each sentence of the topic that has units the one that is chosen if any part of it is."""
+        """Return, for each sentence of the topic with units, the unit that is chosen if any part of it is."""
         return {}
 
     def unit_lengths(self, length_unit: str) -> Sequence[int] | None:
-        """Return the length of each unit in words, sentences or characters; None where that is not known."""
+        """Return the length of each unit in words, sentences or characters; None if unknown."""
         del length_unit
         return None
 
     def parts(self) -> list[list[tuple[int, int]]] | None:
-        """Return for each sentence of the topic where its parts begin, each with its number in a selection.
+        """Return, for each sentence of the topic, where its parts begin, with their numbers in a selection.
 
-        Places count characters, of tokens joined by blanks. None where sentences are chosen as a whole.
+        Positions count characters of tokens joined by blanks. None if sentences are chosen as a whole.
         """
         return None
 
@@ -301,9 +301,9 @@ class Extract(Task):
     Attributes
     ----------
     sentences : tuple of sentences
-        Those of the topic.
+        The sentences of the topic.
     numbered : NumberedTopic or None
-        Its tokens as numbers, where the problem was made of them.
+        Its tokens as numbers, if the problem was made from them.
     """
 
     sentences: tuple[Sentence, ...] = field(repr=False)
@@ -351,7 +351,7 @@ def _served(formulation: type[Formulation], spec: Spec) -> None:
 
 
 class Formulation(ABC):
-    """A way to read a topic as an optimization problem. Subclasses are frozen dataclasses whose fields are its options.
+    """A way to make an optimization problem from a topic. Subclasses are frozen dataclasses; fields are options.
 
     Attributes
     ----------
@@ -360,20 +360,19 @@ class Formulation(ABC):
     about : str
         One line for ``optsum list formulations``.
     serves : Compatibility
-        Metrics, measures and the like that it serves; all others are refused before `build` is called.
+        Supported metrics, measures and so on; all others are refused before `build` is called.
     sense : Sense
-        MAXIMIZE a metric under limits of length, or MINIMIZE the length: then there are no such limits.
+        MAXIMIZE a metric under length limits, or MINIMIZE the length without limits.
     has_metric : bool
-        Whether it is a metric against references that is optimized.
+        Whether it optimizes a metric against references.
     whole_sentences : bool
-        Whether a selection is of whole sentences, so that a sentence has a label: selected or not.
+        Whether it selects whole sentences, so that each sentence has a label: selected or not.
     summaries : str
         Plural name of its selections: "extracts"; by default its name before "summaries".
     reads_topics : bool
-        Whether it makes problems of texts; otherwise problems are given as they are.
+        Whether it makes problems from texts; otherwise problems are given directly.
     flags : tuple of str
-        Those of its fields that have a flag of their own among the options, under the same name; others are given by
-        ``--formulation-option``.
+        Its fields that are also options under the same name; others are given by ``--formulation-option``.
     """
 
     name: ClassVar[str]
@@ -388,12 +387,12 @@ class Formulation(ABC):
 
     @final
     def task(self, topic: Topic, spec: Spec) -> Task:
-        """Return the problem of a topic, if the formulation serves what is to be optimized.
+        """Return the task of a topic, if the formulation supports the objective.
 
         Raises
         ------
         UnsupportedError
-            If it does not.
+            If the objective is not supported.
         InputError
             If the topic has nothing to optimize.
         """
@@ -433,13 +432,13 @@ class Formulation(ABC):
         return replace(task, problem=replace(problem, instance=instance, reference_model=None))
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return how kernels know the metrics, where topics are extracts by n-grams that may be searched together."""
+        """Return the kernels' codes of the metrics, if topics are extracts by n-grams that may be searched together."""
         del spec
         return None
 
     @abstractmethod
     def build(self, topic: Topic, spec: Spec) -> Task:
-        """Return the problem of a topic; the specification is one that is served.
+        """Return the problem of a topic; the specification is a supported one.
 
         Raises
         ------
@@ -452,10 +451,10 @@ class Formulation(ABC):
         return f"{spec.metric} {spec.measure}"
 
     def contents(self) -> Mapping[str, Any]:
-        """Return the contents of the files that options name: results depend on these, not on names."""
+        """Return the contents of the files in options, because results depend on contents, not on names."""
         return {}
 
     def files_of(self, topic: Topic) -> Sequence[Path]:
-        """Return the existing files that are read for a topic, other than the file of topics."""
+        """Return the existing files that are read for a topic, except the file of topics."""
         del topic
         return ()

@@ -1,4 +1,4 @@
-"""Integer linear programs of one's own as problems: a Pyomo model, or a file in MPS or LP format."""
+"""Users' integer linear programs as problems: a Pyomo model, or a file in MPS or LP format."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SERVED: Final = {
     "Suffix",
     "Var",
 }
-"""Components of a Pyomo model that are read, or say nothing of the program."""
+"""Components of a Pyomo model that are read, or that do not affect the program."""
 
 _QUICK_S: Final = 0.1  # Seconds that HiGHS may take for the other columns without hearing Ctrl-C, which takes a thread.
 
@@ -56,10 +56,10 @@ _MOST_ADDED: Final = 5_000_000  # Largest table of what each unit adds to each r
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinearProblem(Problem):
-    """An integer linear program whose first columns are the units, solved by every backend and evaluated exactly.
+    """An integer linear program whose first columns are the units; every backend solves it, and evaluation is exact.
 
-    The values of the other columns follow from the chosen units: HiGHS finds the best, and all rows are then checked
-    in whole numbers.
+    The values of the other columns follow from the chosen units: HiGHS finds the best values, and all rows are then
+    checked in whole numbers.
     """
 
     program: LinearModel  # All of its columns are integral. The length of a unit is 1, unless `lengths` says otherwise.
@@ -68,7 +68,7 @@ class LinearProblem(Problem):
     sense: Sense = field(default=Sense.MAXIMIZE, init=False)
 
     def __post_init__(self) -> None:
-        """Refuse columns that may be fractions: what is proven of the program is proven in whole numbers."""
+        """Refuse columns that may be fractional, because proofs use whole numbers."""
         program = self.program
         if not program.integral.all():
             raise InputError(
@@ -86,7 +86,7 @@ class LinearProblem(Problem):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Name what this problem offers: an integer program, and bounds of its relaxation."""
+        """The capabilities of this problem: an integer program, and bounds of its relaxation."""
         return super().capabilities | {Capability.LINEAR}
 
     def prepare(self) -> None:
@@ -95,7 +95,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def linear_model(self) -> LinearModel:
-        """The program, with a row for the length where that is limited."""
+        """The program, with a row for the length if that is limited."""
         if self.max_length >= NO_LIMIT and self.min_length == 0:
             return self.program
         given, rows = self.program, LinearRows()
@@ -120,7 +120,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def _dtype(self) -> type:
-        """Python's integers where sums of rows might not fit into 64 bits."""
+        """The type of Python's integers, if sums of rows might not fit into 64 bits."""
         program = self.program
         upper, value = program.upper.astype(np.float64), np.abs(program.row_value.astype(np.float64))
         sides = np.abs(np.concatenate([program.row_lower, program.row_upper]))
@@ -143,14 +143,14 @@ class LinearProblem(Problem):
         return found
 
     def _added_by(self, taken: NDArray[np.bool_]) -> tuple[Any, Any]:
-        """Return the least and the most that rows add up to where some columns are 1 and others anything."""
+        """Return the least and the most of the rows if some columns are 1 and the others vary."""
         value, least, most = self._terms
         held = taken[self.program.row_column]
         return self._summed(np.where(held, value, least)), self._summed(np.where(held, value, most))
 
     @cached_property
     def _spread(self) -> tuple[Any, Any]:
-        """The least and the most that the columns that are no units add to each row."""
+        """The least and the most that the columns other than units add to each row."""
         beside = self.program.row_column >= self.program.units
         _, least, most = self._terms
         return self._summed(np.where(beside, least, 0)), self._summed(np.where(beside, most, 0))
@@ -168,14 +168,14 @@ class LinearProblem(Problem):
         return Evaluation(key, violation + self.excess(selection), self.value_of(key))
 
     def fits(self, selection: Collection[int]) -> bool:
-        """Whether the length does, and no row stays broken whatever is chosen beside."""
+        """Whether the length fits, and no row stays violated for all other choices."""
         if not super().fits(selection):
             return False
         (least, most), (low, high) = self._added_by(self._chosen(selection) != 0), self._sides
         return not ((least > high) | (most < low)).any()
 
     def additions(self, selection: Selection) -> tuple[IntArray, IntArray, IntArray] | None:
-        """Return additions unless that takes too much memory, or HiGHS; see `Problem.additions`."""
+        """Return additions unless that takes too much memory, or needs HiGHS; see `Problem.additions`."""
         if not self._apart or self._by_unit is None or type(self).evaluate is not LinearProblem.evaluate:
             return None
         values, adds = self._chosen(selection), self._by_unit
@@ -191,14 +191,14 @@ class LinearProblem(Problem):
         return units, violation + np.maximum(0, self.min_length - length[units]), gain
 
     def values(self, selection: Selection) -> dict[str, int]:
-        """Return the value of each variable of the model, by its name, where these units are chosen.
+        """Return the value of each variable of the model, by name, if these units are chosen.
 
-        Variables that are no units have the best values that the units leave them.
+        Variables other than units have their best values.
 
         Raises
         ------
         InputError
-            If no values keep all constraints.
+            If no values satisfy all constraints.
         """
         program, chosen = self.program, tuple(sorted(selection))
         violation, values = self._settled(chosen)
@@ -209,7 +209,7 @@ class LinearProblem(Problem):
         return {name: begin + int(value) for name, begin, value in zip(names, begins, values, strict=True)}
 
     def _settled(self, selection: Selection) -> tuple[int, Any]:
-        """Return by how much rows stay broken, and the values of the columns, the best where none is."""
+        """Return how far rows are violated, and the best values of the columns if none is."""
         program, values = self.program, self._chosen(selection)
         broken, settled = self._judged(self._body(values)[:, None])
         violation = int(broken[0])
@@ -257,7 +257,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def _beside(self) -> tuple[IntArray, IntArray]:
-        """The entries of columns that are no units, ordered by column, and their rows."""
+        """The entries of columns other than units, ordered by column, and their rows."""
         program = self.program
         entries = np.flatnonzero((program.row_column >= program.units) & (program.row_value != 0))
         entries = entries[np.argsort(program.row_column[entries], kind="stable")]
@@ -265,12 +265,12 @@ class LinearProblem(Problem):
 
     @cached_property
     def _apart(self) -> bool:
-        """Whether no row joins two columns that are no units, so that the best value of each follows by itself."""
+        """Whether no row joins two columns other than units, so that each has its own best value."""
         rows = self._beside[1]
         return len(np.unique(rows)) == len(rows)
 
     def _judged(self, bodies: Any) -> tuple[Any, Any]:
-        """Return by how much rows stay broken, and the best values of the other columns where each is apart."""
+        """Return how far rows are violated, and the best values of the other columns if they are independent."""
         (low, high), (least, most) = self._sides, self._spread
         outside = np.maximum((low - most)[:, None] - bodies, bodies + (least - high)[:, None])
         violation = np.maximum(outside, 0).sum(axis=0, initial=0)
@@ -293,7 +293,7 @@ class LinearProblem(Problem):
         return violation, np.where(costs > 0 if self.sense is Sense.MAXIMIZE else costs < 0, last, first)
 
     def _others(self, selection: Selection) -> IntArray | None:
-        """Return the best values of the columns that are no units; None if there are none that keep the rows."""
+        """Return the best values of the columns other than units; None if none satisfy the rows."""
         held = of_search.get()
         # What a solver held at the limit is evaluated after it.
         deadline = Deadline(_LATE_S) if held.passed else held.later(_LATE_S)
@@ -330,7 +330,7 @@ class LinearProblem(Problem):
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
 
     def bound(self, chosen: Selection, open: Selection) -> Key | None:  # noqa: A002 - the word for it
-        """Return the bound of the relaxation with some units decided, proven in integers; None if none is feasible."""
+        """Return the bound of the relaxation with some units fixed, proven in integers; None if it is infeasible."""
         model, upper, lower = self.linear_model, self.program.upper.copy(), np.zeros(self.program.columns, np.int64)
         upper[: self.size] = 0
         lower[list(chosen)] = upper[[*chosen, *open]] = 1
@@ -353,7 +353,7 @@ class LinearProblem(Problem):
 
 
 class _Relaxation:
-    """The relaxation of a program in HiGHS, for bounds of one node after another."""
+    """The relaxation of a program in HiGHS, for bounds of successive nodes."""
 
     def __init__(self, model: LinearModel) -> None:
         self.used = Lock()  # HiGHS serves one thread at a time
@@ -364,9 +364,9 @@ class _Relaxation:
         self._columns = np.arange(model.columns, dtype=np.int32)
 
     def duals(self, lower: IntArray, upper: IntArray) -> tuple[NDArray[np.float64], bool]:
-        """Return multipliers for bounds of the columns, and whether they are no ray; zeros at the limit of a search.
+        """Return multipliers for bounds of the columns, and whether they are not a ray; zeros after a time limit.
 
-        Floating point has found them: whoever uses them computes in integers what they prove.
+        They are computed in floating point; callers must evaluate what they prove in integers.
         """
         model, highs = self._model, self._highs
         highs.changeColsBounds(model.columns, self._columns, lower.astype(np.float64), upper.astype(np.float64))
@@ -387,13 +387,13 @@ class PyomoProblem(LinearProblem):
     ----------
     model : pyomo.environ.ConcreteModel
         One active objective; linear constraints; every variable bounded, by itself or by constraints, and integral, or
-        whole in an optimum anyway (copies of what is covered). It is read once and not changed.
-        A float is taken for the fraction with a denominator of up to 10^6 next to it, 0.1 for a tenth; else for the
-        decimal number that Python prints for it.
+        automatically whole in an optimum (such as counts of covered items). It is read once and not changed. A float
+        means the fraction with a denominator of up to 10^6 that equals it, so 0.1 means a tenth; otherwise the decimal
+        number that Python prints.
     units : Pyomo variable or sequence of them
         The binary variables that are chosen: an indexed variable, or a list of variables. A selection numbers them.
     lengths : sequence of int, optional
-        Length of each unit, which `max_length` limits; 1 if not given, so that limits and frontiers count units.
+        Length of each unit, which `max_length` limits; by default 1, so that limits and frontiers count units.
     min_length, max_length : int, optional
     name : str, optional
         The id of its row; by default the name of the model.
@@ -401,7 +401,7 @@ class PyomoProblem(LinearProblem):
     Raises
     ------
     InputError
-        If the model is not linear, or has components, variables or numbers that are not served.
+        If the model is not linear, or has unsupported components, variables or numbers.
 
     Examples
     --------
@@ -442,7 +442,7 @@ _FRACTIONS: Final = "proofs are made in whole numbers, so declare it integral or
 
 
 class _Column(NamedTuple):
-    """A variable as its owner has it, with sides of any kind."""
+    """A variable as in the owner's model, with bounds of any kind."""
 
     name: str
     low: float | Fraction | None
@@ -455,7 +455,7 @@ class _Column(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A constraint, or the objective: exact coefficients by column; its sides, None where one is open."""
+    """A constraint or the objective: exact coefficients by column, and its limits, None if open."""
 
     name: str
     terms: Mapping[int, Fraction]
@@ -464,7 +464,7 @@ class _Row(NamedTuple):
 
 
 def _exact(value: Any, what: str) -> Fraction:
-    """Return a number exactly; a float as the plain fraction that it stands for, such as 1/10 or 1/3."""
+    """Return a number exactly; a float as the simple fraction that it represents, such as 1/10 or 1/3."""
     if isinstance(value, np.floating) and value.itemsize < np.float64().itemsize:
         value = float(str(value))  # 1.9, and not the 1.899999976158142 that it is in more digits
     elif hasattr(value, "item"):
@@ -489,7 +489,7 @@ def _program(
     constant: Fraction,
     sense: Sense,
 ) -> tuple[LinearModel, tuple[int, ...]]:
-    """Return a program in whole numbers, the units first and every column beginning at 0, and where each began."""
+    """Return a program in whole numbers, units first, with all columns shifted to begin at 0, and the shifts."""
     whole = _whole_anyway(columns, rows, objective, sense)
     columns = [column._replace(integral=column.integral or at in whole) for at, column in enumerate(columns)]
     order = [*units, *sorted(set(range(len(columns))).difference(units))]
@@ -531,10 +531,10 @@ def _program(
 
 
 def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _Row, sense: Sense) -> set[int]:
-    """Return columns that may be fractions, but are whole in an optimum whatever whole values the others take.
+    """Return continuous columns that are whole in an optimum for all whole values of the other columns.
 
-    Such are copies of what is covered. Some are best as large as their bounds and rows of their own allow. The others
-    have coefficients of 1 or -1 and share at most one row each, so that all vertices of what they may be are whole.
+    Examples are counts of covered items. Some are best at the limits of their own bounds and rows. The others have
+    coefficients of 1 or -1 and share at most one row each, so that all vertices are whole.
     """
     broken = {at for at, column in enumerate(columns) if not column.integral}
     held: dict[int, list[_Row]] = {at: [] for at in broken}
@@ -546,7 +546,7 @@ def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _
         return side is None or isinf(side) or side == round(side)
 
     def ends(row: _Row, at: int) -> bool:
-        """Whether a row gives whole ends to a column as soon as the other columns are whole."""
+        """Whether a row gives whole limits to a column if the other columns are whole."""
         return all(number is None or is_whole(number / row.terms[at]) for number in (*row.terms.values(), *row[2:]))
 
     def rises(row: _Row, at: int) -> bool:
@@ -575,7 +575,7 @@ def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _
 
 
 def _closed(columns: Sequence[_Column], rows: Sequence[_Row]) -> list[_Column]:
-    """Return columns whose open sides are closed where a row and the sides of its other columns do so."""
+    """Return columns with open bounds closed, if a row and the bounds of its other columns imply one."""
     sides = [[_side(side, column.name) for side in (column.low, column.high)] for column in columns]
     before = -1
     while before != (before := sum(side is None for pair in sides for side in pair)) and before:

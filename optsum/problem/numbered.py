@@ -1,7 +1,7 @@
-"""From a topic to the normal form by arrays: tokens are numbers, and nothing is counted twice.
+"""Convert a topic to the normal form by arrays: tokens are numbers, and nothing is counted twice.
 
-`optsum.problem.objective` says the same with counters, one topic at a time. For n-grams within sentences the instances
-are equal, entry by entry.
+`optsum.problem.objective` does the same with counters, one topic at a time. For n-grams within sentences the instances
+are identical.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Counts of one metric: rows of references, then one for each sentence."""
+    """Counts of one metric: rows of references, then a row for each sentence."""
 
     entries: Entries
     metric: int  # Which of its metrics.
@@ -50,7 +50,7 @@ class Rows:
     lost: ClassVar[int] = 0
 
     def total(self, row: int) -> int:
-        """Return how many n-grams a row has."""
+        """Return the number of n-grams in a row."""
         return int(self.entries.totals[self.metric, row])
 
     @property
@@ -61,7 +61,7 @@ class Rows:
 
 
 class Features(NamedTuple):
-    """Entries of units, a feature each, and the levels of the features."""
+    """Features, one for each entry of the units, and their levels."""
 
     unit: IntArray
     feature: IntArray
@@ -71,7 +71,7 @@ class Features(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Subsequences:
-    """Common subsequences of the units and each reference; what of them counts is not made of rows."""
+    """Common subsequences of the units and each reference, which are not counted by rows."""
 
     tokens: Interned  # The sentences of the references first.
     references: tuple[int, ...]  # As those of `NumberedTopic`.
@@ -84,11 +84,11 @@ class Subsequences:
 
     @property
     def groups(self) -> list[Sequence[int]]:
-        """The references, each clipped by itself."""
+        """The references, each clipped separately."""
         return [(reference,) for reference in range(len(self.references) - 1)]
 
     def total(self, reference: int) -> int:
-        """Return how many tokens a reference has."""
+        """Return the number of tokens in a reference."""
         first, last = self._ends(reference)
         return last - first
 
@@ -103,7 +103,7 @@ class Subsequences:
         return first, last
 
     def _held(self, first: int, last: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Return unit, token and number of copies of whatever units have of some positions of the references."""
+        """Return unit, token and number of copies for all tokens of units at some positions of the references."""
         ids, different = self.tokens.ids, self.tokens.different
         known = np.zeros(different, np.bool_)
         known[ids[first:last]] = True
@@ -170,7 +170,7 @@ class Subsequences:
     def _groups(
         self, first: int, last: int, reference: int, positions: IntArray
     ) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield the tokens that several sentences of a reference have: a copy may cover a position of each of them."""
+        """Yield the tokens of several sentences of a reference; a copy may cover a position in each of them."""
         ids = self.tokens.ids[first:last].tolist()
         bounds = self.tokens.start[self.references[reference] : self.references[reference + 1] + 1] - first
         sentence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
@@ -202,7 +202,7 @@ class RowRatios(Ratios):
     def cover(
         self, slot: int, part: int, references: Sequence[int], weights: Sequence[int], component: Rows | Subsequences
     ) -> None:
-        """Let the n-grams, or the common subsequences, of some references feed a total."""
+        """Add the n-grams, or common subsequences, of some references to a total."""
         del part
         if isinstance(component, Subsequences):
             pairs = zip(references, weights, strict=True)
@@ -213,7 +213,7 @@ class RowRatios(Ratios):
         self._weights += weights
 
     def cover_all(self, slot: int, part: int, gain: int, component: Rows) -> None:
-        """Let every n-gram of the units feed a total, once."""
+        """Add every n-gram of the units to a total, counted once."""
         del part
         self._add(slot, component, gain)
 
@@ -286,7 +286,7 @@ class RowRatios(Ratios):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NumberedTopic:
-    """The tokens of a topic: those of its references, one after another, then those of its sentences."""
+    """The tokens of a topic: those of its references in turn, then those of its sentences."""
 
     topic: Topic
     spec: Spec
@@ -310,7 +310,7 @@ class NumberedTopic:
 
     @property
     def simple(self) -> bool:
-        """Whether the objective is the pooled recall of one metric, as papers print it."""
+        """Whether the objective is the pooled recall of one metric, the usual objective of papers."""
         return self.spec.measure == "recall" and self.spec.references == "pooled" and not self.metric.parts
 
     @property
@@ -321,10 +321,10 @@ class NumberedTopic:
         return np.array(self.spec.lengths_of(self.topic), np.int64)
 
     def coverage(self) -> tuple[Coverage, IntArray] | None:
-        """Return the normal form, and the numbers of the sentences that are its units.
+        """Return the normal form, and the sentence numbers of its units.
 
-        A sentence is one if it has an n-gram of some reference and is not too long, or is kept all the same
-        (`Spec.keep_unmatched`, `Spec.keep_overlong`, a minimum length).
+        A sentence is a unit if it has an n-gram of some reference and is not too long, or if it is kept by
+        `Spec.keep_unmatched`, `Spec.keep_overlong` or a minimum length.
         """
         spec, lengths = self.spec, self.lengths
         bounds = self.tokens.start[: self.references[-1] + 1]
@@ -399,7 +399,7 @@ class NumberedTopic:
         )
 
     def scores(self, chosen: Sequence[int], metrics: Sequence[Metric]) -> dict[str, Score] | None:
-        """Return the official scores of chosen sentences, as `optsum.metrics.rouge.official_scores` does."""
+        """Return the official scores of chosen sentences, like `optsum.metrics.rouge.official_scores`."""
         first = self.references[-1]
         return official_scores(self.tokens, self.references, [first + number for number in chosen], metrics)
 
@@ -411,18 +411,18 @@ def _tiny(metric: str) -> NumberedTopic:
 
 @compiles
 def prepare_counts() -> None:
-    """Compile what makes a problem of a text."""
+    """Compile the kernels that make a problem from a text."""
     _tiny("rouge-2").coverage()
 
 
 @compiles
 def prepare_scores() -> None:
-    """Compile what scores an answer."""
+    """Compile the kernels that score an answer."""
     _tiny("rouge-1").scores((0, 1), [parse_metric("rouge-1"), parse_metric("rouge-l")])
 
 
 def prepare_text() -> None:
-    """Compile what makes a problem of a text, and scores an answer."""
+    """Compile the kernels that make a problem from a text and score an answer."""
     prepare_counts()
     prepare_scores()
 
@@ -440,21 +440,21 @@ class _Tokens(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Extracts:
-    """Topics of one specification, n-grams within sentences.
+    """Topics with the same specification, for n-grams within sentences.
 
     Attributes
     ----------
     tokens : arrays, as `optsum.text.interned.interned_texts` returns them
-        Of each topic the sentences of the references, one reference after another, then those to extract.
+        For each topic the sentences of the references in turn, then those to extract.
     bounds, first_bound : arrays
-        Of each topic the number of the first sentence of each reference, and that of the first sentence to extract;
-        where those of each topic begin, and the last ones end.
+        For each topic, the first sentence of each reference and the first sentence to extract; where those of each
+        topic begin, and where the last ones end.
     coded, scored : (metrics, 2)
-        `optsum.metrics.metric.Metric.coded` of the metrics of the objective, and of those that answers are scored by.
+        `optsum.metrics.metric.Metric.coded` of the metrics in the objective, and of those that score answers.
     form : (8,)
-        Maximum and minimum length; whether it is in words, not sentences; the measure, by its place in `MEASURES`;
-        whether n-grams count once, references are averaged, and sentences stay units that have no n-gram of a
-        reference, or are too long.
+        Maximum and minimum length; whether lengths are in words, not sentences; the measure's place in `MEASURES`;
+        whether n-grams count once, references are averaged, and sentences without n-grams of references, or too long
+        ones, are units.
     """
 
     tokens: _Tokens
@@ -466,20 +466,20 @@ class Extracts:
 
 
 class Proven(NamedTuple):
-    """Optima of several topics, a row each.
+    """Optima of several topics, one row for each.
 
     Attributes
     ----------
     found : (topics, 3)
-        How many sentences, their length, and the nodes of the search; -1 first where no optimum was proven.
+        Number of sentences (-1 if no optimum was proven), their length, and the nodes of the search.
     chosen : (topics, most)
         The numbers of the sentences, ascending.
     totals : (topics, 4)
         Numerator and denominator of each ratio.
     scores : (topics, metrics, 3)
-        Hits, and how much there is in the references and in the summary, of each metric in `Extracts.scored`.
+        Hits, and counts of the references and of the summary, for each metric in `Extracts.scored`.
     ran : str or None
-        The strategy that another has chosen.
+        The strategy that searched, if another delegated to it.
     """
 
     found: IntArray
@@ -492,7 +492,7 @@ class Proven(NamedTuple):
 def extracts_of(
     tokens: Iterable[IntArray], references: Iterable[Sequence[int]], coded: IntArray, scored: IntArray, spec: Spec
 ) -> Extracts:
-    """Return topics, by their tokens and the numbers of sentences of each one's references."""
+    """Return topics as `Extracts`, from their tokens and the sentence numbers of each one's references."""
     unmatched = spec.keep_unmatched or spec.min_length > 0
     in_words, measure = spec.length_unit == "words", MEASURES.index(spec.measure)
     distinct, mean = spec.counts == "set", spec.references == "mean"
@@ -514,4 +514,4 @@ def extracts_of(
 
 
 NO_SCORES: Final[NDArray[np.int64]] = np.empty((0, 2), np.int64)
-"""`Extracts.scored` of whoever needs no scores."""
+"""`Extracts.scored` for callers without scores."""

@@ -1,4 +1,4 @@
-r"""From a metric, a measure, a way of counting and the references to the ratios of the normal form.
+r"""Convert a metric, a measure, a way of counting and references to ratios of the normal form.
 
 With the clipped hits :math:`T_k` against reference k, its n-grams :math:`D_k` and the summary's :math:`M`:
 
@@ -11,8 +11,8 @@ F1          :math:`2 \sum_k T_k / (\sum_k D_k  mean of :math:`2 T_k / (D_k + M)`
             + K M)`
 =========== ================================== ======================================================
 
-A sum of metrics is the mean of theirs. Everything with constant denominators (recall) is one ratio over their least
-common multiple, so that one integer decides; the rest is a sum of ratios. A geometric mean of metrics (Ngram(i, j) of
+A sum of metrics is the mean of their values. Constant denominators (recall) give one ratio over their least common
+multiple, so that one integer decides; all other values are sums of ratios. A geometric mean of metrics (Ngram(i, j) of
 Lin & Hovy 2003, eq. 2) is a product of ratios.
 """
 
@@ -61,7 +61,7 @@ class Component:
 
     @staticmethod
     def total(reference: Counts) -> int:
-        """Return how many n-grams something that is clipped by itself has."""
+        """Return the number of n-grams in a separately clipped text."""
         return reference.total()
 
     @property
@@ -71,7 +71,7 @@ class Component:
 
 
 class Ratios(ABC):
-    """Ratios under construction: constants and masses; subclasses say how features are kept."""
+    """Ratios under construction: constants and masses; subclasses define how features are stored."""
 
     def __init__(self, units: int, ratios: int) -> None:
         self.constants = [0] * (2 * ratios)
@@ -80,21 +80,21 @@ class Ratios(ABC):
 
     @abstractmethod
     def cover(self, slot: int, part: int, references: Sequence[Any], weights: Sequence[int], component: Any) -> None:
-        """Let the n-grams of some references feed a total, by their weights (`gains_of`).
+        """Add the n-grams of some references to a total, by their weights (`gains_of`).
 
-        `part` tells apart the metrics that feed the same one.
+        `part` distinguishes the metrics of the same total.
         """
 
     @abstractmethod
     def cover_all(self, slot: int, part: int, gain: int, component: Any) -> None:
-        """Let every n-gram of the units feed a total, once."""
+        """Add every n-gram of the units to a total, counted once."""
 
     @abstractmethod
     def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
-        """Return the instance; n-grams of no unit, and steps beyond all copies there are, are left out."""
+        """Return the instance, without n-grams of no unit and steps beyond all existing copies."""
 
     def given(self, weights: tuple[int, ...]) -> dict[str, Any]:
-        """Return what the instance has from here."""
+        """Return the fields of the instance that are known here."""
         return {
             "constants": np.array(self.constants, np.int64),
             "mass": self.mass,
@@ -118,11 +118,11 @@ class Objective(Ratios):
     def cover(
         self, slot: int, part: int, references: Sequence[Counts], weights: Sequence[int], component: Component
     ) -> None:
-        """Let the n-grams of some references feed a total."""
+        """Add the n-grams of some references to a total."""
         self._cover(slot, part, gains_of(references, weights), component)
 
     def cover_all(self, slot: int, part: int, gain: int, component: Component) -> None:
-        """Let every n-gram of the units feed a total, once."""
+        """Add every n-gram of the units to a total, counted once."""
         self._cover(slot, part, {key: (gain,) for found in component.units for key in found}, component)
 
     def _cover(self, slot: int, part: int, gains: Mapping[Gram, tuple[int, ...]], component: Component) -> None:
@@ -147,7 +147,7 @@ class Objective(Ratios):
                 entries[number] = copies
 
     def feature(self, slot: int, part: int, key: Gram, gains: tuple[int, ...], copies: int) -> int:
-        """Return the number of a feature, and add to the copies of it that exist."""
+        """Return the number of a feature, and add to its existing copies."""
         numbers = self.numbers.setdefault((slot, part), {})
         number = numbers.get(key)
         if number is None:
@@ -184,7 +184,7 @@ class Objective(Ratios):
 
 
 def gains_of(references: Sequence[Counts], weights: Sequence[int]) -> dict[Gram, tuple[int, ...]]:
-    """Gain of each copy of each n-gram: the summed weights of the references that hold it at least that often."""
+    """Return the gain of each copy of each n-gram: the summed weights of the references that contain it that often."""
     if len(references) == 1:
         weight = weights[0]
         return {key: (weight,) * copies for key, copies in references[0].items()}
@@ -222,7 +222,7 @@ def objective_of(
     product: bool = False,
     made: type[Ratios] = Objective,
 ) -> tuple[Ratios, tuple[int, ...]]:
-    """Return the ratios of an objective, whose components are of a kind that `made` takes, and their weights."""
+    """Return the ratios of an objective and their weights; `made` builds ratios from components of its kind."""
     units = len(components[0].units)
     # One ratio a component, or one a component and reference.
     ratios = [
@@ -261,7 +261,7 @@ def objective_of(
 
 
 def nothing_to_count(topic: Topic, what: str) -> InputError:
-    """Return the error for references that have nothing to count."""
+    """Return the error for references without anything to count."""
     return InputError(
         f"The references of topic {topic.id!r} have no {what} to count, so nothing can be optimized: "
         "give it a reference with text, or another tokenizer."
@@ -276,7 +276,7 @@ class Counted:
     ----------
     spec : Spec
     metric : Metric
-    model_units : by component and reference, one counter for each part that is clipped by itself
+    model_units : by component and reference, one counter for each separately clipped part
     wanted : by component, the n-grams of all references
     """
 
@@ -312,20 +312,20 @@ class Counted:
 
     @property
     def distinct(self) -> bool:
-        """Whether an n-gram counts once however often it occurs."""
+        """Whether an n-gram counts only once."""
         return self.spec.counts == "set"
 
     @property
     def simple(self) -> bool:
-        """Whether it is the pooled recall of one metric, as papers print it."""
+        """Whether it is the pooled recall of one metric, the usual objective of papers."""
         return self.spec.measure == "recall" and self.spec.references == "pooled" and len(self.wanted) == 1
 
     def references(self, part: int) -> list[Counts]:
-        """Return the counters of a component, one for each text that is clipped by itself."""
+        """Return the counters of a component, one for each separately clipped text."""
         return [counts for units in self.model_units[part] for counts in units]
 
     def units(self, part: int, texts: Sequence[Sequence[str]]) -> list[Counts]:
-        """Count a component in the tokens of each unit; for recall, only what some reference has."""
+        """Count a component in the tokens of each unit; for recall, only n-grams of references."""
         only = self.wanted[part] if self.spec.measure == "recall" else None  # other denominators need the rest
         metric = self.metric.components[part]
         return [
@@ -340,9 +340,9 @@ class Counted:
         Parameters
         ----------
         part : int
-        units : one counter a unit
-        masses : one integer a unit, optional
-            Number of n-grams that each unit adds to the summary; by default as many as it holds.
+        units : one counter for each unit
+        masses : one integer for each unit, optional
+            Number of n-grams that each unit adds to the summary; by default all of its n-grams.
         **others
             As in `optsum.problem.objective.Component`.
         """
@@ -351,7 +351,7 @@ class Counted:
         return Component(self.references(part), units, masses, model_units=held, deadline=self.spec.deadline, **others)
 
     def coverage(self, components: Sequence[Component], lengths: Sequence[int], **others: Any) -> Coverage:
-        """Return the normal form, with the limits of length."""
+        """Return the normal form with the length limits."""
         objective, weights = objective_of(
             components,
             self.spec.measure,

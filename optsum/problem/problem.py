@@ -1,8 +1,8 @@
-"""The interface of problems: a small part that each has, and abilities that a strategy may ask for.
+"""The interface of problems: a small part that each implements, and capabilities that strategies may need.
 
-A user's own metric implements the small part alone (`Problem`) and is searched by greedy, VNS, genetic and
-exhaustive search. What more a problem can do is declared as a set of `Capability`; a strategy that needs one that
-is missing is refused before the search starts, with a sentence that names it.
+A user's own metric implements only the small part (`Problem`), and is searched by greedy, VNS, genetic and exhaustive
+search. Further abilities are declared as a set of `Capability`; a strategy that needs a missing one is refused before
+the search starts, with a sentence that names it.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ class Capability(Enum):
     __hash__ = object.__hash__  # that of an Enum is a Python function, and searches ask for it often
 
     COVERAGE = "a normal form (optsum.Coverage)"
-    """`Problem.coverage` is the instance in the normal form: incremental kernels run on it."""
+    """`Problem.coverage` is the instance in the normal form, for incremental kernels."""
     LINEAR = "a linear model"
     """`Problem.linear_model` is an integer linear program with the same optimum."""
     RATIO = "one ratio of linear functions"
     """`optsum.program.model.coverage_model` gives an integer program for each value of the ratio (precision, F1)."""
     RATIOS = "a sum of ratios of linear functions"
-    """`optsum.program.surrogate` gives integer programs that no better selection escapes (sums, means of ratios)."""
+    """`optsum.program.surrogate` gives integer programs that contain all better selections (sums, means of ratios)."""
     BOUND = "a bound"
-    """`Problem.root_bound` is a proven limit that no selection can pass."""
+    """`Problem.root_bound` is a proven limit of all values."""
     COMPLETIONS = "a bound of completions"
-    """`Problem.bound` limits what any completion of a partial selection is worth."""
+    """`Problem.bound` limits the values of all completions of a partial selection."""
     COMBINATORIAL_BOUND = "a combinatorial bound"
-    """Recall with singleton occurrences: the knapsack and Lagrangian bounds of branch and bound hold."""
+    """The knapsack and Lagrangian bounds of branch and bound are valid: recall with singleton occurrences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class Evaluation:
     Attributes
     ----------
     key : Key
-        The objective, as it is compared.
+        The objective for comparisons.
     violation : int
-        0 if the selection is feasible, otherwise how far it is from it (length over the maximum or under the
-        minimum, units without their parent, features not reached).
+        0 if the selection is feasible, otherwise a measure of infeasibility (length over the maximum or under the
+        minimum, units without their parent, unreached features).
     value : float
-        The objective for people.
+        The objective for display.
     """
 
     key: Key
@@ -83,25 +83,25 @@ class Evaluation:
 
     @property
     def feasible(self) -> bool:
-        """Whether every limit is kept."""
+        """Whether all limits are kept."""
         return self.violation == 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem(ABC):
-    """A choice of units: the small part that every problem implements.
+    """A selection problem: the small interface that every problem implements.
 
     Subclass it and define `evaluate`; everything else has a default.
 
     Attributes
     ----------
     lengths : tuple of int
-        Length of each unit; one 0/1 decision a unit.
+        Length of each unit, which is one 0/1 decision.
     min_length, max_length : int
         Limits of the summed length; `optsum.coverage.instance.NO_LIMIT` for no maximum.
     sense : Sense
     reference_units : int or None
-        How many units the references have, on average, where that is known; some heuristics start with as many.
+        Average number of units in the references, if known; some heuristics start with as many.
     name : str
         The id of its row; by default its number in the list of problems.
     labels : tuple of str
@@ -117,7 +117,7 @@ class Problem(ABC):
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Take whole numbers exactly, and refuse others."""
+        """Convert whole numbers exactly, and refuse others."""
         lengths = whole_numbers(self.lengths, "The length of unit {}", least=0)
         most = whole(self.max_length, "The maximum length", least=0, most=10**400)
         least = whole(self.min_length, "The minimum length", least=0)
@@ -131,21 +131,21 @@ class Problem(ABC):
 
     @staticmethod
     def from_mps(path: str | PathLike[str], *, units: Iterable[str] | None = None, name: str = "") -> Problem:
-        """Read an integer linear program from a file in MPS or LP format (which, its name says), by HiGHS.
+        """Read an integer linear program with HiGHS from a file in MPS or LP format, according to its name.
 
         Parameters
         ----------
         path : path
         units : iterable of str, optional
-            Names of the 0/1 columns that are chosen; all 0/1 columns if not given. Other columns are integral, bounded,
-            and take the best values that the chosen units leave them.
+            Names of the 0/1 columns to choose from; by default all 0/1 columns. Other columns are integral and bounded,
+            and take their best values.
         name : str
             Name of the problem; by default that of the file.
 
         Raises
         ------
         InputError
-            If the file cannot be read, or is no linear program in bounded whole numbers.
+            If the file cannot be read, or is not a linear program in bounded whole numbers.
         """
         found: Problem = import_module("optsum.problem.linear_problem").problem_of_file(path, units, name)
         return found  # by its name, as that module imports this one
@@ -156,7 +156,7 @@ class Problem(ABC):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Abilities of this problem beyond the small part: here those that follow from what its class defines."""
+        """Capabilities beyond the small part; by default those that follow from the methods of the class."""
         if type(self).bound is Problem.bound or not callable(type(self).bound):  # a field may be called so
             return frozenset()
         return frozenset({Capability.COMPLETIONS, Capability.BOUND})
@@ -191,11 +191,11 @@ class Problem(ABC):
         return found
 
     def fresh(self) -> Self:
-        """Return the same problem without what earlier searches computed on it, however its class is made."""
+        """Return the same problem without results cached by earlier searches, for any subclass."""
         return copy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what was computed, which may be large, or hold a solver."""
+        """Leave out cached results, which may be large or contain a solver."""
         return {
             name: value
             for name, value in vars(self).items()
@@ -203,12 +203,12 @@ class Problem(ABC):
         }
 
     def as_topic(self) -> Topic:
-        """Return the topic that stands for this problem where topics are taken: its units are the sentences."""
+        """Return a topic for this problem, whose sentences are the units."""
         labels = tuple(map(str, self.labels or range(self.size)))
         return Topic(self.name and as_id(self.name, "the name of a problem"), (labels,), problem=self)
 
     def without(self, units: Collection[int]) -> Self:
-        """Return the same problem with some units too long to be chosen; no other selection changes."""
+        """Return the same problem with some units made too long to be chosen; other selections do not change."""
         units = whole_numbers(units, "Unit {} to be left out")
         others = [0 if unit in units else length for unit, length in enumerate(self.lengths)]
         most = max(self.min_length, min(self.max_length, sum(others)))
@@ -217,53 +217,52 @@ class Problem(ABC):
 
     @property
     def lighter(self) -> Problem:
-        """Return an equivalent problem without the abilities that heuristics do not need."""
+        """Return an equivalent problem without the capabilities that heuristics do not need."""
         return self
 
     def fits(self, selection: Collection[int]) -> bool:
-        """Whether what only grows with more units, such as the length, is within its limits."""
+        """Whether the quantities that grow with more units, such as the length, are within their limits."""
         return self.length(selection) <= self.max_length
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do
-        """Compile or load what evaluations and bounds would otherwise be charged for; a second time costs nothing."""
+        """Compile or load what evaluations and bounds need, before time is measured; a repeated call costs nothing."""
 
     @property
     def prepared_as(self) -> Hashable:
-        """Return a key shared by problems for which a search is prepared only once (`prepare`, here and of strategies).
+        """Return a key of problems that share one preparation (`prepare`, here and of strategies).
 
-        None, as here, where each is prepared for by itself.
+        None, the default, prepares for each problem separately.
         """
         return None
 
     def totals(self, selection: Selection) -> tuple[int, ...]:
-        """Return numerator and denominator of each ratio of the objective, in turn; nothing where it has none."""
+        """Return numerator and denominator of each ratio of the objective, alternately; empty if it has no ratios."""
         del selection
         return ()
 
     def additions(self, selection: Selection) -> tuple[IntArray, IntArray, IntArray] | None:
-        """Return the units that may be added, what limits are broken by then, and what is gained, all at once.
+        """Return the units that may be added, and the violations and gains of all additions at once.
 
-        Gains may have a common denominator. None, as here, where each addition is evaluated by itself.
+        Gains may have a common denominator. None, the default, evaluates each addition separately.
         """
         del selection
         return None
 
     def moves(self, selection: Selection) -> Iterator[Move]:
-        """Yield the moves from a selection: by default every unit added or dropped by itself."""
+        """Yield the moves from a selection; by default adding or dropping each unit."""
         del selection
         for unit in range(self.size):
             yield (unit,)
 
     def entries(self) -> Iterator[Move]:
-        """Yield what a baseline takes one by one, in document order: by default the moves from nothing."""
+        """Yield the items that baselines take one by one, in document order; by default the moves from nothing."""
         return self.moves(())
 
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
-        """Make a selection fit: by default drop units at random, or add units at random.
+        """Make a selection feasible; by default by dropping or adding random units.
 
-        Where that ends outside the window, the window is reached by dynamic programming (`optsum.optima.counting.fit`),
-        so that a window that can be reached is. Returns a selection of a length within the limits, or the given one
-        where there is none; what else limits a selection is up to subclasses.
+        If that ends outside the length limits, dynamic programming (`optsum.optima.counting.fit`) finds a selection
+        within them if there is one; otherwise the given selection is returned. Other constraints are up to subclasses.
         """
         kept = list(selection)
         rng.shuffle(kept)
@@ -294,9 +293,9 @@ class Problem(ABC):
         raise self._lacks(Capability.LINEAR)
 
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
-        """Return a limit that no selection can pass, proven without floating point (`Capability.BOUND`).
+        """Return a limit of all values, proven without floating point (`Capability.BOUND`).
 
-        If the deadline comes first, it is the limit proven by then, or None.
+        After the deadline, it is the limit proven by then, or None.
         """
         del deadline
         if not self.can(Capability.COMPLETIONS):
@@ -305,26 +304,26 @@ class Problem(ABC):
         return None if bound is None or not (isinstance(bound, Rational) or isfinite(bound)) else Fraction(bound)
 
     def bound(self, chosen: Selection, open: Selection) -> Key | None:  # noqa: A002 - the word for it
-        """Return a limit of what any completion of a partial selection is worth (`Capability.COMPLETIONS`).
+        """Return a limit of the values of all completions of a partial selection (`Capability.COMPLETIONS`).
 
-        A class that defines it is searched by branch and bound, which then proves and enumerates.
+        With this method, branch and bound can search the problem, prove optima and enumerate them.
 
         Parameters
         ----------
         chosen, open : tuple of int
-            Units that are chosen, and those that may still be; all others are out.
+            Chosen units, and undecided ones; all others are excluded.
 
         Returns
         -------
         Key or None
-            No feasible selection of `chosen` and any of `open` is worth more (or less, where that is minimized); it
-            may be infinite. None if none is feasible.
+            Limit of the value of every feasible selection of `chosen` and any of `open`; it may be infinite. None if
+            none is feasible.
         """
         del chosen, open
         raise self._lacks(Capability.COMPLETIONS)
 
     def value_of(self, key: Key) -> float:
-        """Return the objective as a number for people; it is the key itself, unless the objective is a root of it."""
+        """Return the objective as a number for display: the key itself, unless the objective is a root of it."""
         return float(key)
 
     def explain(self, missing: frozenset[Capability]) -> str:
@@ -341,7 +340,7 @@ class Problem(ABC):
 
 
 def checked_bound(bound: Any) -> Any:
-    """Return what `Problem.bound` of a user's own class returned, if that says something."""
+    """Return the bound of a user's own `Problem.bound`, after checking that it is a number."""
     if bound is not None and not isinstance(bound, Real | Decimal):
         raise InputError(f"The bound of this problem is {bound!r:.40}: let it return a number, or None.")
     if bound is None or isinstance(bound, Rational):
@@ -357,9 +356,9 @@ _ROUNDED: Final = 1e-9  # Relative error of a bound in floating point that does 
 def hold_bound(
     problem: Problem, bound: Any, chosen: Selection, rest: Selection, held: Selection, seen: Evaluation
 ) -> None:
-    """Refuse a bound of a user's own for `chosen` with `rest` open, if a selection among these passes it.
+    """Refuse a user's bound for `chosen` with `rest` open if the value of such a selection exceeds it.
 
-    It must do so by more than floating point may be off.
+    Rounding errors of floating point are tolerated.
     """
     if not seen.feasible or not (bound is None or problem.sense.better(seen.key, bound)):
         return
@@ -375,7 +374,7 @@ def hold_bound(
 
 
 def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:
-    """Refuse a pair that does not fit, before any work."""
+    """Refuse an unsupported pair of strategy and problem before any work."""
     missing = frozenset(filterfalse(problem.can, needed))
     if missing and (why := problem.explain(missing)):
         raise UnsupportedError(f"{who} cannot search this problem: {why}")

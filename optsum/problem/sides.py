@@ -1,6 +1,6 @@
-"""Side constraints: what a summary must keep beside its length, said in sentences, as rows over the units of a task.
+"""Side constraints: constraints besides the length, given on sentences, as rows over the units of a task.
 
-A sentence is chosen if any part of it is. Whatever counts sentences is a row over the units that stand for them
+A sentence is chosen if any part of it is. A constraint on sentences is a row over the units that represent them
 (`optsum.problem.formulation.Task.heads`); a length in another unit is a row over all units.
 """
 
@@ -20,9 +20,9 @@ from optsum.whole import whole, whole_numbers
 
 
 def similar_pairs(tokens: Sequence[Iterable[str]], least: Fraction, deadline: Deadline) -> list[tuple[int, int]]:
-    """Return the pairs whose sets of tokens have at least this Jaccard similarity; nothing is like an empty sentence.
+    """Return the pairs whose sets of tokens have at least this Jaccard similarity; an empty sentence is in no pair.
 
-    `least`: above 0; a float would be near the number that was written, and miss pairs that are exactly as alike.
+    `least`: above 0, and exact: the rounding of a float might exclude pairs of exactly this similarity.
     """
     top, bottom = least.as_integer_ratio()
     sets = [frozenset(words) for words in tokens]
@@ -40,9 +40,9 @@ def similar_pairs(tokens: Sequence[Iterable[str]], least: Fraction, deadline: De
 
 
 def cliques_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Return cliques that hold every pair together: fewer rows than pairs, and stronger ones.
+    """Return cliques that cover all pairs, for fewer and stronger rows.
 
-    Each pair that is in none yet grows into a clique, by what is a neighbour of all its members.
+    Each uncovered pair is extended to a clique by common neighbours of its members.
 
     Examples
     --------
@@ -75,12 +75,12 @@ class Linear:
 
 
 Pairs: TypeAlias = Mapping[str, tuple[tuple[int, int], ...]]
-"""Pairs of sentences by the id of a topic: the first only with the second."""
+"""Pairs of sentences by topic id: the first may be chosen only with the second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Side constraints of every topic; a topic's own stand in its ``meta`` under ``constraints``."""
+    """Side constraints of all topics; a topic's own are in its ``meta`` under ``constraints``."""
 
     # max_sentences, max_characters: limits beside the one of length.
     max_sentences: int | None = None
@@ -103,7 +103,7 @@ class Sides:
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", least=0))
 
     def linear(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> list[Linear]:
-        """Return the constraints that are given by sentences."""
+        """Return the constraints on sentences."""
         return list(_checked(self._all(topic, tokens, deadline), topic))
 
     def _all(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> Iterator[Linear]:
@@ -131,9 +131,9 @@ class Sides:
             yield Linear((one, other), (1, -1), None, 0, f"{one} requires {other}")
 
     def pairs(self, topic: Topic) -> list[tuple[int, int]]:
-        """Return the pairs of sentences of which the first is chosen only with the second, each once.
+        """Return the distinct pairs of sentences of which the first may be chosen only with the second.
 
-        Sentences that require each other in a circle are all chosen or none: each requires the next of them.
+        Sentences that require each other are all chosen or none: each requires the next of them.
         """
         given = self.requires.get(topic.id, ()) if isinstance(self.requires, Mapping) else self.requires
         pairs = [*given, *_own(topic).get("requires", ())]
@@ -158,7 +158,7 @@ class Sides:
         return cliques_of(similar_pairs(tokens, self.exclusive, deadline))
 
     def asks_more(self, topic: Topic) -> bool:
-        """Whether something must be chosen, so that sentences which bring nothing may be needed."""
+        """Whether something must be chosen, so that sentences without gain may be needed."""
         own_ones = _own(topic)
         linear = own_ones.get("rows", ())
         wanted = any(isinstance(row, Mapping) and (row.get("low", 0) or _is_negative(row)) for row in linear)
@@ -174,7 +174,7 @@ _NOTHING: Final = Sides()
 
 
 def rows_of(linear: Iterable[Linear], heads: Mapping[int, int]) -> tuple[Row, ...]:
-    """Return rows over units, where `heads` names the unit that stands for a sentence; others have none."""
+    """Return rows over units, where `heads` gives the unit that represents a sentence, if there is one."""
     rows = []
     for each in linear:
         numbers = dict(zip(each.sentences, each.coefficients, strict=True))

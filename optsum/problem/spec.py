@@ -26,9 +26,9 @@ class Spec:
     Attributes
     ----------
     analyzer : Analyzer
-        Tokenizer, stemming and stop words, as the objective counts them.
+        Tokenizer, stemming and stop words of the objective.
     metric : str
-        As `optsum.metrics.names.parse_metric` reads it.
+        A name for `optsum.metrics.names.parse_metric`.
     measure : str
         "recall", "precision" or "f1".
     counts : str
@@ -36,27 +36,27 @@ class Spec:
     references : str
         "pooled" or "mean": all together, or the mean of the scores against each.
     boundaries : str
-        "sentence": n-grams within sentences; "joined": across sentence ends, as the official score.
+        "sentence": n-grams within sentences; "joined": across sentence ends, like the official score.
     model_units : str
-        "whole": a reference is one text; "sentences": each of its sentences is clipped by itself (Lin & Hovy 2003).
+        "whole": a reference is one text; "sentences": each of its sentences is clipped separately (Lin & Hovy 2003).
     max_length, min_length : int
         Limits of the summary, in `length_unit`; `optsum.coverage.instance.NO_LIMIT` for none.
     length_unit : str
         "words" (blank-separated), "sentences", "characters", "tokens" (of `length_tokenizer`), or "given" (the topic's
         own `lengths`).
     length_tokenizer : str or callable, optional
-        Whose tokens are counted: ``tiktoken:NAME``, ``hf:NAME``, ``module:function``, or a function from a text to a
+        The tokenizer for lengths: ``tiktoken:NAME``, ``hf:NAME``, ``module:function``, or a function from a text to a
         sequence or a number.
     similarity_unit : int
-        Steps from 0 to 1 that similarities are rounded down to.
+        Number of steps from 0 to 1 to which similarities are rounded down.
     keep_unmatched : bool
         Keep sentences that share no counted n-gram with a reference among the units.
     keep_overlong : bool
-        Keep sentences longer than the maximum among the units; a lead stops at them.
+        Keep sentences longer than the maximum among the units, because a lead stops at them.
     sides : Sides
-        Constraints beside the length.
+        Constraints besides the length.
     deadline : Deadline
-        When the problem must be there: a formulation whose building can take long watches it.
+        Time limit for building the problem, which slow formulations check.
     """
 
     analyzer: Analyzer
@@ -77,7 +77,7 @@ class Spec:
     deadline: Deadline = field(default=NEVER, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a length unit that does not exist."""
+        """Refuse an unknown length unit."""
         if self.length_unit not in {*LENGTH_OF, "tokens", "given"}:
             raise OptionError(
                 f"There is no length unit {self.length_unit!r}: use words, sentences, characters, tokens or given."
@@ -103,7 +103,7 @@ class Spec:
         Raises
         ------
         OptionError
-            If lengths are given, which are of whole topics (`lengths_of`), or the tokenizer cannot be loaded.
+            If lengths are given with the topic (see `lengths_of`), or the tokenizer cannot be loaded.
         """
         if self.length_unit == "given":
             raise OptionError("Lengths are given for the topic's own sentences alone: choose another --length-unit.")
@@ -115,7 +115,7 @@ class Spec:
         Raises
         ------
         InputError
-            If lengths are to be given, and are not; if a tokenizer fails on a sentence.
+            If the topic lacks the lengths that it should give; if a tokenizer fails on a sentence.
         """
         if self.length_unit != "given":
             return list(map(self.length_of, topic.sentences))
@@ -134,5 +134,5 @@ class Spec:
         return made
 
     def with_all_units(self) -> Spec:
-        """Return the same specification with every sentence a unit, as baselines need it."""
+        """Return the same specification with every sentence as a unit, for baselines."""
         return replace(self, keep_unmatched=True, keep_overlong=True)

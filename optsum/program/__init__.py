@@ -1,1 +1,1 @@
-"""The integer program of an instance, its relaxation, and the bounds that follow from it, proven in integers."""
+"""The integer program of an instance, its relaxation, and its bounds, proven in integers."""

@@ -1,4 +1,4 @@
-"""The integer program of a cover, tighter than that of the general normal form.
+"""The integer program of a cover, tighter than the general one of the normal form.
 
 With x_u = 1 if unit u is chosen and m_iA = 1 if clause i picks its alternative A:
 
@@ -6,14 +6,14 @@ With x_u = 1 if unit u is chosen and m_iA = 1 if clause i picks its alternative 
     subject to  sum over A of m_iA >= 1               for each clause i
                 sum over A containing u of m_iA <= x_u    for each clause i and unit u
 
-A clause needs no more than one alternative, so all of a clause's alternatives that contain u share one row. One row
-for each alternative would be right too, but its relaxation is much weaker: half of each of many alternatives is then
-worth as much as a whole one. An alternative of one unit is that unit's column.
+A clause needs only one alternative, so all of its alternatives that contain u share one row. One row for each
+alternative would be correct too, but its relaxation is much weaker: halves of two alternatives would count as a whole
+one. An alternative of one unit is that unit's column.
 
-MaxSAT solvers take clauses: variable u + 1 says that unit u is chosen, and an alternative of several units is a
-variable of its own that is true exactly when all of its units are. The minimum does not need the half of that which
-makes it true, but without it one cover would be several models, and counting models would count too many. Hard clauses:
-each abstract sentence has an alternative. Soft clauses: each unit is not chosen, worth its length.
+MaxSAT solvers take clauses: variable u + 1 means that unit u is chosen, and an alternative of several units is a
+variable that is true if and only if all of its units are chosen. For the minimum, "only if" would suffice, but then one
+cover would be several models. Hard clauses: each abstract sentence has an alternative. Soft clauses: a unit is not
+chosen, with its length as weight.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def wcnf_of(instance: Coverage) -> Wcnf:
 def wcnf_text(instance: Coverage, names: Sequence[object] = (), *, title: str = "") -> str:
     """Return the text of a WCNF file, in the format of the MaxSAT Evaluations since 2022.
 
-    `names`: what the input calls each unit; written as comments, so that a model can be read. `title`: first comment.
+    `names`: the input's names of the units, written as comments. `title`: first comment.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def wcnf_text(instance: Coverage, names: Sequence[object] = (), *, title: str = 
 
 
 def model_of(instance: Coverage, *, relaxed: bool = False) -> LinearModel:
-    """Return the program that solvers get and bounds are proven on: of a cover, with one unit for all its equals."""
+    """Return the program for solvers and bounds; in a cover, one unit represents all its equals."""
     if not is_cover(instance):
         return coverage_model(instance, relaxed=relaxed)
     lengths = instance.lengths.tolist()
@@ -91,11 +91,11 @@ def model_of(instance: Coverage, *, relaxed: bool = False) -> LinearModel:
 def cover_program(
     clauses: Clauses, units: Sequence[int], lengths: Sequence[int]
 ) -> tuple[LinearModel, list[dict[int, int]]]:
-    """Return the program of some clauses.
+    """Return the integer program of clauses.
 
     `clauses`: no alternative contains another of its clause (`optsum.coverage.clauses.canonical`). `units`: units of
-    the first columns, in order: at least those that occur. `lengths`: of all units. `model`: row i is clause i.
-    `links`: for each clause, unit -> its row; -1 for a unit that is an alternative by itself, which needs none.
+    the first columns, in order, at least those that occur. `lengths`: of all units. `model`: row i is clause i.
+    `links`: for each clause, unit -> its row; -1 for a single-unit alternative, which needs no row.
     """
     column = {unit: place for place, unit in enumerate(units)}
     rows: list[int] = []

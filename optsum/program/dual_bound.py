@@ -1,4 +1,4 @@
-r"""Bounds proven in integers from multipliers that floating point suggests.
+r"""Bounds proven in integers from multipliers found in floating point.
 
 For rows ``l <= A x <= b`` and ``0 <= x <= u``, *any* multipliers y give, by weak duality,
 
@@ -36,11 +36,11 @@ def dual_bound(
     lower: NDArray[np.int64] | None = None,
     upper: NDArray[np.int64] | None = None,
 ) -> int:
-    """Return an integer that no integral solution of the model passes.
+    """Return an integer bound on all integral solutions of the model.
 
-    `duals` (rows,) of float: multipliers in the sign convention of the model's own sense. Any numbers are valid; NaN
-    and infinities count as 0. `lower`, `upper` (columns,): narrower bounds of the columns, if not the model's own. The
-    result: upper bound of ``objective . x`` when maximizing, lower bound when minimizing.
+    `duals` (rows,) of float: multipliers in the sign convention of the model's sense. Any numbers are valid; NaN and
+    infinities count as 0. `lower`, `upper` (columns,): narrower bounds of the columns; by default the model's. The
+    result is an upper bound of ``objective . x`` when maximizing, and a lower bound when minimizing.
     """
     sign = 1 if model.sense is Sense.MAXIMIZE else -1
     finite = np.clip(np.nan_to_num(duals, posinf=0.0, neginf=0.0), -_LARGEST, _LARGEST)
@@ -67,12 +67,12 @@ def dual_bound(
 
 
 def model_bound(model: LinearModel, deadline: Deadline = NEVER) -> int:
-    """Return `relaxed_bound` of the linear relaxation, as far as it is solved when the deadline comes."""
+    """Return `relaxed_bound` of the linear relaxation, as far as it is solved by the deadline."""
     return relaxed_bound(model, relax(model, deadline))
 
 
 def relaxed_bound(model: LinearModel, relaxation: Relaxation | None) -> int:
-    """Return `dual_bound` with the multipliers of a relaxation; without any where there is none."""
+    """Return `dual_bound` with the multipliers of a relaxation, or without any if there is none."""
     if relaxation is not None and relaxation.optimal:
         return dual_bound(model, relaxation.duals)
     plain = dual_bound(model, np.zeros(model.rows))

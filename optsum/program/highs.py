@@ -1,4 +1,4 @@
-"""HiGHS on arrays: one way to hand a model over, and one to run it, for relaxations and for the MILP backend alike."""
+"""HiGHS on arrays: pass a model and run it, for relaxations and for the MILP backend."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ _ROW_WISE = 2
 _SMALL: Final = 10_000  # Entries of a linear program that takes less than a tenth of a second.
 
 _DEAF: Final = 500_000
-"""Entries of a linear program whose presolve, which nothing can interrupt, takes longer than half a second."""
+"""Size (entries) of a linear program above which presolve, which cannot be interrupted, takes more than half a second.
+"""
 
 _DEAREST: Final = 2.0**24
-"""Length of a vector of costs, beyond which HiGHS may end without a solution; sums of ratios have far longer ones."""
+"""Length of a cost vector above which HiGHS may end without a solution; sums of ratios have much longer ones."""
 
 _ABOUT: Final = 0.1  # Relative gap of a solution that is about the best.
 
 _HEARS_S: Final = 0.5  # Seconds that HiGHS may take to stop once it was asked to.
 
 _EARLY_S: Final = 0.5
-"""Seconds left of a deadline beyond which a time limit reported by HiGHS is blamed on a clock that was set."""
+"""Seconds left of a deadline above which a time limit reported by HiGHS is attributed to a changed clock."""
 
 
 def load() -> None:
-    """Import the solver, which no time limit is charged for."""
+    """Import the solver, before time is measured."""
     with standing():
         import highspy  # noqa: F401
 
@@ -46,7 +47,7 @@ def _quiet() -> Any:
     import highspy
 
     class Quiet(highspy.Highs):  # type: ignore[misc]
-        """Says nothing from the beginning: since 1.16 what begins its callbacks prints the version to stdout."""
+        """Suppresses output from the beginning: since 1.16, starting callbacks prints the version to stdout."""
 
         def enableCallbacks(self) -> None:  # noqa: N802 - theirs
             self.setOptionValue("output_flag", False)
@@ -70,13 +71,13 @@ def new_highs() -> Any:
 
 
 def divisor_of(costs: NDArray[np.float64]) -> float:
-    """Return a power of two by which the costs of a relaxation are divided for HiGHS, which gives up large ones."""
+    """Return a power of two by which costs of a relaxation are divided, because HiGHS fails on large ones."""
     size = sqrt(float((costs * costs).sum()))  # costs.max() takes twice as long
     return 1.0 if size < _DEAREST else 2.0 ** frexp(size / _DEAREST)[1]
 
 
 def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False, divisor: float = 1.0) -> None:
-    """Give a model to HiGHS, without its integrality if `relaxed`; its objective is divided by `divisor`."""
+    """Pass a model to HiGHS, without integrality if `relaxed`; the objective is divided by `divisor`."""
     integral = np.zeros(model.columns, np.int32) if relaxed else model.integral.astype(np.int32)
     highs.passModel(
         model.columns,
@@ -98,12 +99,12 @@ def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False, divisor
 
 
 def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bool = False) -> bool:
-    """Solve what HiGHS holds, until it is done or the deadline has passed; Ctrl-C is heard within half a second.
+    """Solve the model in HiGHS until it ends or the deadline passes; Ctrl-C takes effect within half a second.
 
-    `apart`: in a thread of its own, without which neither Ctrl-C nor the deadline's caller is heard; that costs 2 ms.
-    `keeps`: whether Ctrl-C ends HiGHS as a deadline does, so that what it holds can be asked for, instead of being
-    raised; the deadline's `reason` is then why HiGHS was asked to end, whose own status is the same for both. The
-    result: whether HiGHS has ended; otherwise it goes on in its thread, and must not be asked anything.
+    `apart`: run it in a separate thread, which is necessary for Ctrl-C and for the deadline's callback, and costs 2 ms.
+    `keeps`: whether Ctrl-C ends HiGHS like a deadline, so that its solution is available, instead of raising; then the
+    deadline's `reason` tells why, because the status of HiGHS is the same for both. The result: whether HiGHS has
+    ended; otherwise it still runs in its thread, and must not be called.
     """
     highs.setOptionValue("time_limit", inf if deadline.left_s == inf else highs.getRunTime() + deadline.left_s)
     ended = run_heard(highs, deadline, keeps=keeps) if apart else _run_here(highs, deadline)
@@ -115,7 +116,7 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
 
 
 def _run_here(highs: Any, deadline: Deadline) -> bool:
-    """Run it in this thread; a search looks at the deadline, as its own clock may have been set back."""
+    """Run it in this thread; searches check the deadline, because HiGHS's clock may have been set back."""
 
     def hear(asked: Any) -> None:
         if deadline.left_s <= 0.0:
@@ -130,7 +131,7 @@ def _run_here(highs: Any, deadline: Deadline) -> bool:
 
 
 def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) -> bool:
-    """Run HiGHS in a thread of its own, under the time limit that is set, so that Ctrl-C can end it; see `run`."""
+    """Run HiGHS in its own thread under the current time limit, so that Ctrl-C can end it; see `run`."""
     stop = Event()
 
     def hear(asked: Any) -> None:
@@ -149,13 +150,13 @@ def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) ->
 
 
 def was_stopped(highs: Any) -> bool:
-    """Return whether a limit or an interrupt ended HiGHS: it does not always know which of the two."""
+    """Return whether a limit or an interrupt ended HiGHS, which does not always distinguish them."""
     return highs.getModelStatus().name in {"kTimeLimit", "kInterrupt", "kHighsInterrupt", "kObjectiveBound"}
 
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """The linear relaxation as floating point solved it: a hint, never a proof."""
+    """The solution of a linear relaxation in floating point, which is never a proof."""
 
     # (rows,): multipliers of the rows, positive where the upper side binds in a maximization.
     duals: NDArray[np.float64]
@@ -167,8 +168,7 @@ class Relaxation:
 def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
     """Solve the linear relaxation.
 
-    The result: none where HiGHS proves it infeasible or finds no optimum, or has no multipliers when the deadline
-    comes.
+    The result is None if HiGHS proves infeasibility, finds no optimum, or has no multipliers at the deadline.
     """
     load()
     if deadline.passed:
@@ -188,9 +188,9 @@ def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
 
 
 def near_best(model: LinearModel, deadline: Deadline) -> NDArray[np.float64] | None:
-    """Return the columns of a solution that is about the best, or the best that is found by a deadline; None for none.
+    """Return the columns of an almost optimal solution, or of the best found by a deadline; None without a solution.
 
-    Floating point has found it: whoever uses it evaluates it.
+    It is found in floating point; callers must evaluate it.
     """
     import highspy
 

@@ -1,6 +1,6 @@
-"""An integer linear program as arrays: what every MILP backend receives, and how its rows are made, block by block.
+"""An integer linear program as arrays, for all MILP backends; its rows are built block by block.
 
-Columns and rows of ceilings, for common subsequences, are those of `optsum.coverage.ceilings`.
+Columns and rows of ceilings, for common subsequences, come from `optsum.coverage.ceilings`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class LinearModel:
 
 
 def _sides(values: Any, name: str) -> NDArray[np.float64]:
-    """Return the sides of rows: whole numbers below 2^53 in size, or infinite where a side is open."""
+    """Return the limits of rows: whole numbers below 2^53 in size, or infinity if open."""
     if isinstance(values, np.ndarray) and values.dtype == np.float64:
         found: NDArray[np.float64] = values
     else:
@@ -118,7 +118,7 @@ class LinearRows:
     def add(self, row: IntArray, column: IntArray, value: IntArray) -> None:
         """Add entries of the rows of the current block, numbered from 0 within it.
 
-        No entry may be given twice: HiGHS may never return from a model that has one doubled.
+        Entries must be distinct: HiGHS may never return from a model with a repeated entry.
         """
         self.row.append(row + self.count)
         self.column.append(column)
@@ -133,7 +133,7 @@ class LinearRows:
         self.count += rows
 
     def arrays(self) -> dict[str, Any]:
-        """Return all blocks together, ordered by rows, as the fields of a `optsum.program.model.LinearModel`."""
+        """Return all blocks, ordered by rows, as the fields of a `optsum.program.model.LinearModel`."""
         row = np.concatenate(self.row) if self.row else np.zeros(0, np.int64)
         order = np.argsort(row, kind="stable")
         start = np.zeros(self.count + 1, np.int64)
@@ -154,9 +154,9 @@ class LinearRows:
 class CeilingColumns:
     """The columns and rows of all ceilings of an instance.
 
-    `rows`: how many there are. `slot`, `worth`, `upper` (columns,): the total that each column feeds, what it adds, and
-    its upper bound. `capped`: the first of the two rows of each group of every `CappedUnion`, or of every
-    `TextSubsequence` if it is relaxed: its hits are at most what is covered, and at most the copies.
+    `rows`: their number. `slot`, `worth`, `upper` (columns,): the total of each column, its gain, and its upper bound.
+    `capped`: the first of the two rows of each group of every `CappedUnion`, or of every relaxed `TextSubsequence`: its
+    hits are at most the covered positions, and at most the copies.
     """
 
     def __init__(self, instance: Coverage, *, relaxed: bool = False) -> None:
@@ -175,7 +175,7 @@ class CeilingColumns:
         self.capped = [first + row for first, part in zip(firsts, parts, strict=False) for row in part.capped.tolist()]
 
     def add_rows(self, rows: LinearRows, column: int) -> None:
-        """Add the rows, the first of these columns being number `column`."""
+        """Add the rows; the first of these columns has number `column`."""
         for begin, part in zip(self._first, self._parts, strict=False):
             rows.add(part.row, np.where(part.name >= 0, part.name, column + begin - 1 - part.name), part.value)
             rows.close(len(part.least), part.least, part.most)
@@ -186,14 +186,14 @@ def _ones(count: int) -> IntArray:
 
 
 def steps_of(instance: Coverage) -> tuple[IntArray, IntArray]:
-    """Return the gain of each step of the gain tables, and the feature that it is of."""
+    """Return the gain of each step of the gain tables, and its feature."""
     full = np.diff(instance.level_start) - 1
     steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
     return steps, np.repeat(np.arange(instance.features), full)
 
 
 def affordable(instance: Coverage, deadline: Deadline) -> bool:
-    """Return whether there is time left to make a program of an instance."""
+    """Return whether there is enough time to build the program of an instance."""
     seconds = len(instance.joints) * _JOINT_S + len(instance.ceilings) * instance.size * _CEILING_S
     return not deadline.passed and seconds <= deadline.left_s
 
@@ -206,9 +206,9 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
     steps fill in order and are integral at an optimum. An occurrence of several units (Hirao et al. 2017,
     compressive, eq. 8-9) is a continuous column (`JointColumns`).
 
-    `ratio`: for a ratio T / D with a denominator that varies: the objective is ``q T - p D`` over the selections with D
-    > 0, which some selection makes positive exactly if it has T / D > p / q (Dinkelbach 1967). `relaxed`: whether a
-    smaller program will do for common subsequences of whole texts, that is worth more.
+    `ratio`: p and q for a ratio T / D with a varying denominator: the objective is ``q T - p D`` over selections with D
+    > 0, which is positive exactly if T / D > p / q (Dinkelbach 1967). `relaxed`: whether a smaller program, with larger
+    values, suffices for common subsequences of whole texts.
     """
     if ratio is not None and not instance.single_ratio:
         raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")
@@ -295,10 +295,10 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
 class JointColumns:
     """Columns of the joint occurrences, from number `first` on, and their rows.
 
-    One column m for each distinct pair of needed and vetoing units. In general ``m <= x_v`` and ``m <= 1 - x_u``
-    (Hirao et al. 2017, compressive, eq. 8-9). The seams of a joined text have stronger rows and far fewer: a chosen
-    sentence has at most one successor and one predecessor, and at most one seam spans a sentence, none a chosen one.
-    With s_u the seams that span u this is a path:
+    There is one column m for each distinct pair of needed and vetoing units. In general ``m <= x_v`` and ``m <= 1 -
+    x_u`` (Hirao et al. 2017, compressive, eq. 8-9). The seams of a joined text have stronger and far fewer rows: a
+    chosen sentence has at most one successor and one predecessor, and at most one seam spans a sentence that is not
+    chosen. With s_u the seams that span u, this is a path:
 
         sum_j m_uj <= x_u,   sum_i m_iu <= x_u,   s_u = s_(u-1) + sum_j m_(u-1)j - sum_i m_iu,   s_u + x_u <= 1
     """
@@ -322,11 +322,11 @@ class JointColumns:
 
     @property
     def size(self) -> int:
-        """Number of columns: one an occurrence, and one a unit where there are seams."""
+        """Number of columns: one for each occurrence, and one for each unit if there are seams."""
         return len(self.occurrences) + (self.units if self.seams.any() else 0)
 
     def add_rows(self, rows: LinearRows) -> None:
-        """Tie the columns to the units."""
+        """Link the columns to the units."""
         for number, joint in enumerate(self.occurrences):
             if not self.seams[number]:
                 self._tie(rows, number, np.array(joint.needs, np.int64), -1, 0.0)

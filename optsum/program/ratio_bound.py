@@ -1,13 +1,13 @@
-r"""Objectives whose denominators vary (precision, F1), sums and products of ratios: proven bounds.
+r"""Proven bounds for varying denominators (precision, F1), and for sums and products of ratios.
 
 Dinkelbach 1967: with :math:`v(\lambda) = \max_x T(x) - \lambda D(x)` the best ratio is the :math:`\lambda` with
-:math:`v(\lambda) = 0`, and :math:`\lambda \leftarrow T(x)/D(x)` at the maximizer climbs to it in a few rounds.
+:math:`v(\lambda) = 0`, and :math:`\lambda \leftarrow T(x)/D(x)` at the maximizer converges to it in a few rounds.
 
-Sums of ratios are bounded by the programs of `optsum.program.surrogate`; a product of powers is led back to a sum by
-the weighted inequality of the arithmetic and the geometric mean, at an anchor (`anchored`). A harmonic mean is concave
-in its ratios, so it lies below each of its tangents. A tangent is near the mean only where the ratios are in proportion
-as at its anchor; they are, about, among selections of one size. So selections are parted by the one denominator that
-varies into windows, each a side constraint.
+Sums of ratios are bounded by the programs of `optsum.program.surrogate`; a product of powers is reduced to a sum by the
+weighted inequality of the arithmetic and the geometric mean, at an anchor (`anchored`). A harmonic mean is concave in
+its ratios, so it is below each of its tangents. A tangent is tight only for ratios proportional to those at its anchor,
+which holds approximately among selections of one size. So selections are divided into windows of the one varying
+denominator, each a side constraint.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ _REACH = 2.0**32  # Approximate size of coefficients: fine enough for the grid, 
 def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of the ratio of every selection, proven in integers.
 
-    Newton's method on the relaxation finds the multiplier; the last relaxation's duals prove it
-    (`optsum.program.dual_bound.dual_bound`), whatever floating point did before.
+    Newton's method on the relaxation finds the multiplier in floating point; the last relaxation's duals prove it
+    (`optsum.program.dual_bound.dual_bound`).
     """
     top, bottom = instance.constants.tolist()
     guess = Fraction(top, bottom) if bottom > 0 else Fraction(0)  # the empty selection, which may be the best
@@ -91,7 +91,7 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
 
 
 def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
-    """Return a bound of the key of every selection, whatever ratios make the value."""
+    """Return a bound of the key of every selection, for any combination of ratios."""
     weights = [Fraction(weight) for weight in instance.weights]
     if instance.combination.alone:
         start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
@@ -114,7 +114,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
 
 
 def combined_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
-    """Return a bound of the value, given one of each ratio by itself."""
+    """Return a bound of the value from a bound of each ratio."""
     if instance.combination.turns:
         return harmonic_bound(instance, alone, deadline)
     if instance.combination.adds:
@@ -123,7 +123,7 @@ def combined_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Dead
 
 
 def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) -> Fraction:
-    """Return a weighted sum; that of many is rounded up, because its denominator could have thousands of digits."""
+    """Return a weighted sum, rounded up for many terms, whose denominator could have thousands of digits."""
     products = [Fraction(weight) * value for weight, value in zip(weights, values, strict=True)]
     if len(values) <= _MANY:
         return sum(products, Fraction(0))
@@ -131,7 +131,7 @@ def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) 
 
 
 def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
-    """Return a bound of the harmonic mean of the ratios, by tangents in windows of the denominator that varies."""
+    """Return a bound of the harmonic mean of the ratios, by tangents in windows of the varying denominator."""
     trivial = instance.combination.mean(alone, instance.weights)
     positive = (instance.constants[1::2] >= 0).all() and one_varies(instance)
     if not trivial or not positive or not affordable(instance, deadline):
@@ -176,9 +176,9 @@ def _tangent_bound(
 def _box_bound(
     instance: Coverage, box: DenominatorBox, wish: Weighted, start: Fraction, known: Fraction, deadline: Deadline
 ) -> Fraction:
-    """Return the largest bound of the programs of a box, `start` at least.
+    """Return the largest bound of the programs of a box, but at least `start`.
 
-    It is `known`, a bound of all selections, where the programs say nothing: with totals as large as 64 bits hold, all
+    It is `known`, a bound of all selections, if the programs give none: with totals near the limit of 64 bits, all
     multipliers of denominators may be rounded to 0, or sums of totals may be too large.
     """
     most, found = reaches(instance), start
@@ -202,7 +202,7 @@ def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) 
 
 
 def only(instance: Coverage, h: int) -> Coverage:
-    """Return one ratio of several."""
+    """Return an instance with one of the ratios."""
     return collapsed(instance, *[[int(ratio == h) for ratio in range(instance.ratios)]] * 2)
 
 
@@ -239,11 +239,12 @@ def single_bound(instance: Coverage, start: Fraction | None = None, deadline: De
 def trivial_bound(
     instance: Coverage, h: int = 0, most: Sequence[int] | None = None, *, quick: bool = False
 ) -> Fraction:
-    """Return a bound of a ratio that takes no time.
+    """Return a quick bound of a ratio.
 
-    All that the numerator can be, R, over the least that the denominator can. Where units alone decide, and none has
-    more than q times what it adds to the denominator, a selection that adds s has at most min(R, q s) / (c + s); that
-    is left out if it has to be `quick`. `most` are the `reaches` of the instance, for who asks for each of many ratios.
+    It is the largest possible numerator, R, divided by the smallest possible denominator. If each unit adds to the
+    numerator at most q times as much as to the denominator, a selection that adds s to the denominator has at most
+    min(R, q s) / (c + s); this is skipped if `quick`. `most`: the `reaches` of the instance, for callers with many
+    ratios.
     """
     top, bottom = instance.constants[2 * h : 2 * h + 2].tolist()
     reach = (reaches(instance) if most is None else most)[2 * h]
@@ -262,7 +263,7 @@ def trivial_bound(
 def _sum_bound(
     instance: Coverage, weights: Sequence[Fraction], alone: Sequence[Fraction], deadline: Deadline
 ) -> Fraction:
-    """Return a bound of the weighted sum of the ratios; no better than `alone` where a denominator may be 0."""
+    """Return a bound of the weighted sum of the ratios; not better than `alone` if a denominator may be 0."""
     if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
         return weighted_sum(weights, alone)
     most = reaches(instance)[0::2]
@@ -296,15 +297,15 @@ _STEPS: Final = 2_000  # Approximate width of windows, and largest weight of sid
 
 
 def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> Weighted:
-    r"""Return a wish that every selection with a geometric or harmonic mean as compared >= `power` > 0 fulfils.
+    r"""Return an inequality (`Weighted`) for all selections with a geometric or harmonic mean >= `power` > 0.
 
-    A harmonic mean H is concave, so it lies below its tangents: :math:`H(y) \ge V` implies, for any r > 0 and with W
-    the sum of the weights, :math:`\sum_h (w_h / r_h^2) \, y_h \ge V (\sum_h w_h / r_h)^2 / W`. Of a product, the
-    weighted inequality of the arithmetic and the geometric mean, at an anchor r > 0:
-    :math:`\prod_h y_h^{w_h} \ge P` implies :math:`\sum_h w_h y_h / r_h \ge W (P / \prod_h r_h^{w_h})^{1 / W}` with
-    W the sum of the weights; rounded down.
+    A harmonic mean H is concave, so it is below its tangents: :math:`H(y) \ge V` implies, for any r > 0 and with W the
+    sum of the weights, :math:`\sum_h (w_h / r_h^2) \, y_h \ge V (\sum_h w_h / r_h)^2 / W`. For a product, by the
+    weighted inequality of the arithmetic and the geometric mean at an anchor r > 0, :math:`\prod_h y_h^{w_h} \ge P`
+    implies :math:`\sum_h w_h y_h / r_h \ge W (P / \prod_h r_h^{w_h})^{1 / W}` with W the sum of the weights; rounded
+    down.
 
-    `anchor`, one positive number a ratio: values of the ratios.
+    `anchor`: one positive number for each ratio, the values at the tangent point.
     """
     total = sum(instance.weights)
     typical = tuple(r * max(int(instance.constants[2 * h + 1]), 1) for h, r in enumerate(anchor))
@@ -324,12 +325,11 @@ def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> We
 
 
 def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER) -> list[float]:
-    """Return ratios at which the linear relaxation comes near the largest product of their powers.
+    """Return ratios near the largest product of their powers in the linear relaxation.
 
-    The tangent there is the best one: no program of another has a smaller share of its optimum between itself and the
-    power that is asked for. Frank and Wolfe's method, with the step searched along the segment.
+    The tangent there is the best one. The method is Frank and Wolfe's, with a line search.
 
-    The result: empty where denominators vary or are 0, or the relaxation has no optimum, or none before the deadline.
+    The result is empty if denominators vary or are 0, or if the relaxation has no optimum before the deadline.
     """
     if instance.mass[1::2].any() or (instance.slot % 2 == 1).any():
         return []
@@ -374,26 +374,26 @@ def _relaxed_tops(instance: Coverage, tops: Sequence[int], deadline: Deadline) -
 
 
 def one_varies(instance: Coverage) -> bool:
-    """Return whether all denominators are constant, but for one at most that is a sum over the units."""
+    """Return whether all denominators are constant, except at most one that is a sum over the units."""
     if isinstance(instance, Facility):  # without arrays of all levels, which are many
         return True
     return int(instance.mass[1::2].any(axis=1).sum()) <= 1 and not (instance.slot % 2 == 1).any()
 
 
 def varying(instance: Coverage) -> int | None:
-    """Return the ratio whose denominator varies; None if none does."""
+    """Return the ratio whose denominator varies; None if there is none."""
     found = np.flatnonzero(instance.mass[1::2].any(axis=1)).tolist()
     return int(found[0]) if found else None
 
 
 def least_of(instance: Coverage, which: int) -> int:
-    """Return the least that the denominator `which` is, where it is not 0."""
+    """Return the smallest nonzero value of the denominator `which`."""
     constant, mass = int(instance.constants[2 * which + 1]), instance.mass[2 * which + 1]
     return constant or int(mass[mass > 0].min())
 
 
 def most_of(instance: Coverage, which: int) -> int:
-    """Return a limit of the denominator `which` of selections that are not too long."""
+    """Return a limit of the denominator `which` for selections that are not too long."""
     units = list(zip(instance.mass[2 * which + 1].tolist(), instance.lengths.tolist(), strict=True))
     units.sort(key=lambda unit: (unit[1] > 0, -Fraction(unit[0], unit[1] or 1)))
     found, left = int(instance.constants[2 * which + 1]), int(instance.max_length)

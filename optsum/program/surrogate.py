@@ -1,4 +1,4 @@
-r"""Linear programs that no good selection escapes: how sums and products of ratios are bounded.
+r"""Linear programs that contain all good selections, to bound sums and products of ratios.
 
 A selection is worth at least V if :math:`\sum_h w_h T_h / D_h \ge V`. Multiplied by any positive linear function
 :math:`E = \sum_h e_h D_h` of its denominators, that is
@@ -6,16 +6,16 @@ A selection is worth at least V if :math:`\sum_h w_h T_h / D_h \ge V`. Multiplie
 .. math:: \sum_h w_h \, T_h \, \kappa_h(D) \ge V \, E(D), \qquad \kappa_h(D) = E(D) / D_h.
 
 On the plane E = 1 each :math:`\kappa_h` is convex, and the :math:`T_h` are not negative, so the left side is convex
-too. Let denominators lie in the cone of some *corners* v. Then one corner has a left side no smaller, with the
-constants :math:`\kappa_h(v)` in place of :math:`\kappa_h(D)`: a linear program in T and D for each corner, and every
-selection worth at least V solves one of them. With one ratio, or with constant denominators, there is one corner and
-nothing is lost. Otherwise what a program has too much is of second order in the width of the cone, if E is chosen so
-that the left side has its minimum in the middle, :math:`e_h = w_h T_h / D_h^2` for typical T; so few and narrow *boxes*
-suffice.
+too. Let denominators lie in the cone of some *corners* v. Then at one corner the left side, with the constants
+:math:`\kappa_h(v)` instead of :math:`\kappa_h(D)`, is at least as large: a linear program in T and D for each corner,
+and every selection worth at least V is feasible in one of them. With one ratio, or with constant denominators, there is
+one corner and the program is exact. Otherwise the error of a program is of second order in the width of the cone, if E
+is chosen so that the left side has its minimum in the middle, :math:`e_h = w_h T_h / D_h^2` for typical T; so few and
+narrow *boxes* suffice.
 
-Coefficients are rounded towards "too much", in integers, so floating point decides only how good the programs are.
+Coefficients are integers, rounded so that no selection is lost; floating point only affects how tight the programs are.
 
-A geometric mean is at most an arithmetic one (`optsum.program.ratio_bound`), whose programs serve.
+A geometric mean is at most an arithmetic one, whose programs are used (`optsum.program.ratio_bound`).
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ Corner: TypeAlias = tuple[Fraction, ...]  # A direction of the denominators, one
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """Points that are joined by straight lines, from the origin on; no two have the same x."""
+    """A polyline from the origin, whose points have different x."""
 
     # x, y: (points,)
     x: NDArray[np.float64]
     y: NDArray[np.float64]
 
     def slope(self, x: float) -> float:
-        """Return the height at x divided by x; at 0 that of the first line."""
+        """Return the height at x divided by x; at 0 the slope of the first line."""
         at = max(x, float(self.x[1]))
         return float(np.interp(at, self.x, self.y)) / at
 
 
 def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ...]:
-    """Return, for each coordinate but the first, lower and upper curve over the first of what selections have."""
+    """Return, for each coordinate but the first, its lower and upper curve over the first, among selections."""
     first, *others = added
     ways = [(other, np.argsort(other / first, kind="stable")) for other in others]
 
@@ -66,7 +66,7 @@ def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ..
 
 @dataclass(frozen=True)
 class DenominatorBox:
-    """Denominators ``constants[h] + (the coordinate of part[h], or nothing)``, or with a given quotient."""
+    """Denominators ``constants[h] + (the coordinate of part[h], or 0)``, or denominators with a given quotient."""
 
     constants: tuple[int, ...]  # one integer a ratio
     part: tuple[int, ...]  # one number a ratio: which coordinate varies it; -1 for none.
@@ -91,7 +91,7 @@ class DenominatorBox:
         )
 
     def sloped(self) -> DenominatorBox:
-        """Return the box with no more slopes than selections have from its lowest first coordinate on."""
+        """Return the box with slopes restricted to those of selections from its lowest first coordinate on."""
         low, high = list(self.low), list(self.high)
         for number, (under, over) in enumerate(self.outlines, 1):
             # From the origin the slope of a convex curve grows, and that of a concave one falls.
@@ -100,7 +100,7 @@ class DenominatorBox:
         return replace(self, low=tuple(low), high=tuple(high))
 
     def corners(self, check: Callable[[], object] | None = None) -> Iterator[Corner]:
-        """Yield directions whose cone holds all denominators of the box; `check` is called before each, if given."""
+        """Yield directions whose cone contains all denominators of the box; `check` is called before each, if given."""
         for point in product(*({low, high} for low, high in zip(self.low, self.high, strict=True))):
             if check is not None:
                 check()
@@ -139,7 +139,7 @@ class DenominatorBox:
 
 @dataclass(frozen=True)
 class Weighted:
-    """The inequality ``sum of weights[h] T_h / D_h >= value`` over the ratios named."""
+    """The inequality ``sum of weights[h] T_h / D_h >= value`` over the given ratios."""
 
     ratios: tuple[int, ...]  # numbers of the ratios; the others count nothing
     weights: tuple[Fraction, ...]  # one positive number for each of them
@@ -150,14 +150,14 @@ class Weighted:
 
 
 def wish_of(instance: Coverage, ratios: Sequence[int], value: Fraction, totals: Sequence[int]) -> Weighted:
-    """Return the wish for a mean of some ratios that is worth a value; `totals` are those of a good selection."""
+    """Return the inequality for a mean of some ratios of at least a value; `totals`: those of a good selection."""
     weights = tuple(Fraction(instance.weights[h]) for h in ratios)
     typical = tuple(max(float(totals[2 * h]), 0.5) for h in ratios)
     return Weighted(tuple(ratios), weights, value * sum(instance.weights), typical)
 
 
 def reaches(instance: Coverage) -> list[int]:
-    """Return the largest that each total could be with every unit, joints included."""
+    """Return the largest possible value of each total with every unit, including joints."""
     if isinstance(instance, Facility):  # without arrays of all levels, which are many
         top = int((instance.similar.max(axis=1, initial=0) * instance.importance).sum())
         return [top, int(instance.constants[1]), *map(int, instance.own.sum(axis=1))]
@@ -168,7 +168,7 @@ def reaches(instance: Coverage) -> list[int]:
 
 
 def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
-    """Return a box that holds the denominators of every selection that fulfils the wish."""
+    """Return a box with the denominators of all selections that satisfy the inequality."""
     most = reaches(instance)
     constants = tuple(int(instance.constants[2 * h + 1]) for h in wish.ratios)
     parts: dict[object, int] = {}
@@ -196,7 +196,7 @@ def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
 
 
 def sums_ratios(instance: Coverage) -> bool:
-    """Return whether the value is a mean of ratios, each ``T / D`` with a D that is linear, or counts features once."""
+    """Return whether the value is a mean of ratios ``T / D`` with each D linear or counting features once."""
     if instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
         return False
     feeds = (instance.slot & 1).astype(np.bool_)
@@ -211,13 +211,13 @@ def sums_ratios(instance: Coverage) -> bool:
 
 
 def varies_alike(instance: Coverage) -> bool:
-    """Return whether denominators differ by constants alone, as with several references: one box is a line."""
+    """Return whether denominators differ only by constants, as with several references: then a box is a line."""
     signatures = {_varying(instance, h, all_alike=True) for h in range(instance.ratios)} - {None}
     return len(signatures) <= 1
 
 
 def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
-    """Return a key that is the same for denominators that vary alike; None for one that does not vary."""
+    """Return a key that is the same for denominators that vary equally; None for a constant one."""
     row = instance.mass[2 * h + 1]
     features = np.flatnonzero(instance.slot == 2 * h + 1)
     if not len(features):
@@ -244,7 +244,7 @@ def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
 def _worthwhile(
     wish: Weighted, constants: Sequence[int], part: Sequence[int], low: float, high: float, most: Sequence[int]
 ) -> float:
-    """Return how large the coordinate may become: with all numerators at their largest the wish must be in reach."""
+    """Return how large the coordinate may become while the inequality is attainable with the largest numerators."""
 
     def value(mass: float) -> float:
         return sum(
@@ -282,10 +282,7 @@ def _quotients(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denom
 
 
 def within(instance: Coverage, box: DenominatorBox, wish: Weighted, *, least: bool) -> Coverage | None:
-    """Return an instance with all selections of a box and fewer others, where lengths can tell; None if it has none.
-
-    `least`: whether to leave out shorter selections, too: that is better to bound with, and worse to search with.
-    """
+    """Return an instance with all selections of a box, and as few others as lengths allow; None if it is empty."""
     if not box.outlines:
         return instance
     lengths = instance.mass[2 * wish.ratios[box.part.index(0)] + 1]
@@ -303,9 +300,9 @@ def within(instance: Coverage, box: DenominatorBox, wish: Weighted, *, least: bo
 
 
 def _along(instance: Coverage, wish: Weighted, box: DenominatorBox) -> DenominatorBox:
-    """Return a box of the first coordinate and the others' quotients by it, if all are sums over the units.
+    """Return a box of the first coordinate and the quotients of the others by it, if all are sums over the units.
 
-    Words and bigrams are nearly proportional, and a box of both has mostly pairs that no selection has.
+    Words and bigrams are nearly proportional, so that most pairs in a box of both belong to no selection.
     """
     totals = [2 * wish.ratios[box.part.index(number)] + 1 for number in range(len(box.low))]
     held = instance.mass[totals]
@@ -317,7 +314,7 @@ def _along(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denominat
 
 
 def _plane(box: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
-    """Return the coefficients of E: its minimum for typical numerators is in the box's middle."""
+    """Return the coefficients of E, whose minimum for typical numerators is in the middle of the box."""
     middle = [float(d) for d in box.middle()]
     found = [float(w) * max(t, 1e-3) / d**2 for w, t, d in zip(wish.weights, wish.typical, middle, strict=True)]
     largest = max(found)
@@ -326,7 +323,7 @@ def _plane(box: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
 
 
 def excess(box: DenominatorBox, wish: Weighted, check: Callable[[], object] | None = None) -> float:
-    """Return how much more than in the middle the programs make of typical numerators, as a share."""
+    """Return the relative excess of the programs at the corners over the middle, for typical numerators."""
     plane = [float(e) for e in _plane(box, wish)]
 
     def left(corner: Corner) -> float:
@@ -347,7 +344,7 @@ def programs(
     steepest: float = inf,
     check: Callable[[], object] | None = None,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield integers (a, b) for each corner: ``a T - b D >= 0`` at one of them for whatever fulfils the wish."""
+    """Yield integers (a, b) for each corner: ``a T - b D >= 0`` holds at one of them if the inequality does."""
     most = reaches(instance)
     plane = _plane(box, wish)
     for corner in box.corners(check):
@@ -366,8 +363,8 @@ def programs(
 def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -> Coverage:
     """Return the ratio ``sum of tops[h] T_h / sum of bottoms[h] D_h`` as an instance of one ratio.
 
-    What a program cannot say of a denominator (several steps, occurrences of several units) is left out: it only gets
-    smaller.
+    Parts of a denominator that a program cannot express (several steps, occurrences of several units) are left out,
+    which only makes it smaller.
     """
     factor = np.array([weight for pair in zip(tops, bottoms, strict=True) for weight in pair], np.int64)
     slot = instance.slot % 2

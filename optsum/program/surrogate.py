@@ -282,7 +282,10 @@ def _quotients(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denom
 
 
 def within(instance: Coverage, box: DenominatorBox, wish: Weighted, *, least: bool) -> Coverage | None:
-    """Return an instance with all selections of a box, and as few others as lengths allow; None if it is empty."""
+    """Return an instance with all selections of a box, and as few others as lengths allow; None if it is empty.
+
+    `least`: whether to exclude shorter selections too, which is better for bounds and worse for searches.
+    """
     if not box.outlines:
         return instance
     lengths = instance.mass[2 * wish.ratios[box.part.index(0)] + 1]

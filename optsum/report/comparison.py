@@ -1,4 +1,4 @@
-"""The table of a comparison: each strategy against the exact optimum, or against the best bound."""
+"""The table of a comparison of strategies with the exact optimum, or with the best bound."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHARES: Final = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two strategies on the problems that both have a selection for."""
+    """Two strategies on the problems for which both have a selection."""
 
     first: str
     second: str
@@ -53,7 +53,7 @@ class Pair:
 
 
 def time_to_target(result: Result, target: float, sense: Sense) -> float | None:
-    """Return the seconds of search after which the incumbent was at least as good as `target`; None if it never was."""
+    """Return the seconds after which the incumbent was at least as good as `target`; None if it never was."""
     for point in result.trace:
         if point.objective == target or sense.better(point.objective, target):
             return point.seconds
@@ -65,7 +65,7 @@ _SOLVED: Final = "Means are over the problems that a strategy solved."
 
 @dataclass
 class Details(Tabular):
-    """Numbers of every strategy, problem by problem."""
+    """Numbers of every strategy for each problem."""
 
     strategies: list[str]
     sense: Sense
@@ -80,9 +80,9 @@ class Details(Tabular):
     def add(
         self, names: Sequence[str], results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]
     ) -> None:
-        """Take in the results of a problem by all strategies, and their ratios to the optimum or the best bound.
+        """Record the results of a problem by all strategies, and their ratios to the optimum or the best bound.
 
-        `names` says whose each result is; of a strategy that was run with several seeds the mean objective counts.
+        `names`: the strategy of each result; with several seeds, a strategy's mean objective counts.
         """
         keys: dict[str, list[Key | None]] = {}
         for name, result, ratio in zip(names, results, ratios, strict=True):
@@ -100,7 +100,7 @@ class Details(Tabular):
             self._keys[name].append(mean if len(known) == len(found) else None)
 
     def pairs(self) -> list[Pair]:
-        """Return every two strategies side by side."""
+        """Return all pairs of strategies."""
         found = []
         for first, second in combinations(self.strategies, 2):
             keys = zip(self._keys[first], self._keys[second], strict=True)
@@ -141,7 +141,7 @@ class Details(Tabular):
         return table
 
     def pairwise(self) -> Table:
-        """Return wins, ties, losses and significance of every two strategies."""
+        """Return wins, ties, losses and significance for all pairs of strategies."""
         table = Table.of(["strategy", "against"], ["wins", "ties", "losses", "p"], "Every two strategies")
         for pair in self.pairs():
             counts = (number(count, 0) for count in (pair.wins, pair.ties, pair.losses))
@@ -174,32 +174,32 @@ class ComparisonRow:
     Attributes
     ----------
     strategy : str
-        With its solver and time limit where several are compared.
+        With its solver and time limit if several are compared.
     time_limit : float or None
-        In seconds, where several are compared.
+        In seconds, if several are compared.
     problems, solved, failed, infeasible : int
         A problem is solved by a selection within the limits, or by the proof that there is none: `infeasible` of them.
     seeds : int
-        With how many seeds each problem was searched; `problems`, `solved`, `failed`, `infeasible`, `ratios`, `reached`
-        and `optima` count each of these runs.
+        Number of seeds for each problem; `problems`, `solved`, `failed`, `infeasible`, `ratios`, `reached` and `optima`
+        count each of these runs.
     mean_objective : float or None
-        Over the problems for which there is a selection.
+        Mean over the problems with a selection.
     std_over_seeds : float or None
-        Standard deviation, over the seeds, of the mean objective of a seed; None for fewer than two seeds.
+        Standard deviation over seeds of the mean objective; None for fewer than two seeds.
     mean_ratio, min_ratio : float or None
-        Approximation ratio: objective / optimum when maximizing, optimum / objective when minimizing, the other way
-        round below 0; 1 where both are equal, 0 where 0 lies between them.
+        Approximation ratio: objective / optimum when maximizing, optimum / objective when minimizing, inverted for
+        negative values; 1 if both are equal, 0 if their signs differ.
     ratios, guaranteed : int
-        How many ratios there are, and how many of them are against the best bound, because the optimum is not known:
-        those are guaranteed lower limits.
+        Number of ratios, and how many of them are guaranteed lower limits, computed from the best bound because the
+        optimum is not known.
     reached, optima : int
-        Problems where the selection is proven to be optimal, of those whose optimum is known. Compared exactly.
+        Problems whose selection is proven optimal, and problems with a known optimum. Comparisons are exact.
     mean_seconds, median_seconds : float or None
         From text to answer, without a bound that is computed only as a certificate.
     mean_bound : float or None
-        Over the problems for which there is a bound.
+        Mean over the problems with a bound.
     mean_nodes : float or None
-        Nodes of the search tree, as far as the solver says.
+        Nodes of the search tree, if the solver reports them.
     """
 
     strategy: str
@@ -225,7 +225,7 @@ class ComparisonRow:
 
 @dataclass
 class _Tally:
-    """Numbers (no texts) that are kept of a strategy's results."""
+    """Numbers (without texts) about a strategy's results."""
 
     problems: int = 0
     solved: int = 0
@@ -247,14 +247,13 @@ class Comparison(Tabular):
     ----------
     plan : Plan
     results : list of Result
-        All of them, problem by problem, if they are kept.
+        All results, problem by problem, if they are kept.
     problems : int
-        Problems that every strategy was tried on.
+        Problems on which every strategy was run.
     optima : int
         Problems whose optimum is known.
     contradictions : list of str
-        Problems where strategies claim what cannot all be true, each with who claims what. There are none unless a
-        solver is wrong.
+        Problems with contradictory claims of strategies, and the claims. There are none unless a solver is wrong.
     details : Details
         Spread, quantiles, wins and ties with their significance, times to targets.
     """
@@ -272,9 +271,9 @@ class Comparison(Tabular):
         self._names = [{variant.strategy, variant.searcher().name} for variant in plan.variants]
 
     def add(self, results: Sequence[Result]) -> None:
-        """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted.
+        """Record the results of one problem by all strategies; an interrupted one is kept, but not counted.
 
-        There is one of each of the plan's strategies, in its order; fewer if the work was interrupted.
+        There is one result for each of the plan's strategies, in order; fewer if the work was interrupted.
         """
         others = (result.strategy not in names for result, names in zip(results, self._names, strict=False))
         if len(results) > len(self._names) or any(others):
@@ -325,7 +324,7 @@ class Comparison(Tabular):
 
     @property
     def rows(self) -> list[ComparisonRow]:
-        """One row a strategy."""
+        """One row for each strategy."""
         names = self.plan.names
         variants = dict(zip(names, self.plan.variants, strict=True))
         return [
@@ -354,7 +353,7 @@ class Comparison(Tabular):
         ]
 
     def tables(self) -> list[Table]:
-        """Return the table, and the ratios at each time limit where there are several; those of `details` are more."""
+        """Return the table, and the ratios at each time limit if there are several; `details` has more tables."""
         return [_table(self), *([_ratios_at_limits(self)] if self.plan.time_limits else [])]
 
     def to_pandas(self) -> Any:
@@ -388,32 +387,31 @@ def compare(
     topics : iterable
         As for `optsum.solve_all`.
     strategies : sequence of str, or str
-        Names, or names joined by commas (``optsum list strategies``); greedy, lead and random if not given.
+        Names, or names joined by commas (``optsum list strategies``); by default greedy, lead and random.
     exact : str
-        The strategy that computes the optima, run too if it is not listed; "none" for none, which leaves the ratios
-        against the best bound. If not given: the first of `strategies` that proves, or "auto" where none of them
-        does or `exact_time_limit` is given.
+        The strategy that computes the optima, even if it is not listed; with "none", ratios use the best bound. By
+        default the first exact one of `strategies`, or "auto" if there is none or if `exact_time_limit` is given.
     backends : sequence of str or mapping, or str
-        Solvers that "milp" is run on, side by side; then "milp" is the only strategy if none are given. "usable" is all
-        that work here; ``{"name": "highs", "options": {"presolve": "off"}}`` is one with options of its own, and so is
+        Solvers for "milp" to compare; then "milp" is the default of `strategies`. "usable" means all that work here. A
+        solver's own options are given as ``{"name": "highs", "options": {"presolve": "off"}}`` or as
         ``backend_options={"highs.presolve": "off"}``.
     seeds : iterable of int, or str
-        Each strategy that proves nothing is run with every one of them: ``range(10)``, "0:10" or "1,2,3".
+        Seeds with which each heuristic is run: ``range(10)``, "0:10" or "1,2,3".
     exact_time_limit : float, optional
-        Seconds a problem for the strategy of `exact`, where it may take longer, or less long, than ``time_limit``.
+        Seconds per problem for the strategy of `exact`, if they differ from ``time_limit``.
     config : path, optional
-        A TOML file of options, `strategies`, `exact`, `backends` and `seeds` among them.
+        A TOML file of options, including `strategies`, `exact`, `backends` and `seeds`.
     keep_results : bool
-        Whether every result stays in memory, as ``table.results``.
+        Whether to keep every result in memory, as ``table.results``.
     details : bool
-        Whether the first result of each problem carries its text and all optima, for `optsum.write_page`.
+        Whether the first result of each problem includes its text and all optima, for `optsum.write_page`.
     columns : str or mapping, optional
         As for `optsum.solve_all`.
     start : mapping, path or results, optional
-        As in `optsum.solve_all`: every strategy begins with it.
+        As in `optsum.solve_all`, for every strategy.
     **options
-        As for `optsum.solve`, but for `strategy`; ``backend`` is the one of "milp", and ``time_limit`` may be several,
-        ``[0.1, 1, 10]``: every strategy is run with each, an exact one that is not listed with the longest.
+        As for `optsum.solve`, except `strategy`; ``backend`` is the solver of "milp". ``time_limit`` may be a list,
+        ``[0.1, 1, 10]``: every strategy is run with each limit, and an unlisted exact one with the longest.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Figures: comparisons, frontiers and tables drawn as SVG, PDF and PNG, and their data as a table beside them."""
+"""Figures: comparisons, frontiers and tables drawn as SVG, PDF and PNG, with their data as tables."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ Style = Literal["line", "points", "bar"]
 _MARKERS: Final = "os^DvPX*"  # So that series differ without their colours.
 _WIDE: Final = 60  # Letters of names that stand side by side below bars; more of them lean.
 _STAMPS: Final = {".png": ("Software", "Description"), ".pdf": ("CreationDate", "Subject")}
-"""Fields of a format's metadata for when or with what it was made, which is left out, and for the caption."""
+"""Metadata fields of a format for the time and program of creation, which are left out, and for the caption."""
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1b1d1f", "#7a6a00")
-"""Those of the page (Okabe & Ito), in its order."""
+"""The colours of the page (Okabe & Ito), in its order."""
 
 _DASHES: Final[tuple[Any, ...]] = (
     "-", (0, (4, 1.7)), (0, (1.2, 1.4)), (0, (5, 1.4, 1.2, 1.4)), (0, (3, 1.2)), (0, (1.2, 2.4)), (0, (7, 1.7)),
     (0, (2.4, 1.2, 0.6, 1.2, 0.6, 1.2)),
 )  # fmt: skip
-"""Those of the page, in widths of the line."""
+"""The dashes of the page, in line widths."""
 
 
 def look_of(place: int) -> dict[str, Any]:
-    """Return the colour and the dashes of a curve, by its place among all, as on the page."""
+    """Return the colour and dashes of a curve by its number, as on the page."""
     return {"color": COLOURS[place % len(COLOURS)], "linestyle": _DASHES[place % len(_DASHES)]}
 
 
 def marker_of(place: int) -> str:
-    """Return the mark of a cloud of points, by its place among all."""
+    """Return the marker of a cloud of points by its number."""
     return _MARKERS[place % len(_MARKERS)]
 
 
@@ -82,11 +82,11 @@ class Figure:
     def of_table(
         cls, name: str, table: Table, columns: Sequence[str], y_label: str, *, rows: Container[str] | None = None
     ) -> Figure:
-        """Return columns of a table as bars, side by side for each row.
+        """Return columns of a table as bars, grouped by row.
 
-        `table`: its title and caption are the figure's. A column "± seeds" right of one that is drawn is its interval.
-        `columns`: headings of numbers; those that the table lacks are passed over. All headings of numbers, if it is
-        empty. `rows`: names, as the table's first cells are, of the rows that are drawn; all, if not given.
+        `table`: gives title and caption of the figure. A column "± seeds" to the right of a drawn column is its
+        interval. `columns`: headings of numeric columns to draw, if the table has them; by default all. `rows`: first
+        cells of the rows to draw; by default all.
         """
         headings = [column.heading for column in table.columns]
         names = next((place for place, column in enumerate(table.columns) if column.numeric), len(headings))
@@ -101,7 +101,7 @@ class Figure:
         return cls(name, table.title, "", y_label, series, table.caption)
 
     def save(self, folder: PathLike) -> list[Path]:
-        """Write ``NAME.svg``, ``.pdf``, ``.png`` and ``.csv`` into a folder, replacing others, and return the paths."""
+        """Write ``NAME.svg``, ``.pdf``, ``.png`` and ``.csv`` into a folder, replacing files, and return the paths."""
         with figure_folder(folder) as made:
             paths = [made / f"{self.name}.{suffix}" for suffix in ("svg", "pdf", "png", "csv")]
             self.draw(*paths[:-1])
@@ -111,7 +111,7 @@ class Figure:
         return paths
 
     def draw(self, *paths: Path) -> None:
-        """Draw it to files, ``.svg``, ``.png`` or ``.pdf``."""
+        """Draw the figure to files, ``.svg``, ``.png`` or ``.pdf``."""
         with canvas(*paths, width=7, font=9, caption=self.caption) as (_, (axes,)):
             self._fill(axes)
 
@@ -148,7 +148,7 @@ def _value(row: Sequence[str], place: int) -> float | None:
 
 
 def plain(text: str) -> str:
-    """Escape text for matplotlib, where a dollar would begin a formula."""
+    """Escape text for matplotlib, in which a dollar sign begins a formula."""
     return visible(text, keep="\n").replace("$", r"\$")
 
 
@@ -156,7 +156,7 @@ def plain(text: str) -> str:
 def canvas(
     *paths: Path, panels: int = 1, width: float, font: float = 10, caption: Sequence[str] = ()
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """Give a figure and its panels side by side, and write it; the same data make the same files."""
+    """Provide a figure with panels side by side, and write it; equal data give identical files."""
     matplotlib, figures = _matplotlib(), import_module("matplotlib.figure")
     settings: Mapping[str, Any] = {"svg.hashsalt": "optsum", "svg.fonttype": "none"}
     with matplotlib.rc_context({**settings, "font.size": font}):
@@ -174,7 +174,7 @@ def canvas(
 
 @contextmanager
 def figure_folder(folder: PathLike) -> Iterator[Path]:
-    """Make a folder for figures; errors of writing there become one sentence."""
+    """Create a folder for figures; write errors become one sentence."""
     _matplotlib()
     try:
         made = Path(folder)
@@ -198,7 +198,7 @@ _NO_LOSS: Final = 1e-12
 
 
 def checked_plot(path: str | Path) -> Path:
-    """Return where a plot is to be written, before any work is done for it."""
+    """Return the path of a plot, after checking it before any work."""
     place = Path(path)
     if place.suffix.lower() not in _ENDINGS:
         raise OptionError(f"The plot {path} is of no format that optsum draws: name it .svg, .png or .pdf.")
@@ -212,8 +212,8 @@ def checked_plot(path: str | Path) -> Path:
 def plot_comparison(comparison: Comparison, path: Path) -> None:
     """Draw a comparison: the loss of each strategy against the optimum, and its time.
 
-    Left a curve for each strategy, as on the page: the share of its runs by their loss (1 - ratio). Right a
-    point for each: mean ratio against median time, with the middle half of its ratios.
+    The left panel has a curve for each strategy, as on the page: the share of its runs by loss (1 - ratio). The right
+    panel has a point for each: mean ratio against median time, with the middle half of its ratios.
     """
     import numpy as np
 
@@ -261,10 +261,10 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
 def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
     """Draw frontiers: the best value at every length.
 
-    Drawn are means over the topics of the optimum (where a limit left a band, both of its sides), with the middle half
-    of the topics, and of greedy search.
+    It shows means over the topics of the optimum (or both ends of a band), with the middle half of the topics, and of
+    greedy search.
 
-    `results`: of `optsum.frontier`; those without a frontier are left out. `unit`: of the lengths.
+    `results`: results of `optsum.frontier`; those without a frontier are left out. `unit`: of the lengths.
     """
     import numpy as np
 
@@ -301,7 +301,7 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
 
 
 def _values(np: Any, at: Any, curves: Sequence[Sequence[tuple[int, float | None]]]) -> Any:
-    """Return the value of every curve at every length, from the last step that begins there or before."""
+    """Return the value of every curve at every length, from the last step that begins at or before it."""
     rows = []
     for steps in curves:
         starts = np.array([first for first, _ in steps])

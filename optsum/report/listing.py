@@ -1,4 +1,4 @@
-"""List strategies, formulations, backends, metrics, presets and what reads text, and whether each works here."""
+"""List strategies, formulations, backends, metrics, presets and text functions, and whether each works here."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "similarity": {"max_length": 100, "metric": "similarity"},
     "F1 of similarity": {"max_length": 100, "metric": "similarity", "measure": "f1"},
 }
-"""What extracts can be searched for."""
+"""Objectives of extracts."""
 
 
 def _failure(work: Callable[[], object]) -> str:
-    """Return why something does not work, or nothing."""
+    """Return the reason why something does not work, or an empty string."""
     try:
         work()
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
@@ -45,7 +45,7 @@ def _failure(work: Callable[[], object]) -> str:
 def _listed(
     table: Table, names: Registry[Any], row_of: Callable[[str, Any], Sequence[str]], absent: Sequence[str]
 ) -> Table:
-    """Add a row for each name; one that cannot be loaded has `absent`, and the reason."""
+    """Add a row for each name; one that cannot be loaded has `absent` and the reason."""
     for name in names:
         reason = _failure(partial(names.load, name))
         table.rows.append([name, *absent, reason] if reason else [name, *row_of(name, names.load(name))])
@@ -69,7 +69,7 @@ def _strategies() -> Table:
 
 
 def _other_formulations() -> dict[str, Mapping[str, Any]]:
-    """Return options for each formulation that does not select whole sentences by a metric."""
+    """Return options for each formulation other than whole sentences by a metric."""
     found = {name: FORMULATIONS.load(name) for name in FORMULATIONS.builtin}
     asked = {"max_length": 100, "metric": "rouge-2"}
     return {
@@ -112,7 +112,7 @@ def _backends() -> Table:
 
 
 def _tried(backend: str) -> str:
-    """Return why a backend does not solve a tiny problem, or nothing; some are for covers alone."""
+    """Return why a backend does not solve a tiny problem, or an empty string; some solve only covers."""
     reason = ""
     for case in (_OBJECTIVES["recall"], *(each for each in _other_formulations().values() if "metric" not in each)):
         setup = setup_of(resolve({"backend": backend, **case}))  # the strategy is the one that a backend is of

@@ -56,10 +56,10 @@ Advance: TypeAlias = Callable[..., None]  # Called with how many more are done; 
 
 @contextmanager
 def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
-    """Show how far the work is: a bar on a terminal, and a line in the log now and then elsewhere.
+    """Show progress: a bar on a terminal, and otherwise a line in the log from time to time.
 
-    `count`: returns how many there will be, or None if that is not known; asked only if something is shown. `in_logs`:
-    whether people in front of a pipe want to see the lines, too, as those of a long run do.
+    `count`: returns the total, or None if unknown; called only if progress is shown. `in_logs`: whether lines in a pipe
+    are useful, as for a long run.
     """
     if is_quiet():
         yield lambda done=1: None  # noqa: ARG005
@@ -72,7 +72,7 @@ def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) ->
 
 
 def advancing(items: Iterable[T], advance: Advance) -> Iterator[T]:
-    """Yield items, and count each that was worked on."""
+    """Yield items, and count each after it was processed."""
     for item in items:
         yield item
         advance()
@@ -100,7 +100,7 @@ def _drawn(what: str, total: int | None) -> Iterator[Advance]:
 
 @contextmanager
 def _logged(what: str, count: Callable[[], int | None], in_logs: bool) -> Iterator[Advance]:
-    """Log a line every half minute, also while nothing is done."""
+    """Log a line every half minute, even without progress."""
     pace, over, total = _Pace(what), Event(), cache(count)
 
     def lines() -> None:
@@ -127,7 +127,7 @@ class _Pace:
             self._began, self._kept = monotonic(), self._done
 
     def line(self, total: int | None) -> str:
-        """Return how far the work is."""
+        """Return the progress in one line."""
         of = f"{self._done} {self._what}" if total is None else f"{self._done} of {total} {self._what}"
         passed = 0.0 if self._began is None else monotonic() - self._began
         new = self._done - self._kept
@@ -139,7 +139,7 @@ class _Pace:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it.
+    """Return a duration in words.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def duration(seconds: float) -> str:
 
 
 def count_lines(path: str) -> int | None:
-    """Return how many lines that are not blank a plain file has; None where only reading it would tell."""
+    """Return the number of non-blank lines of a plain file; None if only reading it would tell."""
     try:
         if path == "-" or not stat.S_ISREG(Path(path).stat().st_mode):
             return None
@@ -177,7 +177,7 @@ def count_lines(path: str) -> int | None:
 def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = False) -> Iterator[None]:
     """Show log messages while this is entered, and write them to a file, with times.
 
-    `verbose`: in a pipe too, where only warnings are shown otherwise. `quiet`: show nothing.
+    `verbose`: show all messages in a pipe too, which otherwise gets only warnings. `quiet`: show nothing.
     """
     level = _LOG.level
     with ExitStack() as stack:
@@ -196,7 +196,7 @@ def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = Fal
 
 
 def note(message: str, *, failed: bool) -> None:
-    """Write to the log file what was printed on the standard error output."""
+    """Write a line that was printed on the standard error output to the log file."""
     if _LOG.handlers:  # without any, Python would say it once more
         _LOG.log(logging.ERROR if failed else logging.INFO, "%s", message, extra={"said": True})
 
@@ -217,7 +217,7 @@ class _Saying(logging.Handler):
 
 
 class _LogFile(logging.FileHandler):
-    """Writes to a file with times; to a pipe or a device as to what it is."""
+    """Writes to a file with times; to a pipe or a device unchanged."""
 
     def __init__(self, path: str) -> None:
         try:

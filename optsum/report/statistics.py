@@ -1,6 +1,6 @@
 """Statistics of lists of numbers: spread, confidence intervals, quantiles, correlation, Wilcoxon's test.
 
-A package for the tests alone would be a fourth of an installation.
+A statistics package just for the tests would be a quarter of an installation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from optsum.coverage.instance import Key
 _DIFFERENT: Final = 6  # Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks.
 
 _EXACT: Final = 50
-"""Pairs up to which all arrangements of signs are counted; of more the sum of ranks is taken as normal."""
+"""Number of pairs up to which all sign arrangements are counted; for more, the sum of ranks is approximately normal."""
 
 _NORMAL_975: Final = 1.959963984540054
 _FEW: Final = 100
@@ -71,7 +71,7 @@ def student(degrees: int) -> float:
 
 
 def _within(t: float, degrees: int) -> float:
-    """Return how likely Student's t lies between -t and t."""
+    """Return the probability that Student's t is between -t and t."""
     angle = atan(t / sqrt(degrees))
     odd = degrees % 2
     term = cos(angle) if odd else 1.0
@@ -83,10 +83,10 @@ def _within(t: float, degrees: int) -> float:
 
 
 def wilcoxon(differences: Sequence[float]) -> float | None:
-    """Return how likely paired differences are by chance: Wilcoxon's signed-rank test, two-sided, zeros left out.
+    """Return the p-value of Wilcoxon's signed-rank test, two-sided, without zero differences.
 
-    Exact for up to 50 differences, equal ones among them too; of more by the normal distribution. None for fewer than
-    six that are not 0.
+    It is exact for up to 50 differences, including ties; otherwise it uses the normal distribution. None for fewer than
+    six nonzero differences.
     """
     apart = [one for one in differences if one]
     if len(apart) < _DIFFERENT:
@@ -104,7 +104,7 @@ def wilcoxon(differences: Sequence[float]) -> float | None:
 
 
 def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
-    """Return the optimum, if it is known, all bounds, and whether all that is claimed can be true together."""
+    """Return the optimum, if known, all bounds, and whether all claims can be true together."""
     keys = [key for result in results if (key := result.key) is not None]
     bounds = [bound for result in results if (bound := result.bound_key) is not None]
     optima = {key for result in results if result.status is Status.OPTIMAL and (key := result.key) is not None}
@@ -118,9 +118,9 @@ def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
 
 
 def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple[float | None, bool]:
-    """Return how close a value is to the optimum, or to the tightest bound where that is not known.
+    """Return the ratio of a value to the optimum, or to the tightest bound if that is unknown.
 
-    `guaranteed`: whether it is against a bound: then the true ratio is at least that.
+    `guaranteed`: whether it uses a bound, so that the true ratio is at least this.
     """
     if optimum is not None:
         return _ratio(key, optimum), False
@@ -143,7 +143,7 @@ INTERVALS: Final[dict[Interval, str]] = {
 """Kinds of intervals, in the words of a caption."""
 
 OVER_SEEDS: Final = "± seeds: standard deviation of the mean objective over {} seeds; what proves is run once."
-"""What a caption says of `seeds_deviation`."""
+"""The caption for `seeds_deviation`."""
 
 Z: Final = 1.96  # Akhmetov et al. 2022 print 1.956, but their intervals are those of 1.96.
 
@@ -176,8 +176,8 @@ class Spread:
 def spread_of(values: Sequence[float], interval: Interval = "student", z: float = Z) -> Spread | None:
     """Return the spread of numbers; None if there are none.
 
-    `interval`: how many standard errors the confidence interval reaches: the quantile of Student's t with ``count - 1``
-    degrees of freedom (4.30 for three numbers), or `z`, which is right for many.
+    `interval`: half width of the confidence interval in standard errors: the quantile of Student's t with ``count - 1``
+    degrees of freedom (4.30 for three numbers), or `z`, for many numbers.
     """
     if not values:
         return None
@@ -194,13 +194,13 @@ def spread_of(values: Sequence[float], interval: Interval = "student", z: float 
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the known values; None where there are none."""
+    """Return the mean of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
 
 def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
-    """Return the standard deviation, over seeds, of the mean of each; None for fewer than two seeds with values."""
+    """Return the standard deviation over seeds of the mean of each; None for fewer than two seeds with values."""
     means = [fmean(values) for values in by_seed if values]
     return stdev(means) if len(means) > 1 else None
 
@@ -214,7 +214,7 @@ def quantiles(values: Sequence[float], shares: Sequence[float]) -> list[float]:
 
 
 def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Return Pearson's r; None for fewer than `FEWEST` points, or where all numbers of a side are equal."""
+    """Return Pearson's r; None for fewer than `FEWEST` points, or if all numbers of a side are equal."""
     return _pearson(np.asarray(left, np.float64), np.asarray(right, np.float64))
 
 

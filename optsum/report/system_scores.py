@@ -1,4 +1,4 @@
-"""ROUGE of systems' summaries, or claims that their contexts support, and how well either agrees with people."""
+"""ROUGE of systems' summaries, or the claims that their contexts support, and correlations with human scores."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _SHARED: Final = (
 
 
 class OracleScores:
-    """Enumerates the oracles of topics, metric by metric, and holds summaries against all of them.
+    """Enumerates the oracles of topics, metric by metric, and compares summaries with all of them.
 
-    `options`: the oracles are those of recall, or of what the preset measures, within `max_length`. `setups`: of each
+    `options`: oracles maximize recall, or the measure of the preset, within `max_length`. `setups`: one for each
     metric. `without`: metrics whose oracles cannot be enumerated. `unfound`: how often not all were found in time.
-    `longer`: summaries that are longer than oracles may be.
+    `longer`: summaries above the maximum length.
     """
 
     def __init__(self, options: ScoreOptions) -> None:
@@ -62,7 +62,7 @@ class OracleScores:
                 warm_up(self.setups.setdefault(metric, setup_of(way)))
 
     def of(self, topic: Topic) -> dict[str, Optima | None]:
-        """Return all oracles of a topic by metric; None where not all are found within the time limit."""
+        """Return all oracles of a topic by metric; None if not all are found within the time limit."""
         found: dict[str, Optima | None] = {}
         for metric, setup in self.setups.items():
             oracles = oracles_of(single_problem(topic, setup), setup)
@@ -73,7 +73,7 @@ class OracleScores:
         return found
 
     def note_length(self, topic: Topic, system: System) -> None:
-        """Take note of a summary that is longer than oracles may be."""
+        """Record a summary that is longer than the oracles' limit."""
         for setup in self.setups.values():
             spec, text = setup.spec_for(topic), text_of(topic, system)
             self.longer += text is not None and sum(map(spec.length_of, text)) > spec.max_length
@@ -101,9 +101,9 @@ class OracleScores:
 
 
 class PackedContexts:
-    """Compares the choices of packers with the optimum within the budget.
+    """Compares packed contexts with the optimum within the budget.
 
-    `options`: with a formulation that has no metric, and a budget. `limits`: what is optimized, in words.
+    `options`: with a formulation without a metric, and a budget. `limits`: the objective, in words.
     """
 
     def __init__(self, options: ScoreOptions) -> None:
@@ -117,7 +117,7 @@ class PackedContexts:
         self.limits = resolved.formulated().goal(resolved.spec())
 
     def rows(self, topic: Topic, systems: Sequence[System]) -> list[dict[str, Any]]:
-        """Return the rows of a topic: one a packer."""
+        """Return the rows of a topic, one for each packer."""
         if self._setup is None:
             resolved = resolve_context(self._given, lengths_given=topic.lengths is not None)
             self.limits = resolved.formulated().goal(resolved.spec())
@@ -161,9 +161,9 @@ class PackedContexts:
 
 
 def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> tuple[Selection, int]:
-    """Return the passages that a packer chose, as units of the topic's problem, and how many others there are.
+    """Return the passages that a packer chose, as units of the topic's problem, and the number of others.
 
-    Where passages count one each and the topic has no texts, others are passages that support nothing.
+    If each passage has length 1 and the topic has no texts, others are passages that support nothing.
     """
     names: Sequence[int | str]
     if system.selection is not None:
@@ -190,9 +190,9 @@ def against(
 ) -> dict[str, dict[str, Any] | None]:
     """Return precision, recall, F-measure and number of oracles of a summary, by metric.
 
-    A sentence of the summary that is none of the source is in no oracle (`optsum.corpus.systems.extract_of`). Under
-    ``each`` are precision, recall and F-measure against the first `each` oracles, one by one: O1 and O2 of section
-    6.2.3 of Hirao et al. 2017.
+    A sentence of the summary that is not in the source is in no oracle (`optsum.corpus.systems.extract_of`). ``each``
+    has precision, recall and F-measure against the first `each` oracles, one by one: O1 and O2 of Hirao et al. 2017,
+    section 6.2.3.
     """
     extract = extract_of(topic, system)
     scores: dict[str, dict[str, Any] | None] = {}
@@ -226,10 +226,10 @@ _SHORT = {"recall": "R", "precision": "P", "f1": "F1"}
 Point = tuple[str, str]  # A metric and a measure.
 
 _CLAIMS: Final = tuple(product(["claims"], ["objective", "gap", "length"]))
-"""What there is of packers: the share supported, the share of the optimum that is lost, and what is used."""
+"""Columns for packers: the supported share, the loss against the optimum, and the used length."""
 
 _ORACLE = "oracle "
-"""Before the name of a metric: its oracles, of which summaries have a precision, recall and F-measure."""
+"""Prefix of a metric's name for scores of summaries against its oracles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,7 +251,7 @@ class SystemRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HumanCorrelation:
-    """How one metric and measure agrees with one human score; None where there is too little to correlate."""
+    """Agreement of one metric and measure with one human score; None if there are too few scores to correlate."""
 
     metric: str
     measure: str
@@ -281,7 +281,7 @@ class _Mean:
 
 @dataclass
 class _Sums:
-    """Of one system: its means over all topics; and those of each score and human score over topics that have both."""
+    """Means of one system over all topics, and means of each pair of score and human score over topics with both."""
 
     topics: int = 0
     over: int = 0
@@ -296,7 +296,7 @@ class _Sums:
 class SystemScores(Tabular):
     """The tables that `score` returns; ``print(scores)`` shows them.
 
-    `summaries`, `topics`, `failed`: summaries that were scored, topics they are of, and rows that are errors.
+    `summaries`, `topics`, `failed`: scored summaries, their topics, and error rows.
     """
 
     def __init__(self, options: ScoreOptions) -> None:
@@ -311,7 +311,7 @@ class SystemScores(Tabular):
         self._of_topics: defaultdict[tuple[str, Point], tuple[_Mean, _Mean]] = defaultdict(lambda: (_Mean(), _Mean()))
 
     def add(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Take in the rows of one topic."""
+        """Record the rows of one topic."""
         good = [row for row in rows if row["error"] is None]
         self.failed += len(rows) - len(good)
         self.summaries += len(good)
@@ -357,7 +357,7 @@ class SystemScores(Tabular):
 
     @property
     def rows(self) -> list[SystemRow]:
-        """One row a system, in the order in which they came."""
+        """One row for each system, in the order of their first appearance."""
         return [
             SystemRow(
                 system=name,
@@ -409,7 +409,7 @@ class SystemScores(Tabular):
         return found
 
     def tables(self) -> list[Table]:
-        """Return the tables of systems, of their oracles if asked for, and of correlations with human scores."""
+        """Return the tables of systems, of their oracles if requested, and of correlations with human scores."""
         oracles = [] if self.oracles is None else [self.oracles.table({row.system: row.oracle for row in self.rows})]
         if self._each:
             table = Table.of(
@@ -433,15 +433,15 @@ def score(
     Parameters
     ----------
     topics : iterable
-        As for `optsum.solve_all`: read once, one in memory at a time.
+        As for `optsum.solve_all`; read once, with one in memory at a time.
     systems : iterable
-        Summaries, their JSON form, or what `optsum.read_systems` yields; or the path of a file of them, or a data
-        frame. All in memory.
+        Summaries, their JSON form, or the items of `optsum.read_systems`; or the path of a file of them, or a data
+        frame. All are held in memory.
     columns : str or mapping, optional
-        Which columns of the topics' records are what, as ``--map`` says it:
-        ``{"documents": "article", "references": "highlights"}``.
+        The columns of the topics' records by their meaning, as for ``--map``: ``{"documents": "article", "references":
+        "highlights"}``.
     config : path, optional
-        A TOML file of options; keywords win over it.
+        A TOML file of options; keywords take precedence.
     **options
         The command line's flags: ``metric="rouge-1+rouge-2"``, ``stem=True``, ``references="best"``, ...
 
@@ -467,9 +467,9 @@ def score_rows(
     scores: SystemScores,
     limit: int | None = None,
 ) -> Generator[list[dict[str, Any]], None, None]:
-    """Yield the rows of each topic: one a summary, in the order of the topics; then those that no topic goes with.
+    """Yield the rows of each topic, one for each summary, in the order of the topics; then rows without a topic.
 
-    With a `limit` only the first topics count, and their summaries.
+    With a `limit`, only the first topics and their summaries count.
     """
     options = scores.options
     of_topic: dict[str | int, list[System]] = {}  # by its id, or by its place
@@ -549,9 +549,9 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
 
 
 def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
-    """Return the scores of a row by a metric, or against the oracles of one; None where not all oracles were found.
+    """Return the scores of a row by a metric, or against its oracles; None if not all oracles were found.
 
-    Of a packer who passed the budget it is the length alone.
+    For a packer who exceeded the budget, it is only the length.
     """
     if (metric, measure) in _CLAIMS:
         return None if row["over"] and measure == "objective" else row[measure]
@@ -616,7 +616,7 @@ def _systems(scores: SystemScores) -> Table:
 def _table_of(
     scores: SystemScores, headings: Sequence[str], cells: Callable[[SystemRow], list[Cell]], of: str = ""
 ) -> Table:
-    """Return the table of systems: how many topics each has, some means, and its human scores."""
+    """Return the table of systems: number of topics, some means, and human scores."""
     rows = scores.rows
     humans = list(dict.fromkeys(name for row in rows for name in row.human))
     table = Table.of(["system"], ["topics", *headings, *humans])

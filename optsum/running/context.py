@@ -1,4 +1,4 @@
-"""Contexts: which passages within a budget support most claims, and what greedy selection packs beside them."""
+"""Contexts: the passages within a budget that support most claims, and the greedy selection for comparison."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from optsum.system.processes.signal_guard import postponing
 _LOG: Final = logging.getLogger("optsum")
 
 _DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}
-"""A flat list of strings is one of passages, or of claims, each a unit whatever is in it."""
+"""Default options: a flat list of strings is a list of passages or claims, each a unit."""
 
 
 def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: str | Path | None = None) -> Options:
     """Resolve the options of contexts: by default covers with a budget, whose units are passages.
 
-    Lengths are tokens where a tokenizer is named, those that topics give where they give them, and otherwise words,
-    which is said.
+    Lengths are tokens if a tokenizer is named, given lengths if the topics have them, and otherwise words, with a
+    message.
     """
     found = {name: value for name, value in given.items() if value is not None}
     named = found.keys() | (read_config(config).keys() if config is not None else set())
@@ -48,7 +48,7 @@ def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: st
 
 
 def gives_lengths(path: str) -> bool:
-    """Return whether the first topic of a file gives lengths, as far as it can be read twice."""
+    """Return whether the first topic of a file gives lengths; False if the file cannot be read twice."""
     if path == "-":
         return False
     found = next(islice(read_topics(path, flat="sentences", bad="keep"), 1), None)
@@ -63,23 +63,23 @@ def context(
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
-    """Return the passages within a budget that support most claims, and beside them the greedy selection.
+    """Return the passages within a budget that support most claims, with the greedy selection for comparison.
 
     Parameters
     ----------
     topic : Topic or dict
-        ``{"id": ..., "documents": [[passage, ...]], "supports": [[claim, ...], ...]}``: passages are units as they are,
-        and `supports` names the claims that each supports; ``cover`` says which support one together.
+        ``{"id": ..., "documents": [[passage, ...]], "supports": [[claim, ...], ...]}``: passages are not split, and
+        `supports` names the claims of each; ``cover`` is for claims that several passages support together.
     columns, config, **options
-        As in `optsum.solve`; `max_length` is the budget. The formulation is "cover", unless another is asked for; with
-        "extractive" the references are answers whose n-grams are wanted. Lengths are the topic's ``lengths``, if it has
-        them, tokens of a `length_tokenizer`, if one is given, and words otherwise.
+        As in `optsum.solve`; `max_length` is the budget. The default formulation is "cover"; with "extractive",
+        references are answers whose n-grams count. Lengths are tokens of `length_tokenizer` if it is given, the topic's
+        ``lengths`` if it has them, and words otherwise.
 
     Returns
     -------
     Result
-        As of `optsum.solve`: `numerator` claims of `denominator` are supported, ``missed`` are the others, and
-        ``greedy`` says what greedy selection packs.
+        As for `optsum.solve`: `numerator` claims of `denominator` are supported, ``missed`` are the others, and
+        ``greedy`` is the result of greedy selection.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def context(
 def context_topics(
     topics: AnyTopics, options: Options, *, details: bool = False
 ) -> Generator[list[Result], None, None]:
-    """Yield the contexts of topics one after another, the results of each topic together; with details for a page."""
+    """Yield the contexts of topics one after another, all results of a topic together; with details for a page."""
     setup = setup_of(options)
     return each_topic(topics, [setup], detailed(partial(search_part, setup=setup, search=_packed), [setup], details))
 

@@ -1,9 +1,8 @@
-"""Processes of loky that begin as copies of this one, where that is safe: with all that is imported and compiled.
+"""Processes of loky that begin as copies of this one, if that is safe, with all imported modules and compiled kernels.
 
-Started anew, as loky does it, each imports everything and loads kernels again, nearly a second of a processor. A copy
-has but one of the threads of this process, and a lock that another one held would stay locked there for ever. So copies
-are made only while there is a single thread, of native ones too; while a pool or a progress bar has threads, processes
-are started anew.
+A newly started process imports everything and loads kernels again, which takes nearly a second of processor time. A
+copy has only one of the threads of this process, and locks held by other threads would never be released. So copies are
+made only while there is a single thread, including native threads; otherwise processes are started anew.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from optsum.running.workers import KEEPS_MEMORY
 from optsum.system.processes.children import has_one_thread
 
 _MALLOPT: Final = {"MALLOC_TRIM_THRESHOLD_": -1, "MALLOC_MMAP_THRESHOLD_": -3}
-"""What glibc calls that which a program reads from its environment only when it starts."""
+"""The number of glibc's parameter that a program otherwise reads from its environment only at its start."""
 
 
 class _Process(LokyProcess):  # type: ignore[misc]
@@ -51,7 +50,7 @@ CONTEXT: Final = _Context()  # One for all calls: loky starts another pool where
 
 
 def _let_go_of_files() -> None:
-    """Point files that are open for writing at the null device: a lock lasts until all copies of a file are closed."""
+    """Point files open for writing at the null device, because a lock lasts until all copies of a file are closed."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in [int(link.name) for link in Path("/proc/self/fd").iterdir()]:
         with suppress(OSError):  # that of the listing itself

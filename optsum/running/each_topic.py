@@ -1,4 +1,4 @@
-"""Topic by topic: whatever happens to one (bad input, an error, a crash) is its row, and costs the others nothing."""
+"""Process topics one by one: a failure (bad input, an error, a crash) becomes a row, and other topics go on."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("optsum")
 
 Finish: TypeAlias = Callable[[Topic, Result], list[Result]]
-"""Makes the results of a topic as one problem of what its search has found. Pickled if other processes work."""
+"""Converts the search result of one problem to the results of a topic. Pickled for other processes."""
 
 _TOPICS = 64
 _LETTERS = 300_000
-"""Topics, and their letters, that are searched before a signal is heard: a hundredth of a second."""
+"""Limits of topics, and of their letters, that are searched before signals are handled: a hundredth of a second."""
 
 _LONG = 15_000  # Letters of a topic whose own search takes most of its time: it goes by itself.
 
@@ -70,7 +70,7 @@ _IS_PLAIN: Callable[[Any], bool] = str.isascii
 def say_warned(warned: Counter[str | None], unit: str = "topics") -> None:
     """Log how many topics had a warning, and the first of the warnings.
 
-    `warned`: how many topics each warning is about; those without one are counted under None.
+    `warned`: the number of topics for each warning; those without one are counted under None.
     """
     if messages := [message for message in warned if message is not None]:
         count = warned.total()
@@ -78,12 +78,12 @@ def say_warned(warned: Counter[str | None], unit: str = "topics") -> None:
 
 
 def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
-    """Yield a topic as the problems it makes.
+    """Yield the problems of a topic.
 
-    That is itself, or ``id#r`` for each reference r (``references="each"``), or itself with its first reference alone
-    ("first"), or with the one that people agree on ("agreed"). Where the time limit comes before that one is known, all
-    are left, of which no problem is built (`optsum.running.one_problem.build`). What is to be the best of several is
-    one problem here.
+    They are the topic itself; or ``id#r`` for each reference r (``references="each"``); or the topic with only its
+    first reference ("first"), or the one on which references agree ("agreed"). If the time limit is reached before that
+    one is known, all references are kept, but no problem is built (`optsum.running.one_problem.build`). The best of
+    several references is one problem here.
     """
     if setup.options.vectors is not None:
         topic = read_vectors(topic, setup.options.vectors)
@@ -102,7 +102,7 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
 
 
 def agreed(topic: Topic, setup: Setup) -> int:
-    """Return the number of the reference that another reference agrees with best, by the objective."""
+    """Return the number of the reference that agrees best with another, by the objective."""
     spec = setup.spec_for(topic)
     return agreed_reference(
         topic.references,
@@ -118,13 +118,13 @@ def agreed(topic: Topic, setup: Setup) -> int:
 
 
 def begin_single(topic: object, setup: Setup) -> tuple[Topic, Callable[[Result], Result]]:
-    """Return the one problem that a topic is, and what adds the warm-up and the text to its result."""
+    """Return the only problem of a topic, and a function that adds the warm-up and the text to its result."""
     part, ready = single_problem(topic, setup), warm_up(setup)
     return part, lambda result: charged(result, ready).changed(source=part.documents)
 
 
 def single_problem(topic: object, setup: Setup) -> Topic:
-    """Return the one problem that a topic is."""
+    """Return the only problem of a topic."""
     given = topic_of(topic, setup.options.reading)
     parts = list(problems(given, setup))
     if (warning := setup.warning_of(given)) is not None:
@@ -152,14 +152,14 @@ def each_topic(
     scores: bool = True,
     row_of: Callable[[Result], dict[str, Any]] | None = None,
 ) -> Generator[list[Result], None, None]:
-    """Yield the results of each topic together, whatever happens to it, or those of `Several`.
+    """Yield all results of each topic together, including failures, or those of `Several`.
 
-    `setups`: all setups in which a topic is searched; they make the same problems of it, and share what is said of
-    workers. `solve_part`: returns the results of a topic as one problem: one for each setup, or fewer of which the last
-    is interrupted. Pickled if other processes work. `finish`: makes the results of a topic of what
-    `optsum.running.one_problem.answer` returns, as `solve_part` does: then topics may be searched together. `scores`:
-    whether these results need the official scores. `row_of`: makes rows of results where these are wanted for rows
-    alone; then other processes make the rows of the lines that they read (`WRITTEN`).
+    `setups`: all setups of the searches; they have the same problems and the same options of workers. `solve_part`:
+    returns the results of one problem: one for each setup, or fewer if the last is interrupted. Pickled for other
+    processes. `finish`: converts the result of `optsum.running.one_problem.answer` to those of `solve_part`, so that
+    topics may be searched together. `scores`: whether these results need the official scores. `row_of`: converts
+    results to rows if only rows are needed; then worker processes make the rows of the lines that they read
+    (`WRITTEN`).
     """
     given = topics_of(topics, setups[0].options.reading)
     if executor is not None:  # its processes find on disk what this one compiles
@@ -190,7 +190,7 @@ def each_topic(
 
 
 def _charged_once(batches: Iterable[list[Result]], unpaid: float) -> Generator[list[Result], None, None]:
-    """Yield the results of each topic, the first of all charged with the warm-up, and log their warnings in the end."""
+    """Yield the results of each topic, the very first charged with the warm-up, and log their warnings at the end."""
     warned: Counter[str | None] = Counter()
     try:
         for results in batches:
@@ -204,7 +204,7 @@ def _charged_once(batches: Iterable[list[Result]], unpaid: float) -> Generator[l
 
 
 def lost_topic(topic: AnyRead | AnyTopic, setups: Sequence[Setup]) -> list[Result]:
-    """Return the rows of a topic that no process survives."""
+    """Return the error rows of a topic whose processes died."""
     return _failed(read_topic(topic), _DIED, setups)
 
 
@@ -214,7 +214,7 @@ WRITTEN: Final = "written"  # Key of `Result.extra`: the row of the result, as b
 
 
 def _written(item: object, results: list[Result], row_of: Callable[[Result], dict[str, Any]]) -> list[Result]:
-    """Return the results of a topic with their rows, where who works on it has read it."""
+    """Return the results of a topic with their rows, if the worker has read it."""
     del item
     if (read := results[0].extra.get(INPUT)) is None:
         return results
@@ -246,7 +246,7 @@ def digest(topic: Topic) -> str:
 
 
 def digest_before(topic: Topic) -> str:
-    """Return 16 hexadecimal digits: `digest` of topics that are more than sentences, and of all in earlier rows."""
+    """Return 16 hexadecimal digits: the `digest` of topics with more than sentences, and in earlier rows."""
     held = repr((topic.documents, topic.references, topic.cover, topic.parses))
     held += "".join(repr(given) for given in (topic.weights, topic.lengths) if given is not None)
     if (problem := topic.problem) is not None:
@@ -256,9 +256,9 @@ def digest_before(topic: Topic) -> str:
 
 
 def _spelled(value: Any) -> str:
-    """Return a text that is the same in every process, and another for other values: arrays in full, sets in order.
+    """Return a text that identifies a value in every process, with full arrays and sorted sets.
 
-    Of a problem of one's own it holds the code of its class, but not what that takes from its module.
+    For a user's own problem it includes the code of its class, but not the globals that this code uses.
     """
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{_spelled(key)}:{_spelled(held)}' for key, held in value.items())}}}"
@@ -297,13 +297,13 @@ def _failed(topic: AnyRead | AnyTopic, reason: str, setups: Sequence[Setup]) -> 
 
 
 def _is_there(topics: AnyTopics) -> bool:
-    """Whether topics can be read before an earlier one is answered: all of them are in a file or a list."""
+    """Whether later topics can be read before an earlier one is answered, because all are in a file or a list."""
     path = path_of(topics)
     return isinstance(topics, Sequence) if path is None else Path(path).is_file()
 
 
 def read_together(items: list[AnyRead | AnyTopic], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
-    """Read topics, and search together those that can be: each of these is returned as `Answered`."""
+    """Read topics and search suitable ones together; return each of these as `Answered`."""
     read = list(map(read_topic, items))
     if not is_ready(setup):
         return items
@@ -323,9 +323,9 @@ def search_topic(
     *,
     digested: bool = False,
 ) -> list[Result]:
-    """Return the results of a topic, errors included, with the seconds that made this process ready.
+    """Return the results of a topic, including errors, with the warm-up time of this process.
 
-    `digested`: let them say what text they were made of, if it is read here.
+    `digested`: whether to add a digest of the text, if it is read here.
     """
     ready = fsum(map(warm_up, setups))
     read = read_topic(topic)
@@ -350,7 +350,7 @@ def search_topic(
 
 
 def attempt(search: Callable[[Topic, Setup], Result], part: Topic, setup: Setup) -> Result:
-    """Search one problem; if that raises, return an error or an interrupted result."""
+    """Search one problem; after an exception, return an error or an interrupted result."""
     try:
         return search(part, setup)
     except KeyboardInterrupt:  # outside the search, which knows what to do with it
@@ -360,7 +360,7 @@ def attempt(search: Callable[[Topic, Setup], Result], part: Topic, setup: Setup)
 
 
 def search_part(part: Topic, setup: Setup, search: Callable[[Topic, Setup], Result]) -> list[Result]:
-    """Return the result of `attempt` as `each_topic` takes it: `search` and `setup` are bound beforehand."""
+    """Return the result of `attempt` in the form for `each_topic`; `search` and `setup` are bound beforehand."""
     return [attempt(search, part, setup)]
 
 
@@ -388,7 +388,7 @@ class _Ahead(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _codes(setup: Setup) -> tuple[IntArray, IntArray] | None:
-    """Return how kernels know the metrics of the objective and of the scores; None where each topic goes by itself."""
+    """Return the kernels' codes of the metrics of objective and scores; None if topics must be searched one by one."""
     options = setup.options
     coded = setup.formulation.extracts(setup.spec) if setup.ours else None
     scored = codes_of(setup.scores)
@@ -405,7 +405,7 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
     Parameters
     ----------
     items : sequence
-        Topics, and whatever else stands among them.
+        Topics, and other items between them.
     setup : Setup
     finish : callable
     scores : bool
@@ -450,7 +450,7 @@ def _finished(answers: Iterable[tuple[_Ahead, Result]], setup: Setup, finish: Fi
 
 
 def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
-    """Yield topics that may be searched together, all searches of one in the same block."""
+    """Yield topics that may be searched together, with all searches of a topic in the same block."""
     block: list[_Ahead] = []
     letters = 0
     for place, topic in enumerate(items):
@@ -499,7 +499,7 @@ def _is_spoiled(topic: Topic, setup: Setup) -> bool:
 def _extracts(
     parts: Sequence[_Ahead], setup: Setup, coded: IntArray, scored: IntArray
 ) -> tuple[list[_Ahead], Extracts | None, set[int]]:
-    """Return searches that are served, their texts as numbers, and the places of topics which the tokenizer fits."""
+    """Return the supported searches, their texts as numbers, and the places of topics that suit the tokenizer."""
     texts, sizes = [part.text for part in parts], [part.sentences for part in parts]
     made = interned_texts(setup.spec.analyzer, texts, sizes)
     if made is None:
@@ -520,9 +520,9 @@ def _fits(part: _Ahead, foreign: int, setup: Setup) -> bool:
 def _results(
     parts: Sequence[_Ahead], proven: Proven, setup: Setup, ratios: int, *, scores: bool, times: tuple[float, float]
 ) -> Iterator[tuple[_Ahead, Result]]:
-    """Yield the topics whose optimum was proven, with their results.
+    """Yield the topics with a proven optimum, and their results.
 
-    `ratios` is of how many the objective is the mean, references aside.
+    `ratios`: number of ratios in the mean, not counting references.
     """
     text_s, search_s = (seconds / len(parts) for seconds in times)
     by_reference = setup.spec.references == "mean" and setup.spec.measure != "recall"
@@ -572,7 +572,7 @@ def _results(
 
 
 def _mean_of(totals: Sequence[int]) -> tuple[float, str]:
-    """Return the mean of ratios by their numerators and denominators, in turn; one over nothing is 0."""
+    """Return the mean of ratios from their numerators and denominators, which alternate; a ratio over 0 is 0."""
     top, bottom = 0, 1
     for own, whole in zip(totals[::2], totals[1::2], strict=True):
         if whole > 0:

@@ -1,8 +1,8 @@
 """Executors: processes of this machine or of a cluster, and the choice between them.
 
-All processes of loky send their results through one pipe, and the one that sends holds its lock. A process that is
-killed while it sends leaves half a message, and a reader would wait for ever for the rest, because the others have the
-pipe open, too. So the pipes are replaced by wide ones, on which a message that nobody will complete is noticed.
+All processes of loky send results through one pipe, and the sender holds its lock. A process killed while sending
+leaves half a message, and the reader would wait for the rest forever, because other processes have the pipe open too.
+So the pipes are replaced by wide ones, on which an incomplete message is detected.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ _QUIET: Final = {
     "distributed.worker.http.routes": [],
     **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEPS_MEMORY.items()},
 }
-"""How a cluster of ours is configured; nannies would else have workers hand back each 64 kB that are free."""
+"""Configuration of our own clusters; by default, nannies make workers return memory in pieces of 64 kB."""
 
 
 class DiedError(BrokenExecutor):
-    """A worker died while it worked on its items."""
+    """A worker died while processing its items."""
 
 
 class Dask(Crew):
     """The workers of a cluster.
 
-    `scheduler`: its address; None starts a cluster on this machine, which ends with the call. `width`, `memory`: how
-    many workers that has, and the bytes that each may take.
+    `scheduler`: its address; None starts a cluster on this machine for the call. `width`, `memory`: its number of
+    workers, and their memory limit in bytes.
     """
 
     falls_together = False
@@ -130,7 +130,7 @@ class Dask(Crew):
         return client
 
     def _wait_for_workers(self) -> None:
-        """Wait for a first worker without a limit, as it may have to queue for a machine."""
+        """Wait for a first worker without a time limit, because it may be queued for a machine."""
         from distributed import TimeoutError as LateError
 
         limit = _FIRST_S
@@ -159,7 +159,7 @@ class Dask(Crew):
 
     @property
     def width(self) -> int:
-        """Number of threads of all workers: one each, if they were started as the documentation says."""
+        """Number of threads of all workers: one each, if they were started as documented."""
         if monotonic() - self._looked > _LOOKS_S:
             self._looked = monotonic()
             with suppress(Exception):  # whoever waits for the work will see what is wrong
@@ -167,7 +167,7 @@ class Dask(Crew):
         return self._width
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have something done, as `Crew.submit`."""
+        """Submit a task; see `Crew.submit`."""
         ours: Future[Any] = Future()
         try:
             theirs = self._client.submit(
@@ -180,7 +180,7 @@ class Dask(Crew):
         return ours
 
     def _pass_on(self, theirs: Any, ours: Future[Any]) -> None:
-        """Pass the outcome of a task on to its future, which always gets a result or an exception."""
+        """Pass the outcome of a task to its future, which always gets a result or an exception."""
         from distributed.scheduler import KilledWorker
 
         try:
@@ -200,7 +200,7 @@ class Dask(Crew):
                 ours.set_exception(gone)
 
     def check(self) -> None:
-        """Look whether the scheduler is still there."""
+        """Check whether the scheduler is still running."""
         if self._client.status not in {"running", "connecting"}:
             raise self._gone()
 
@@ -211,7 +211,7 @@ class Dask(Crew):
         )
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Have the searches of a run end."""
+        """Make the searches of a run end."""
         del futures  # workers answer at once to whatever comes
         with suppress(Exception):  # a scheduler that is gone has nothing to be told
             self._client.run(interrupt_here, name, wait=False)
@@ -239,9 +239,9 @@ _IDLE_S = 60  # How long processes wait for more work, so that a next call need 
 
 
 class Local(Crew):
-    """A number of processes, which stay for the next call.
+    """Processes of this machine, which are kept for the next call.
 
-    `copied`: whether they may begin as copies of this process (`optsum.running.copies`).
+    `copied`: whether they may start as copies of this process (`optsum.running.copies`).
     """
 
     width = 1
@@ -254,7 +254,7 @@ class Local(Crew):
             self.submit(int)  # before anybody starts a thread: then there are no more copies
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have something done, as `Crew.submit`."""
+        """Submit a task; see `Crew.submit`."""
         try:
             return self._submit(function, *arguments)
         except BrokenExecutor:  # a process died since it was looked whether they are well; others are started now
@@ -292,7 +292,7 @@ class Local(Crew):
         return future
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Have the searches of a run end."""
+        """Make the searches of a run end."""
         # They do nothing else, and answer at once to whatever comes; loky 3.7 stumbles when it kills what is cancelled.
         del name, futures
         interrupt_processes(self._executor)
@@ -310,7 +310,7 @@ class Local(Crew):
 
 
 def interrupt_processes(executor: Any) -> None:
-    """Send Ctrl-C to the processes of an executor: they got none if it was sent to this process alone."""
+    """Send Ctrl-C to the processes of an executor, which do not get it if it was sent only to this process."""
     for process in list(getattr(executor, "_processes", None) or {}):
         if os.name == "posix":
             with suppress(ProcessLookupError):
@@ -319,7 +319,7 @@ def interrupt_processes(executor: Any) -> None:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Keep Ctrl-C and SIGTERM from a process that is being started, until it is ready for them."""
+    """Block Ctrl-C and SIGTERM in a starting process until it can handle them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -331,14 +331,15 @@ def _signals_held() -> Iterator[None]:
 
 
 _WIDTH: Final = 1 << 20
-"""Bytes that a pipe holds, as many as Linux lets everybody have. With 64 kB whoever sends a batch waits for the reader,
-which in turn waits for Python's lock, again and again."""
+"""Capacity of a pipe in bytes, the most that Linux allows everybody. With 64 kB, a sender of a batch repeatedly waits
+for the reader, which waits for Python's lock.
+"""
 
 
 class Results(Connection):
-    """The end at which results are read.
+    """The reading end of a pipe of results.
 
-    `handle`: a file descriptor, which will be closed with this. `processes`: those that may send, while they live.
+    `handle`: a file descriptor, which is closed with this. `processes`: the living senders.
     """
 
     def __init__(self, handle: int, processes: Mapping[int, Any]) -> None:
@@ -346,7 +347,7 @@ class Results(Connection):
         self._processes = processes
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Pickle as nothing: workers only write, but loky pickles this when one process replaces another."""
+        """Pickle as nothing: workers only write, but loky pickles this object when one process replaces another."""
         return type(None), ()
 
     def _recv(self, size: int, read: Any = None) -> Any:
@@ -366,9 +367,9 @@ class Results(Connection):
 
 
 def mend_pipes(executor: Any) -> None:
-    """Widen the pipes of an executor of loky, and have it notice that half a message is all that will come.
+    """Widen the pipes of an executor of loky, and make it detect incomplete messages.
 
-    `executor`: one that has been given nothing yet; others stay as they are.
+    `executor`: without submitted work; otherwise nothing is changed.
     """
     results = executor._result_queue  # noqa: SLF001 - loky has no other way to its pipes
     if os.name != "posix" or isinstance(results._reader, Results):  # noqa: SLF001
@@ -383,9 +384,9 @@ def mend_pipes(executor: Any) -> None:
 
 
 class Given(Crew):
-    """An executor of the caller's, who starts and ends it; or a function that makes one, and a new one after a crash.
+    """An executor of the caller, who starts and ends it; or a function that makes one, again after a crash.
 
-    `source`: one that a function made is shut down in the end.
+    `source`: an executor made by a function is shut down at the end.
     """
 
     def __init__(self, source: Executor | Callable[[], Executor]) -> None:
@@ -394,12 +395,12 @@ class Given(Crew):
 
     @property
     def width(self) -> int:
-        """Number of workers that the executor names; 1 if it names none."""
+        """Number of workers that the executor reports; 1 if it reports none."""
         found = getattr(self._executor, "_max_workers", None)
         return found if isinstance(found, int) and found > 0 else 1
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have something done, as `Crew.submit`."""
+        """Submit a task; see `Crew.submit`."""
         try:
             return self._executor.submit(function, *arguments)
         except BrokenExecutor as error:
@@ -414,7 +415,7 @@ class Given(Crew):
             raise ExecutorError(f"The executor takes no work: {error}.") from error
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Have the searches of a run end."""
+        """Make the searches of a run end."""
         for future in futures:
             future.cancel()
         interrupt_here(name)  # threads
@@ -435,10 +436,10 @@ AnyExecutor: TypeAlias = "Executor | Callable[[], Executor]"
 def crew_of(
     options: Options, executor: AnyExecutor | None = None, *, apart: bool = False, copied: bool = False
 ) -> Crew | None:
-    """Return the processes that do the work; None for this process.
+    """Return the workers; None for this process.
 
-    `apart`: whether to work in a process of its own even where one is enough. `copied`: whether processes of this
-    machine may begin as copies of this one.
+    `apart`: whether to use a separate process even if one is enough. `copied`: whether processes of this machine may
+    start as copies of this one.
     """
     memory = options.memory
     if executor is not None:

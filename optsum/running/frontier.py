@@ -1,8 +1,8 @@
-"""The best value at every length: a step function, each step proven, beside the values of greedy search.
+"""The best value at every length: a step function with proven steps, compared with greedy search.
 
-The feasible selections of a length are feasible at every larger one, so the best value only improves with the length.
-The lengths are gone through from the largest down: what was best at one is a bound for all smaller ones, and an optimum
-of length l found for the maximum L is an optimum for every maximum from l to L, so the next to be solved is l - 1.
+Selections that are feasible at a maximum length are feasible at every larger one, so the best value only improves with
+the length. Lengths are solved in descending order: the best value at one is a bound for all smaller ones, and an
+optimum of length l for the maximum L is an optimum for every maximum from l to L, so the next maximum is l - 1.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
 
 _BAND: Final = 16
-"""Lengths whose bound is computed where a limit came first; those between have the bound of the next larger one."""
+"""Number of lengths with computed bounds after a limit; lengths between them use the bound of the next larger one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Lengths `first` to `last` (numbers of them in the list) that share the same known bounds and selections."""
+    """Lengths `first` to `last` (numbers in the list) with the same known bounds and selections."""
 
     first: int
     last: int
@@ -56,10 +56,9 @@ class Piece:
 
 
 class Walk:
-    """One problem at one maximum length after another.
+    """A search of one problem at descending maximum lengths.
 
-    `solves`: at how many lengths an exact search was run. `stopped`: the limit that came first; the pieces below are
-    bands then.
+    `solves`: number of exact searches. `stopped`: the limit that was reached first; the pieces below are then bands.
     """
 
     def __init__(self, problem: Problem, setup: Setup, lengths: Sequence[int], deadline: Deadline) -> None:
@@ -77,7 +76,7 @@ class Walk:
         self._deadline = deadline.later(clock() - began)  # the limit is of searches
 
     def greedy(self) -> list[Piece] | None:
-        """Return the values of greedy search at each length, ascending; None if the time limit comes first."""
+        """Return the values of greedy search at each length, ascending; None if the time limit is reached first."""
         reached = list(self._searched() if self._problem.min_length else self._climbed())
         if len(reached) < len(self._lengths):
             return None
@@ -105,7 +104,7 @@ class Walk:
             yield max(worth[units] for units in found)
 
     def _searched(self) -> Iterator[Key | None]:
-        """Yield the values of greedy search, descending, by a search for each length."""
+        """Yield the values of greedy search, descending, with one search for each length."""
         strategy: Strategy = STRATEGIES.create(DEFAULT_HEURISTIC, {})
         strategy.prepare(self._problem)
         for length in reversed(self._lengths):
@@ -163,9 +162,9 @@ class Walk:
         return first
 
     def _descend(self, number: int, upper: Key) -> tuple[int, Key]:
-        """Prove smaller lengths in one search, where the strategy can; return the last one proven and its value.
+        """Prove smaller lengths in one search, if the strategy can; return the last proven length and its value.
 
-        Ctrl-C raises `Stopped`; of a limit that comes the search of that length by itself says so.
+        Ctrl-C raises `Stopped`; a reached limit is reported by the separate search of that length.
         """
         if self._too_short(number - 1):
             return number, upper
@@ -194,7 +193,7 @@ class Walk:
         return number, upper
 
     def _verify(self, piece: Piece) -> None:
-        """Check a piece that was found for several lengths together by the independent scorer."""
+        """Check a piece that a joint search found by the independent scorer."""
         if piece.selection is None:
             return
         seen, length = self._problem.evaluate(piece.selection), self._problem.length(piece.selection)
@@ -205,7 +204,7 @@ class Walk:
             )
 
     def _proven(self, number: int, key: Key, selection: Selection) -> int:
-        """Take in an optimum of a length; return the number of the least length that it is an optimum of."""
+        """Record an optimum of a length; return the number of the least length for which it is optimal."""
         low, length = number, self._problem.length(selection)
         self._known.append((length, key, selection))
         while low > 0 and self._lengths[low - 1] >= length:
@@ -223,7 +222,7 @@ class Walk:
         return replace(limits, time_s=None if limits.time_s is None else self._deadline.left_s)
 
     def _add(self, piece: Piece) -> None:
-        """Add a piece below all others; of equal values one step is made, with the shortest selection."""
+        """Add a piece below all others; pieces of equal value become one step, with the shortest selection."""
         above = self.pieces[-1] if self.pieces else None
         if above is not None and above.key == piece.key and above.bound == piece.bound:
             self.pieces[-1] = replace(piece, last=above.last)
@@ -231,7 +230,7 @@ class Walk:
             self.pieces.append(piece)
 
     def _add_bands(self, number: int, upper: Key | None, result: Result) -> None:
-        """Add the lengths that a limit left unsolved, each with a proven bound and the best selection known."""
+        """Add the lengths that a limit left unsolved, each with a proven bound and the best known selection."""
         bound, sense = upper, self._problem.sense
         if result.bound_key is not None:
             bound = sense.tighter(bound, result.bound_key)
@@ -252,12 +251,12 @@ class Walk:
             self._add(Piece(at, at, best and best[1], bound, best and best[2]))
 
     def reached(self, piece: Piece) -> dict[str, Any]:
-        """Return the lengths and the value of a piece as `Reached` has them."""
+        """Return the lengths and the value of a piece in the form of `Reached`."""
         objective = None if piece.key is None else self._problem.value_of(piece.key)
         return {"first": self._lengths[piece.first], "last": self._lengths[piece.last], "objective": objective}
 
     def step(self, piece: Piece, task: Task) -> Step:
-        """Return a piece as a result has it."""
+        """Return a piece as a step of a result."""
         held = piece.selection
         return Step(
             **self.reached(piece),
@@ -279,7 +278,7 @@ class Walk:
 def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> dict[int, Key]:
     """Return proven bounds of the objective at some of the maximum lengths; a bound at one holds for all below it.
 
-    `deadline`: what is known by then is returned.
+    `deadline`: the bounds known by then are returned.
     """
     found: dict[int, Key] = {}
     if not problem.can(Capability.BOUND):
@@ -310,7 +309,7 @@ def _by_multipliers(
 
 
 def spread(lengths: Sequence[int]) -> list[int]:
-    """Return lengths in an order in which any first few of them are far apart: the largest, the middle, ..."""
+    """Return lengths in an order in which any first few are far apart: the largest, the middle, ..."""
     order, parts = [len(lengths) - 1] if lengths else [], [(0, len(lengths) - 1)]
     while parts:
         first, end = parts.pop(0)
@@ -324,9 +323,9 @@ def spread(lengths: Sequence[int]) -> list[int]:
 def resolve_frontier(
     given: Mapping[str, Any], lengths: str | Sequence[int] | None, *, config: str | Path | None = None
 ) -> tuple[Options, Sequence[int] | None]:
-    """Return the options of a frontier and its lengths: branch and bound unless another exact strategy is asked for.
+    """Return the options of a frontier and its lengths; the default strategy is branch and bound.
 
-    For problems without texts the lengths are None unless they are given: then all up to each problem's maximum.
+    For problems without texts, lengths may be None: then all up to each problem's maximum.
     """
     most = None
     if lengths is not None:
@@ -366,20 +365,20 @@ def frontier(
     Parameters
     ----------
     topic, config, **options
-        As in `optsum.solve`; the strategy is branch-and-bound unless another exact one is asked for.
+        As in `optsum.solve`; the strategy must be exact, and is by default branch-and-bound.
     lengths : text or numbers, optional
-        Maximum lengths, such as ``"25:300:25"`` or ``[50, 100]``; every length up to `max_length`, or up to that of a
-        problem, by default.
+        Maximum lengths, such as ``"25:300:25"`` or ``[50, 100]``; by default every length up to `max_length`, or up to
+        a problem's maximum.
     optima : bool
         Count all optima at each step.
     greedy : bool
-        Add what greedy search reaches at each length.
+        Add the value of greedy search at each length.
 
     Returns
     -------
     Result
-        That of the largest length. Its ``frontier`` has ``steps``, ascending, of which each says what holds for the
-        maximum lengths ``first`` to ``last``: see `optsum.contracts.result.Step`.
+        The result of the largest length. Its ``frontier`` has ascending ``steps``, each for the maximum lengths
+        ``first`` to ``last``: see `optsum.contracts.result.Step`.
 
     Raises
     ------
@@ -412,7 +411,7 @@ def frontier_topics(
     greedy: bool = True,
     details: bool = False,
 ) -> Generator[list[Result], None, None]:
-    """Compute the frontiers of topics one after another; yields the results of each topic together."""
+    """Compute the frontiers of topics one after another; yield all results of a topic together."""
     setup = setup_of(options)
     search = partial(_frontier, lengths=lengths, optima=optima, greedy=greedy)
     work = partial(search_part, setup=setup, search=search)

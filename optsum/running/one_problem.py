@@ -1,4 +1,4 @@
-"""One problem of a topic: options resolved once, the process made ready, the problem built, searched, and reported."""
+"""One problem of a topic: resolve options, prepare the process, build the problem, search it, and report."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Setup:
-    """Options, resolved into the parts of a search; pickled as the options alone, and resolved again when unpickled."""
+    """Options resolved into the parts of a search; pickled as the options, and resolved again when unpickled."""
 
     options: Options  # What it was made from.
     formulation: Formulation
@@ -60,45 +60,45 @@ class Setup:
 
     @property
     def best_of_references(self) -> bool:
-        """Whether each reference is a problem, of which the best counts."""
+        """Whether each reference is a problem, and the best result counts."""
         return self.options.references == "best"
 
     @cached_property
     def kinds(self) -> set[Hashable] | None:
-        """`ready`; None where a third party's strategy is prepared, which may keep something of each problem."""
+        """The kinds of problems that are `ready`; None for a third party's strategy, which may depend on each problem."""
         return self.ready if is_ours(self.strategy) else None
 
     @property
     def ours(self) -> bool:
-        """Whether formulation, strategy, metrics and tokenizer are optsum's own, so that any topic can be made up."""
+        """Whether formulation, strategy, metrics and tokenizer are optsum's own, which any topic can prepare."""
         own_words = is_place(self.options.tokenizer or "")
         return not own_words and all(map(is_ours, (self.strategy, self.formulation, *self.scores)))
 
     @property
     def may_be_copied(self) -> bool:
-        """Whether a process that is ready for this may be copied: it has loaded nothing of third parties but HiGHS.
+        """Whether a process prepared for this may be copied, because it has loaded no third-party code except HiGHS.
 
-        What they have may be a process or a connection, to which two would talk at once then.
+        Third-party code may have a process or a connection, which two copies would use at the same time.
         """
         return self.ours and self.options.backend in {None, "highs"}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Be sent as the options, which are small, and kept there as long as here."""
+        """Pickle as the options, which are small, and cache the setup in the other process."""
         return _setup_sent, (self.options, self.blank.config_hash)
 
     def spec_for(self, topic: Topic) -> Spec:
-        """Return the specification for a topic: that of tokens if it comes as tokens, with its own maximum length."""
+        """Return the specification for a topic, with its own maximum length, and its own tokens if it has them."""
         tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
         spec = self.spec_of_tokens if tokens else self.spec
         return replace(spec, max_length=_length_of_references(topic, spec)) if self.as_reference else spec
 
     @property
     def as_reference(self) -> bool:
-        """Whether a summary may be as long as its topic's reference."""
+        """Whether the maximum length is that of the topic's reference."""
         return self.options.max_length == "reference"
 
     def warning_of(self, topic: Topic) -> str | None:
-        """Return the warning about a topic whose text the tokenizer or the stemmer damages; None without one."""
+        """Return the warning about a topic whose text the tokenizer or the stemmer damages; None if there is none."""
         if not self.formulation.has_metric:
             return None
         last = self._warned.get("topic")
@@ -112,7 +112,7 @@ class Setup:
         return last[1]
 
     def refuse_lost(self, topic: Topic) -> None:
-        """Refuse a topic of which the tokenizer leaves almost nothing."""
+        """Refuse a topic of which the tokenizer drops almost everything."""
         if not self.formulation.has_metric or not self.scores[0].of_texts:
             return
         texts = (topic.sentences, [sentence for reference in topic.references for sentence in reference])
@@ -129,7 +129,7 @@ class Setup:
 
 
 def _length_of_references(topic: Topic, spec: Spec) -> int:
-    """Return how long the reference is, or several are on average, rounded."""
+    """Return the mean length of the references, rounded."""
     if not topic.references:
         raise InputError(f"topic {topic.id!r} has no reference to take the maximum length from; give --max-length N")
     words = sum(spec.length_of(sentence) for reference in topic.references for sentence in reference)
@@ -143,13 +143,13 @@ def _length_of_references(topic: Topic, spec: Spec) -> int:
 
 
 def is_ours(part: object) -> bool:
-    """Whether a part is no third party's."""
+    """Whether a part is optsum's own."""
     return type(part).__module__.partition(".")[0] == "optsum"
 
 
 @lru_cache(maxsize=64)
 def _setup_sent(options: Options, config_hash: str) -> Setup:
-    """Return the setup of options from another process, where files held what the hash is of."""
+    """Return the setup of options from another process, with the contents of files on which the hash depends."""
     if options.config_hash != config_hash:
         forget()
     setup = setup_of(options)
@@ -159,7 +159,7 @@ def _setup_sent(options: Options, config_hash: str) -> Setup:
 @of_files
 @lru_cache(maxsize=64)
 def setup_of(options: Options) -> Setup:
-    """Resolve options; those that are the same share one setup."""
+    """Resolve options; equal ones share one setup."""
     strategy, formulation, spec = options.searcher(), options.formulated(), options.spec()
     if strategy.all_units:
         spec = spec.with_all_units()
@@ -192,7 +192,7 @@ def setup_of(options: Options) -> Setup:
 T = TypeVar("T")
 
 Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None"], Result]
-"""Searches a topic with one reference, by its number, as a setup says; with the root bound, if it is known."""
+"""Searches a topic with one reference, by its number; with the root bound, if it is known."""
 
 _LARGE: Final = 100  # Sentences of a topic from which on a bound is worth its time before a search.
 
@@ -202,16 +202,15 @@ _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
 
 
 def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
-    """Return the result of the reference that gives most.
+    """Return the result of the reference with the largest value.
 
-    Where a topic is large, greedy search and a bound come first for every reference. An exact strategy then searches
-    them, the largest bound first, and leaves out those whose bound is below what another is known to give. Every
-    selection is held against all references, unless the best is proven: it may be worth more on another, where the
-    search for that one missed it.
+    For a large topic, every reference is first searched greedily and bounded. An exact strategy then searches
+    references in descending order of their bounds, except those whose bound is below a known value. Unless the best is
+    proven, every selection is evaluated on all references, because it may have a larger value on another one.
 
-    A time limit is shared by the references. Together they get half a second more to be searched and held against all
-    selections; what is not built by then stays as it was found. Of thousands of references, those that the time does
-    not suffice for are not searched, and there is no bound then.
+    The references share a time limit, plus half a second for all of them together to be searched and evaluated;
+    problems not built by then keep their results. If there are thousands of references, the time may not suffice for
+    all of them, and then there is no bound.
     """
     began, over = clock(), too_late(setup)
     large = len(topic.sentences) >= _LARGE and len(topic.references) > 1
@@ -251,9 +250,9 @@ def _search_hopeful(
     began: float,
     over: Deadline,
 ) -> None:
-    """Put exact results in the place of bounded ones that may be the best, the largest bound first.
+    """Replace bounded results that may be the best by exact ones, the largest bound first.
 
-    A search that its share of the time limit ended is made again if others leave it more than it had.
+    A search that reached its share of the time limit is repeated if others leave it more time.
     """
     given: dict[int, float] = {}  # seconds that each was searched for
 
@@ -303,13 +302,13 @@ def _merged(quick: Result, result: Result) -> Result:
 
 
 def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
-    """Yield the topic once for each reference, with that reference alone."""
+    """Yield the topic with each single reference in turn."""
     for number in range(max(1, len(topic.references))):
         yield number, part_of(topic, number)
 
 
 def part_of(topic: Topic, number: int) -> Topic:
-    """Return a topic with one reference alone."""
+    """Return a topic with one reference."""
     return topic.with_references([number]) if len(topic.references) > 1 else topic
 
 
@@ -320,10 +319,10 @@ def for_each_reference(
     result_of: Callable[[T], Result],
     over: Deadline,
 ) -> list[tuple[int, T]]:
-    """Return `answer` for each reference, but for those that have nothing to count.
+    """Return `answer` for each reference that has something to count.
 
-    After Ctrl-C, and when it is `over`, the other references are not searched, but what is `unsearched` of them is in
-    the list: nothing is known of all references then. `result_of` an answer tells whether it was interrupted.
+    After Ctrl-C, or when `over` is true, the other references are not searched and get `unsearched` answers, so that
+    nothing is known of all references together. `result_of` tells whether an answer was interrupted.
     """
     found: list[tuple[int, T]] = []
     refused: InputError | None = None
@@ -348,14 +347,14 @@ def for_each_reference(
 
 
 def too_late(setup: Setup) -> Deadline:
-    """Return when no further reference is searched: each has a share of the time, but a thousand have no use of it."""
+    """Return when to stop searching further references: each has a share of the time, but tiny shares are of no use."""
     return Deadline(setup.limits.time_s).later(setup.limits.grace_s)
 
 
 def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
-    """Yield a setup for each reference in turn; the time that is left is split evenly among those to come.
+    """Yield a setup for each reference in turn; the remaining time is split evenly among the remaining ones.
 
-    It is counted from when the first is asked for.
+    Time is counted from the first request.
     """
     began, all_of_them = clock(), max(1, len(topic.references))
     grace_s = max(setup.limits.grace_s / all_of_them, _LEAST_S)
@@ -367,10 +366,11 @@ def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
 
 
 def best_result(results: Sequence[tuple[int, Result]]) -> Result:
-    """Return the best result of all references (the first of equals) as the result of the topic.
+    """Return the best result of all references (the first in case of ties) as the result of the topic.
 
-    It is optimal only if no other reference can give more: each is solved, or its bound is not above. The bound is the
-    largest; times and counts are summed. ``reference`` says which it is, ``reference_objectives`` what each gives.
+    It is optimal only if no other reference can have a larger value: each is solved, or its bound is not larger. The
+    bound is the largest one; times and counts are summed. ``reference`` is its number, and ``reference_objectives`` has
+    the value of each.
     """
     held = [(number, result) for number, result in results if result.key is not None]
     bounds = [result.bound_key for _, result in results if result.status is not Status.INFEASIBLE]
@@ -417,7 +417,7 @@ def reaches(key: Key, result: Result) -> bool:
 
 
 def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any, ...]], deadline: Deadline) -> Result:
-    """Return a result with the best of the selections, as the input numbers them, that were found for any reference."""
+    """Return a result with the best selection found for any reference, in the input's numbers."""
     try:
         task = setup.formulation.task(part, setup.spec_for(part).with_all_units().until(deadline))
     except Stopped:
@@ -450,9 +450,9 @@ def unsolved(name: str | None, setup: Setup, why: Termination | Stopped, *, seco
 def finished(
     task: Task, setup: Setup, result: Result, *, began: float, built: float, sentence_count: int | None = None
 ) -> Result:
-    """Return the result of a search with all that the topic adds: the units' names, the text and its scores.
+    """Return the result of a search with the units' names, the text and its scores.
 
-    `began`, `built`: `optsum.system.clock.clock` when the work on the topic began, and when its problem was there.
+    `began`, `built`: `optsum.system.clock.clock` when the work on the topic began, and when its problem was built.
     """
     found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
     more: Mapping[str, Any] = {}
@@ -488,7 +488,7 @@ def finished(
 
 
 def score_row(score: Score | GreedyMatching) -> dict[str, float]:
-    """Return a score as results have it."""
+    """Return a score in the form of results."""
     return {"recall": score.recall, "precision": score.precision, "f1": score.f1}
 
 
@@ -499,15 +499,15 @@ def signature_of(setup: Setup, tokenizer: str) -> str:
 
 
 def count_sentences(topic: Topic) -> int | None:
-    """Return how many sentences a topic has, if they are called by their numbers."""
+    """Return the number of sentences of a topic, if they are named by their numbers."""
     return None if topic.cover is not None and "sentence_ids" in topic.meta else len(topic.sentences)
 
 
 @postponing()
 def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatched: bool = False) -> Task:
-    """Return the problem of a topic, with the units that the strategy must see.
+    """Return the problem of a topic, with the units that the strategy needs.
 
-    `keep_unmatched`: whether there are units that have nothing of the references, whatever the options say.
+    `keep_unmatched`: whether sentences without n-grams of the references are units, regardless of the options.
     """
     if setup.best_of_references and len(topic.references) > 1:
         raise OptionError('A topic with several references is several problems with references="best": give one.')
@@ -528,7 +528,7 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
 
 @postponing()
 def answer(topic: Topic, setup: Setup) -> Result:
-    """Search a topic as one problem, or as one for each reference where the best of them is wanted."""
+    """Search a topic as one problem, or as one for each reference if the best of them counts."""
     if setup.best_of_references:
         best = best_of_references(topic, setup, lambda _, *given: _built_and_run(*given))
         return best.changed(sentence_count=count_sentences(topic))
@@ -553,9 +553,9 @@ def run_task(
     root_bound: Key | None = None,
     sentence_count: int | None = None,
 ) -> Result:
-    """Search a task and turn the answer back into text; whoever calls it postpones Ctrl-C where it must be.
+    """Search a task and convert the answer to text; callers must postpone Ctrl-C if necessary.
 
-    `began`: `optsum.system.clock.clock` at which the work on the topic began; now, if not given.
+    `began`: `optsum.system.clock.clock` when the work on the topic began; by default now.
     """
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
@@ -591,16 +591,16 @@ SAMPLE: Final = as_topic(
 """A tiny topic that every formulation can use."""
 
 _LIMIT_S: Final = 5.0
-"""Time limit of the search of that topic, whatever the options say: what hangs there shall not hang long."""
+"""Time limit for the search of that topic, regardless of the options, so that a hanging solver does not hang long."""
 
 _ANY: Final = "whatever the problem is"  # What a setup is `Setup.ready` for when this process is.
 
 _ready: set[Options] = set()
-"""What this process has been made ready for: a fact of the process, as the kernels that it has loaded are."""
+"""Setups for which this process is prepared, a property of the process like its loaded kernels."""
 
 
 def warm_up(setup: Setup) -> float:
-    """Make a process ready for a search, and return the seconds it took; a second time costs nothing."""
+    """Prepare a process for a search, and return the seconds it took; a repeated call costs nothing."""
     if is_ready(setup):  # quicker than a look at the options
         return 0.0
     small = _fitting(setup.options)
@@ -654,7 +654,7 @@ def _made_ready(setup: Setup, small: Options) -> float:
 
 
 def _try_parts(setup: Setup) -> None:
-    """Refuse combinations that are not served; warm a strategy of ours up on the smallest instance."""
+    """Refuse unsupported combinations; warm up optsum's own strategies on the smallest instance."""
     if setup.formulation.has_metric:
         setup.formulation.serves.check(setup.formulation.name, setup.spec)
     if is_ours(setup.strategy):
@@ -667,7 +667,7 @@ def _try_parts(setup: Setup) -> None:
 
 
 def _check_solver(result: Result) -> None:
-    """Refuse a solver that fails on a tiny problem: all rows would hold what greedy search finds."""
+    """Refuse a solver that fails on a tiny problem, because all rows would be those of greedy search."""
     if result.solver_failed:
         raise BackendError(f"{result.detail}, on a tiny problem.")
 
@@ -688,7 +688,7 @@ def _prepare(setup: Setup) -> None:
 
 
 def refused(options: Options) -> bool:
-    """Return whether the strategy refuses every topic under these options; a missing solver is no refusal."""
+    """Return whether the strategy refuses every topic with these options; a missing solver is not a refusal."""
     small = setup_of(_fitting(options))
     try:
         if small.ours and small.formulation.reads_topics:  # others tell only by their own topics
@@ -713,7 +713,7 @@ def unusable(options: Options) -> str | None:
 
 @lru_cache(maxsize=64)
 def _fitting(options: Options) -> Options:
-    """Return the options with limits that the tiny topic can be searched in."""
+    """Return the options with limits that suit the tiny topic."""
     limits = {
         "max_length": options.max_length and 1000,
         "min_length": 0,

@@ -1,4 +1,4 @@
-"""All optima of a topic, in the input's own numbering."""
+"""All optima of a topic, in the input's numbering."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ from optsum.system.processes.signal_guard import postponing
 
 _EVALUATED: Final = 100_000  # Sets that are evaluated one and all for a row.
 _WEIGHED: Final = 2_000_000
-"""Sets that are evaluated one and all for shares that count each by its value; beyond, a sample is."""
+"""Number of sets up to which all are evaluated for weighted shares; above, a sample is evaluated."""
 _DRAWS: Final = 20_000
 
 
 def prepare_families() -> None:
-    """Compile, or load, what families are described with, before a clock starts."""
+    """Compile, or load, the kernels that describe families, before time is measured."""
     compiles(_run_kernels)()
 
 
@@ -80,9 +80,9 @@ def _run_kernels() -> None:
 
 
 def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fraction, int]]:
-    """Return the different values of a family as they are compared, the best first, and how many sets have each.
+    """Return the different values of a family, the best first, and the number of sets with each.
 
-    `problems`: of the same units; a set is worth what it is worth in that which gives most.
+    `problems`: on the same units; the value of a set is the largest of its values in them.
     """
     first = problems[0]
     better_first = first.sense.better(1, 0)
@@ -99,9 +99,9 @@ def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fr
 
 
 def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[int, float]:
-    """Return for each unit the share of the sets that hold it, each set counted by its objective.
+    """Return the share of sets that contain each unit, weighted by their objective.
 
-    Exact up to two million sets; beyond, of 20,000 that are drawn at random.
+    It is exact up to two million sets; above, it is estimated from 20,000 random sets.
     """
     if not problem.can(Capability.COVERAGE) or problem.sense.better(0, 1):
         raise UnsupportedError("Sets are weighted by an objective that is maximized, of a built-in formulation.")
@@ -118,7 +118,7 @@ def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[i
 
 
 def irredundant(problem: Problem, diagram: Diagram, seed: int = 0) -> Share:
-    """Return the share of a family's sets from which no unit could be left out without losing value."""
+    """Return the share of sets in a family from which no unit can be left out without losing value."""
     if not problem.can(Capability.COVERAGE):
         raise UnsupportedError("What could be left out is counted for the built-in formulations alone.")
     return irredundant_share(problem.coverage, diagram, seed)
@@ -134,8 +134,8 @@ def near_of(
 ) -> Near:
     """Return the fields of a row for a near-optimal family.
 
-    `problems`: none if nothing was searched; several where references were searched one by one: then no value is of
-    all. `shares`: none if not all sets are there: then nothing is said of all.
+    `problems`: none if nothing was searched; several if references were searched one by one, without a common value.
+    `shares`: None if sets are missing, so that nothing can be said of all.
     """
     if not problems or least is None:
         return Near(near=str(nearness))
@@ -159,9 +159,9 @@ def near_of(
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Oracles(Optima):
-    """The selections of a topic that no other beats, or that none beats by much, of what the input calls the units.
+    """The optimal, or nearly optimal, selections of a topic, in the input's names of the units.
 
-    Iteration yields sorted tuples, in a fixed order, each once; lazily, for there may be 1e10 of them.
+    Iteration yields distinct sorted tuples in a fixed order, lazily, because there may be 1e10 of them.
 
     Attributes
     ----------
@@ -170,11 +170,11 @@ class Oracles(Optima):
     names : UnitNames
         The input's names of the units.
     lengths, length_limits : tuple of int
-        Of those units, and the least and largest sum of a selection's.
+        Lengths of those units, and the limits of their sum in a selection.
     parents : mapping
-        The unit without which a unit cannot be chosen, where there is one.
+        The unit that each unit requires, if any.
     tasks : tuple of Task
-        The tasks that turn them into text; several where references were searched one by one.
+        The tasks that convert them to text; several if references were searched one by one.
     nearness : Nearness or None
         The requested threshold, for near-optimal selections.
     """
@@ -199,7 +199,7 @@ class Oracles(Optima):
         return above + marked_text(source, {name: float(held) for name, held in shares.items()}, say=True)
 
     def summaries(self) -> Iterator[tuple[str, ...]]:
-        """Yield the text of each optimum, as `Result.summary` has it, in the order of iteration; lazily.
+        """Yield the text of each optimum lazily, in the form of `Result.summary` and the order of iteration.
 
         Raises
         ------
@@ -245,7 +245,7 @@ class Oracles(Optima):
     def feasible(self) -> int:
         """Return the exact number of selections within the limits, without the empty one.
 
-        They are made of the units that the search keeps, as in the left column of Table 7 of Hirao et al. 2017.
+        They consist of the units of the search, as in the left column of Table 7 of Hirao et al. 2017.
         """
         if self.parents:
             number = {name: unit for unit, name in enumerate(self.units)}
@@ -254,9 +254,9 @@ class Oracles(Optima):
         return count_feasible(self.lengths, *self.length_limits)
 
     def value_counts(self) -> list[tuple[float, int]]:
-        """Return the different values, the best first, and how many sets have each.
+        """Return the different values, the best first, and the number of sets with each.
 
-        Every set is evaluated: about a microsecond each, and 100 bytes.
+        Every set is evaluated, which takes about a microsecond and 100 bytes each.
 
         Raises
         ------
@@ -268,9 +268,9 @@ class Oracles(Optima):
         return [(problem.value_of(key), count) for key, count in value_counts([problem], self.diagram)]
 
     def weighted_share(self, seed: int = 0) -> dict[Any, float]:
-        """Return as `share` the share of the sets that hold each unit, each set counted by its objective.
+        """Return the share of sets that contain each unit, like `share`, but weighted by their objective.
 
-        Exact up to two million sets; beyond, of 20,000 drawn at random.
+        It is exact up to two million sets; above, it is estimated from 20,000 random sets.
 
         Raises
         ------
@@ -282,9 +282,9 @@ class Oracles(Optima):
         return {self.units[unit]: share for unit, share in found.items()}
 
     def irredundant(self, seed: int = 0) -> Share:
-        """Return the share of the sets from which no unit could be left out without losing value.
+        """Return the share of sets from which no unit can be left out without losing value.
 
-        Exact up to 100,000 sets; beyond, of 1,000 drawn at random (see its ``standard_error``).
+        It is exact up to 100,000 sets; above, it is estimated from 1,000 random sets (see its ``standard_error``).
 
         Raises
         ------
@@ -307,19 +307,18 @@ class Oracles(Optima):
         Parameters
         ----------
         max_solutions : int
-            How many of the sets are listed; 0 for none. Has nothing to do with `count`.
+            Number of sets to list; it does not affect `count`.
         minimal : bool
             List only sets that contain no other, and count them as ``minimal_count``.
         sample, diverse : int
-            How many are drawn at random, all with the same probability, and how many that differ much are listed.
+            Number of sets drawn uniformly at random, and of listed sets that differ much.
         seed : int
-            Of what is drawn.
+            Seed of random sets.
 
         Notes
         -----
-        If a limit was reached, ``count`` is a lower bound (0 where the value is not proven to be the optimum), and
-        what all or none of the sets hold is not known: ``always`` and ``never`` are None, and so is whatever else
-        speaks of all of them.
+        If a limit was reached, ``count`` is a lower bound (0 if the value is not proven to be the optimum), and fields
+        about all sets, such as ``always`` and ``never``, are None.
         """
         listed = self.minimal() if minimal else self
         known = self.proven if self.nearness is None else self.least is not None  # otherwise the sets may be no optima
@@ -351,12 +350,11 @@ _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
 
 def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the details of a problem, as a row has them.
+    """Return the details of a problem for a row.
 
-    `part`: as it was searched: with the references that count. The result: ``options`` that are not the defaults;
+    `part`: the searched topic, with the references that count. The result: ``options`` other than the defaults;
     ``documents``, ``references`` and perhaps ``cover``, ``weights``, ``lengths`` as in a topic, with names of sentences
-    and claims; ``parts``, for sentences that are not chosen as a whole: where each part begins, and which it is;
-    ``optima`` as they are given.
+    and claims; ``parts``, for sentences chosen in parts: the beginning and the name of each part; the given ``optima``.
     """
     options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
     text = topic_to_json(part)
@@ -375,9 +373,9 @@ def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = Non
 def resolve_enumeration(
     given: Mapping[str, Any], nearness: Nearness | None = None, *, config: str | Path | None = None
 ) -> Options:
-    """Return the options of an enumeration: as `optsum.options.options.resolve`, with branch and bound by default.
+    """Return the options of an enumeration, like `optsum.options.options.resolve` with branch and bound as default.
 
-    Near-optimal sets can be any number, so that looking for them ends after 10 seconds a topic unless it is said.
+    Because there may be any number of near-optimal sets, the default time limit for them is 10 seconds per topic.
     """
     check_solver_is_used(given, enumerates=True)
     options = resolve(given, config=config, strategy=prover_of(given))
@@ -407,27 +405,27 @@ def enumerate_optima(
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Oracles:
-    """Return all optima of one topic, or all selections that are nearly as good.
+    """Return all optima of one topic, or all near-optimal selections.
 
     Parameters
     ----------
     topic, summary, columns, config, **options
-        As in `optsum.solve`; the strategy is branch-and-bound unless another is asked for. Near-optimal sets are looked
-        for during 10 seconds, unless a time limit is given.
+        As in `optsum.solve`; the default strategy is branch-and-bound. For near-optimal sets the default time limit is
+        10 seconds.
     within : number or text, optional
         All selections that lose at most this share of the best value: ``0.01`` or ``"1%"``.
     at_least : number or text, optional
-        All selections whose objective is at least that (a cover: that are no longer).
+        All selections whose objective is at least this (for a cover: at most this length).
     within_steps : int, optional
         All selections at most N integer steps below the best: recall against one reference has a step for each
         n-gram.
     best : int, optional
-        All selections that have one of the N best different values.
+        All selections with one of the N best different values.
 
     Returns
     -------
     Oracles
-        At a limit, what is known by then: see ``complete`` and ``result``.
+        After a limit, the sets known by then: see ``complete`` and ``result``.
 
     Raises
     ------
@@ -455,9 +453,9 @@ def enumerate_optima(
 def enumerate_topics(
     topics: AnyTopics, options: Options, nearness: Nearness | None = None, *, details: bool = False, **shape: Any
 ) -> Generator[list[Result], None, None]:
-    """Enumerate the optima of topics one after another; yields the rows of each topic together.
+    """Enumerate the optima of topics one after another; yield all rows of a topic together.
 
-    `shape` is what `Oracles.to_result` takes; with `details` rows carry the text (`optsum.running.oracles`).
+    `shape`: arguments of `Oracles.to_result`. `details`: whether rows include the text (`optsum.running.oracles`).
     """
     setup = setup_of(options)
     search = partial(_enumerated_row, nearness=nearness, seed=options.seed, **shape)
@@ -466,7 +464,7 @@ def enumerate_topics(
 
 
 def with_text(part: Topic, setup: Setup, work: Callable[[Topic], list[Result]]) -> list[Result]:
-    """Return results whose rows carry the text of their problem."""
+    """Return results whose rows include the text of their problem."""
     return [result.changed(extra={**result.extra, "details": details_of(part, setup)}) for result in work(part)]
 
 
@@ -475,7 +473,7 @@ def _enumerated_row(part: Topic, setup: Setup, nearness: Nearness | None, **shap
 
 
 def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None) -> Oracles:
-    """Return all optima of a topic that is one problem, or all nearly optimal selections."""
+    """Return all optima, or all near-optimal selections, of a topic that is one problem."""
     if nearness is not None:  # kernels that a warm-up of searches leaves out, before a clock starts
         prepare_families()
         if setup.formulation.sense is Sense.MINIMIZE:  # sets up to a length are searched as extracts are
@@ -500,7 +498,7 @@ def _oracles_of_references(part: Topic, setup: Setup, nearness: Nearness | None)
 
 
 def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
-    """Return the optima of the references that give most, each set once."""
+    """Return the distinct optima of the references with the largest value."""
     result = best_result([(number, oracles.result) for number, oracles in found])
     key = result.key
     best = [oracles for _, oracles in found if oracles.result.key == key]
@@ -521,7 +519,7 @@ def _united(
     proven: bool,
     units: Sequence[Any] | None = None,
 ) -> Oracles:
-    """Return the families of several references as one, over `units` (by default all of theirs)."""
+    """Return the families of several references as one, over `units` (by default all of their units)."""
     first = next((oracles for oracles in families if oracles.result.key == result.key), families[0])
     called = tuple(units or sorted({name for oracles in families for name in oracles.units}))
     diagram = union_of([(oracles.diagram, oracles.units) for oracles in families], called)
@@ -544,7 +542,7 @@ def _united(
 
 
 def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any]) -> Diagram:
-    """Return the union of families over units that are called `names`, ascending.
+    """Return the union of families over units with the given `names`, ascending.
 
     `families`: pairs of a diagram and the names of its units, ascending.
     """
@@ -558,10 +556,9 @@ def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[
 
 
 class _NearBest:
-    """Selections whose best value against any reference is near the best there is.
+    """Selections whose best value on any reference is near the overall best.
 
-    They are of one set of units, whichever reference gives a selection its value: those that have something of any
-    reference.
+    They consist of units that share something with any reference, whichever reference gives a selection its value.
     """
 
     def __init__(
@@ -575,7 +572,7 @@ class _NearBest:
         self._nodes = best.result.nodes
 
     def oracles(self, nearness: Nearness) -> Oracles:
-        """Return them, or what is known of them when a limit comes."""
+        """Return the selections, or those known when a limit is reached."""
         if nearness.values is not None:
             return self._best_values(nearness.values)
         threshold = max(oracles.least for _, oracles in self._found if oracles.least is not None)
@@ -590,7 +587,7 @@ class _NearBest:
         )
 
     def _best_values(self, wanted: int) -> Oracles:
-        """Return the selections of the k best values, asking each reference for more values as needed."""
+        """Return the selections of the k best values, requesting more values of each reference as needed."""
         asked, before = wanted, None
         while True:
             tops = [self._near(number, Nearness(values=asked)) for number, _ in self._found]
@@ -616,7 +613,7 @@ class _NearBest:
             asked, before = 2 * asked, keys
 
     def _near(self, number: int, nearness: Nearness) -> Oracles:
-        """Return what is near against one reference, of the units of all; nothing more after Ctrl-C."""
+        """Return the near-optimal selections on one reference, over the common units; nothing more after Ctrl-C."""
         began = clock()
         setup = replace(self._setup, limits=self._setup.limits.after(began - self._began))
         found, reason = None, Termination.INTERRUPTED
@@ -641,7 +638,7 @@ class _NearBest:
         return replace(task, problem=task.problem.without(others)) if others else task
 
     def _united(self, near: Sequence[Oracles], threshold: Fraction | None) -> Oracles:
-        """Return what is near against any reference; nothing but the best where the threshold is not known."""
+        """Return the near-optimal selections on any reference; only the best if the threshold is not known."""
         best, units = next(
             (next(iter(oracles.diagram)) if oracles.best is None else oracles.best, oracles.units)
             for _, oracles in self._found
@@ -727,7 +724,7 @@ def _with_names(optima: Optima, **known: Any) -> Oracles:
 SolvePart: TypeAlias = Callable[[Topic], list[Result]]  # As for `optsum.running.each_topic.each_topic`.
 
 _LIMIT_S: Final = 10.0
-"""Seconds for the optima of a topic, where the options set no limit: they are looked at, and nobody waits for them."""
+"""Seconds for the optima of a topic if the options set no limit, because they are only for display."""
 
 _LISTED: Final = 50  # Optima that are listed; shares are of all.
 
@@ -735,14 +732,14 @@ _NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_li
 
 
 def detailed(solve_part: SolvePart, setups: Sequence[Setup], asked: bool) -> SolvePart:
-    """Return what searches a problem as `solve_part` does, with details if they are asked for."""
+    """Return a function like `solve_part`, which adds details if they are requested."""
     return partial(with_details, setups=setups, solve_part=solve_part) if asked else solve_part
 
 
 def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) -> list[Result]:
-    """Search a problem, and let its first result carry the details.
+    """Search a problem, and add details to its first result.
 
-    The last result is interrupted if Ctrl-C came while the optima were looked for.
+    The last result is interrupted if Ctrl-C was pressed during the enumeration of optima.
     """
     results = solve_part(part)
     if results[-1].termination is Termination.INTERRUPTED:
@@ -756,7 +753,7 @@ def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) ->
 
 
 def _details_oracles(part: Topic, options: Options) -> Oracles | None:
-    """Return the optima of a problem; None where they cannot be found, which costs its results nothing."""
+    """Return the optima of a problem; None if they cannot be found, without affecting its results."""
     wanted = options.model_copy(
         update={
             "strategy": DEFAULT_EXACT,
@@ -774,7 +771,7 @@ def _details_oracles(part: Topic, options: Options) -> Oracles | None:
 
 
 def _shown(oracles: Oracles) -> dict[str, Any] | None:
-    """Return optima as details have them: how many, whether that is all, the first of them, and the units' shares."""
+    """Return the details of optima: their number, whether it is complete, the first of them, and the units' shares."""
     if not oracles or not oracles.proven:
         return None
     members, shares = oracles.names.members, oracles.share() if oracles.complete else {}
@@ -790,7 +787,7 @@ def _shown(oracles: Oracles) -> dict[str, Any] | None:
 
 
 def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
-    """Return what has to be called so that all kernels of some strategies are there, for all kinds of problems."""
+    """Return the functions that load all kernels of some strategies, for all kinds of problems."""
     from optsum.problem.numbered import prepare_text  # small jobs need none of them
     from optsum.system.compiled import collected  # small jobs compile nothing
 

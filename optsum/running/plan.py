@@ -1,4 +1,4 @@
-"""Strategies side by side on the same topics: shared work is done once, and times can be compared."""
+"""Compare strategies on the same topics: common work is done once, and times are comparable."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ USABLE: Final = "usable"  # All backends that work on this machine.
 
 @dataclass(frozen=True)
 class Plan:
-    """The strategies, backends, time limits and seeds that are compared."""
+    """The strategies, backends, time limits and seeds of a comparison."""
 
     variants: tuple[Options, ...]  # The same options for each strategy, the exact one first.
     exact: str | None  # The strategy whose proven optimum the others are held against.
@@ -52,17 +52,17 @@ class Plan:
 
     @property
     def strategies(self) -> list[str]:
-        """Names in the order of the table: of strategies, with their solvers and limits where those are compared."""
+        """Names in the order of the table: strategies, with their solvers and limits if several are compared."""
         return list(dict.fromkeys(self.names))
 
     @property
     def names(self) -> list[str]:
-        """The line of the table that each variant belongs to."""
+        """The line of the table for each variant."""
         limited = bool(self.time_limits)
         return [self.searcher_of(each) + (f" in {each.time_limit:g} s" if limited else "") for each in self.variants]
 
     def searcher_of(self, variant: Options) -> str:
-        """Return the strategy's name, with its solver where several are compared."""
+        """Return the strategy's name, with its solver if several are compared."""
         if not self.backends or not takes_backend(variant.strategy):
             return variant.strategy
         alike = sum(name == variant.backend for name, _ in self.backends) > 1
@@ -70,7 +70,7 @@ class Plan:
         return f"{variant.strategy} on {variant.backend}{f' ({own})' if own else ''}"
 
     def said_of(self, variant: Options) -> dict[str, Any]:
-        """Return the fields of a row that tell its variant from others."""
+        """Return the fields of a row that distinguish its variant."""
         own = {"backend_options": dict(variant.backend_options)} if any(own for _, own in self.backends) else {}
         return {**({"time_limit": variant.time_limit} if self.time_limits else {}), **own}
 
@@ -149,8 +149,8 @@ class Plan:
 def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
     """Return backends with the options of each.
 
-    `given`: names, or tables with ``name`` and ``options``; "usable" is all that work here, and what does not is said.
-    `base`: what is searched for. Its `backend_options` are named ``highs.presolve``: those of highs.
+    `given`: names, or tables with ``name`` and ``options``; "usable" means all that work here, and others are reported.
+    `base`: options of the search, whose `backend_options` have names like ``highs.presolve``.
     """
     found: list[Solver] = []
     for part in given if isinstance(given, list | tuple) and given else [given]:
@@ -179,7 +179,7 @@ def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
 
 
 def _usable(base: Options) -> list[str]:
-    """Return the backends that work here with some options, and say which do not."""
+    """Return the backends that work here with some options, and report the others."""
     found: list[str] = []
     missing: list[str] = []
     for name in BACKENDS:
@@ -199,14 +199,14 @@ def _usable(base: Options) -> list[str]:
 
 
 def check_exact(strategy: str) -> None:
-    """Refuse a strategy for ``--exact`` that proves nothing."""
+    """Refuse a strategy for ``--exact`` that is not exact."""
     if not STRATEGIES.load(strategy).exact:
         able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
         raise OptionError(f"The strategy {strategy} proves nothing: for --exact choose {able}, or none.")
 
 
 def _serving(base: Options, among: Sequence[str]) -> str:
-    """Return the first exact strategy: one of `among`, else that of the preset, else any."""
+    """Return the first exact strategy: of `among`, else the preset's, else any."""
     for name in (*among, base.strategy, *STRATEGIES.builtin):
         if name not in STRATEGIES.names() or not STRATEGIES.load(name).exact:
             continue
@@ -230,7 +230,7 @@ def _names(given: object, kind: str = "strategy") -> list[str]:
 
 
 def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
-    """Return seeds given as numbers, or as text: "0:10" for the ten from 0, "1,2,3" for these; none for None."""
+    """Return seeds from numbers, or from text: "0:10" for the ten from 0, or "1,2,3"; an empty result for None."""
     if given is None:
         return ()
     if seed is not None:
@@ -253,16 +253,16 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
 
 
 def each_seed(options: Options, seeds: Sequence[int]) -> list[Options]:
-    """Return the options once for each seed; those of an exact strategy once, unchanged."""
+    """Yield the options for each seed; those of an exact strategy once, unchanged."""
     if not seeds or STRATEGIES.load(options.strategy).exact:
         return [options]
     return [options.model_copy(update={"seed": seed}) for seed in seeds]
 
 
 def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
-    """Read time limits; return the longest, and all of them in ascending order if there are several.
+    """Read time limits; return the longest, and all in ascending order if there are several.
 
-    `given`: seconds; as text joined by commas.
+    `given`: seconds, or text joined by commas.
     """
     wrong = OptionError(f"The time limits {given!r:.80} are no seconds: give them as 0.1,1,10, each once.")
     if isinstance(given, str):
@@ -282,7 +282,7 @@ def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
 
 
 def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
-    """Split the results of a topic into those of its problems."""
+    """Split the results of a topic by problem."""
     for _, group in groupby(results, key=lambda result: result.id):
         yield list(group)
 
@@ -290,9 +290,9 @@ def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
 def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> Generator[list[Result], None, None]:
     """Run all strategies on each topic, and yield the results of each topic together.
 
-    What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a
-    strategy needs for its answer is always its own work, so that times can be compared. With `details` the first
-    result of each problem carries them (`optsum.running.oracles`).
+    Common parts are computed once (the problem, for each set of units; the root bound), but all work for an answer is
+    done by each strategy, so that times are comparable. With `details`, the first result of each problem includes them
+    (`optsum.running.oracles`).
     """
     from optsum.running.oracles import detailed
 
@@ -314,14 +314,14 @@ def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str
 
 
 class _Shared:
-    """The problems of a topic, built once for each reference that is searched by itself, and each set of units."""
+    """The problems of a topic, built once for each separately searched reference and each set of units."""
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[int, bool], tuple[Task, float]] = {}
         self._bounds: dict[tuple[int, bool], Key] = {}
 
     def search(self, topic: Topic, setup: Setup) -> Result:
-        """Search the topic, or each of its references where the best of them is wanted."""
+        """Search the topic, or each of its references if the best of them counts."""
         if setup.best_of_references:
             return best_of_references(topic, setup, self._search)
         return self._search(0, topic, setup)

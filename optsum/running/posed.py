@@ -1,4 +1,4 @@
-"""Problems that are given where topics may be: the options that they are solved with follow from the first of them."""
+"""Problems in place of topics: the first of them determines the options."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _FORMULATION: Final = {Sense.MAXIMIZE: "problem", Sense.MINIMIZE: "problem:minim
 def posed(
     given: Any, options: Mapping[str, Any], config: str | Path | None = None, **of_texts: object
 ) -> tuple[Any, dict[str, Any]]:
-    """Return problems or topics, to be iterated over once, and the options that they are solved with.
+    """Return problems or topics, to be iterated over once, and the options for them.
 
-    `given`: a problem by itself is returned as a topic. `options`: of which the formulation is added, unless it is
-    there, where the first that is given is a problem. `config`: a file of options, which may name the formulation.
-    `of_texts`: arguments by which texts are read; they are refused where that is a problem.
+    `given`: a single problem is returned as a topic. `options`: if the first item is a problem, the formulation is
+    added, unless it is given. `config`: a file of options, which may name the formulation. `of_texts`: arguments for
+    reading texts, which are refused for problems.
     """
     found = dict(options)
     named = found.get("formulation") is not None or (config is not None and "formulation" in read_config(config))
@@ -69,10 +69,10 @@ def posed(
 
 
 def started(topics: Any, start: Any, reading: Reading) -> Any:
-    """Give each topic the selection that its search starts from, where there is one.
+    """Add the starting selection to each topic that has one.
 
-    `start`: of a topic by itself its units; of several units by id, rows of a former run, or its results. `reading`: by
-    which topics are read that are none yet.
+    `start`: units of a single topic; for several, units by id, or rows or results of an earlier run. `reading`: how
+    records are converted to topics.
     """
     if start is None:
         return topics
@@ -94,7 +94,7 @@ def _by_topic(rows: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
 
 
 def _with_starts(topics: Iterable[Any], starts: Mapping[str, Any], reading: Reading) -> Iterator[Any]:
-    """Yield topics with their starts, and say of how many there is none."""
+    """Yield topics with their starts, and report how many have none."""
     warned: Counter[str | None] = Counter()
     said = None
     for topic in topics:
@@ -112,7 +112,7 @@ def _with_starts(topics: Iterable[Any], starts: Mapping[str, Any], reading: Read
 
 
 def prover_of(options: Mapping[str, Any]) -> str:
-    """Return the strategy that finds all optima unless another is named."""
+    """Return the default strategy for enumerating optima."""
     name = options.get("formulation")
     return DEFAULT_EXACT if name is None or FORMULATIONS.load(name).reads_topics else DEFAULT_STRATEGY
 
@@ -127,7 +127,7 @@ def _sense(first: Any) -> Sense | None:
 
 
 def _numbered(given: Iterable[Any]) -> Iterator[Any]:
-    """Yield problems as topics; one without a name is called by its number, from 0."""
+    """Yield problems as topics; one without a name is named by its number, from 0."""
     for number, each in enumerate(given):
         if isinstance(each, Problem):
             topic = each.as_topic()
@@ -142,7 +142,7 @@ def _raising(error: Exception) -> Iterator[Any]:
 
 
 def _first_of_file(path: str | os.PathLike[str]) -> Any:
-    """Return the first problem of a file, or of a function; None where that is a topic, or the standard input."""
+    """Return the first problem of a file or function; None if it is a topic, or for the standard input."""
     if makes_problems(path):
         wrong = None
         for each in read_topics(path, bad="keep"):

@@ -1,4 +1,4 @@
-"""One search: a problem, a strategy, limits, a seed - and a result that claims no more than was proven."""
+"""One search: a problem, a strategy, limits and a seed give a result that claims only what was proven."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole, whole_numbers
 
 _EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.COMPLETED)
-"""A result to be copied and changed, which is quicker than filling every field."""
+"""A result to be copied and changed, which is faster than filling in every field."""
 
 _OTHER_LIMITS = {Termination.NODE_LIMIT, Termination.EVALUATION_LIMIT, Termination.MEMORY_LIMIT}
 _BOUND_S: Final = 2.0  # Seconds more than the search took that its bound may take where such a limit ended it.
@@ -54,31 +54,31 @@ def search(
     strategy : str or Strategy
         A name (``optsum list strategies``) with its `options`, or a strategy.
     limits : Limits, optional
-        When to stop early; or by the names of `optsum.solve`: ``time_limit=5``, ``gap=0.01``.
+        When to stop early; also by the names of `optsum.solve`: ``time_limit=5``, ``gap=0.01``.
     seed : int
         The same seed gives the same result.
     on_progress : callable, optional
-        Called now and then with the `Run`; returning False stops the search.
+        Called from time to time with the `Run`; returning False stops the search.
     root_bound : Key, optional
-        The problem's root bound, where an earlier search has proven it.
+        The problem's root bound, if an earlier search has proven it.
     bound : str
-        "root": a search that proves nothing is given a bound; "none": it is not. Other values are the strategy's.
+        "root" computes a bound for a heuristic; "none" does not. Other values are the strategy's own.
     start : iterable of int, optional
-        Units of a selection that is held from the beginning, by every strategy and by solvers that take one.
+        Units of a starting selection, for every strategy and for solvers that accept one.
 
     Returns
     -------
     Result
-        Infeasible problems, limits that ran out, and Ctrl-C (``termination`` "interrupted") are results.
+        Infeasibility, reached limits, and Ctrl-C (``termination`` "interrupted") are results too.
 
     Raises
     ------
     OptionError
-        For options beside a strategy that is no name, or limits in both ways.
+        For options given with a strategy that is not a name, or limits given in both ways.
     UnsupportedError
-        If the strategy needs an ability that the problem lacks; nothing was searched.
+        If the strategy needs a capability that the problem lacks.
     BackendError
-        If a solver is missing, or its answer does not survive re-scoring.
+        If a solver is missing, or its answer fails re-scoring.
     """
     return searched(
         problem,
@@ -108,11 +108,11 @@ def searched(
     before: Run | None = None,
     **options: Any,
 ) -> Result:
-    """Do what `search` does, for callers who postpone Ctrl-C where it must be (`postponing`), as it takes time.
+    """Search like `search`, for callers who postpone Ctrl-C if necessary (`postponing`), because that takes time.
 
-    `ready`: the kinds of problems (`Problem.prepared_as`) that the same strategy has been prepared for; others are
-    added. `greedily`: whether an exact search starts from what greedy search finds. `before`: a run on the same
-    problem, whose evaluations and selection are taken over.
+    `ready`: the kinds of problems (`Problem.prepared_as`) for which the strategy is prepared; new ones are added.
+    `greedily`: whether an exact search starts from the greedy selection. `before`: an earlier run on the same problem,
+    whose evaluations and selection are reused.
     """
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
@@ -177,9 +177,9 @@ def _hold(run: Run, start: Iterable[int]) -> None:
 
 
 def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
-    """Start the run if necessary, and compute a bound where a search has ended without a proof.
+    """Start the run if necessary, and compute a bound if the search has ended without a proof.
 
-    The result: whether it, or this, was interrupted.
+    The result tells whether the search or this step was interrupted.
     """
     interrupted = termination is Termination.INTERRUPTED
     deadline = run.limits.late(run.deadline, interrupted=interrupted)
@@ -205,7 +205,7 @@ def _greedy() -> Strategy:
 
 
 def _start_greedily(run: Run, deadline: Deadline) -> None:
-    """Start a run with the selection of greedy search, within a deadline and the evaluations that are left."""
+    """Start a run with the greedy selection, within a deadline and the remaining evaluations."""
     greedy = _greedy()
     greedy.prepare(run.problem)
     most = run.limits.evaluations
@@ -238,9 +238,9 @@ def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None
 def result_of_sets(
     problem: Problem, strategy: Strategy, optima: Optima, seconds: float, limits: Limits | None = None
 ) -> Result:
-    """Return the first of the optima that a strategy enumerated as one result, scored afresh.
+    """Return the first of the enumerated optima as one result, scored afresh.
 
-    Where a limit came before the proof, what greedy search finds may be better.
+    If a limit was reached before the proof, the greedy selection may be better.
     """
     limits = Limits() if limits is None else limits
     known = None if problem.can(Capability.COVERAGE) else optima.bound
@@ -310,5 +310,5 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
 
 
 def exact_text(key: Key | None) -> str | None:
-    """Return a key as rows have it, a fraction as text; None where it is a float."""
+    """Return a key for rows, a fraction as text; None if it is a float."""
     return str(Fraction(key)) if isinstance(key, Rational) else None

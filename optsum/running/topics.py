@@ -1,4 +1,4 @@
-"""Topics solved: one, or one after another."""
+"""Solve one topic, or several one after another."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def solve(
     ----------
     topic : Topic or dict
         ``{"id": ..., "documents": [[sentence, ...], ...], "references": [[sentence, ...], ...]}``; or, with `summary`,
-        a document alone: a text, or a list of its sentences. Or a problem, which needs no options of texts.
+        a single document: a text, or a list of its sentences. Or a problem, which needs no options for texts.
     summary : str or list of str, optional
         The reference summary of that document.
     embed : callable, optional
-        Gives texts vectors, for ``metric="similarity"`` (`optsum.with_vectors`).
+        Returns vectors of texts, for ``metric="similarity"`` (`optsum.with_vectors`).
     columns : str or mapping, optional
-        Which columns of a record are what, as ``--map`` says it:
-        ``{"documents": "article", "references": "highlights"}``.
+        The columns of a record by their meaning, as for ``--map``: ``{"documents": "article", "references":
+        "highlights"}``.
     start : iterable, optional
-        Units of a selection that the search begins with, numbered as in the result.
+        Units of a starting selection, numbered as in the result.
     config : path, optional
-        A TOML file of options; keywords win over it.
+        A TOML file of options; keywords take precedence.
     **options
         The command line's flags: ``max_length=100``, ``metric="rouge-2"``, ``strategy="milp"``, ...
 
@@ -101,26 +101,26 @@ def solve_all(
     Parameters
     ----------
     topics : iterable
-        Topics, their JSON form, or what `optsum.read_topics` yields; records of a data set: a dataset of `datasets`, a
+        Topics, their JSON form, or the items of `optsum.read_topics`; records of a data set: a dataset of `datasets`, a
         data frame, or objects with the columns of a well-known set or with `columns`; or the path of a file of them. Or
-        problems, the path of a file of them in the normal form, or ``module.py:function``, which makes them.
+        problems, the path of a file of them in the normal form, or a function ``module.py:function`` that makes them.
     embed : callable, optional
         As in `solve`; it is called in this process, topic by topic.
     columns : str or mapping, optional
         As in `solve`; an id column stays the id.
     start : mapping, path or results, optional
-        Selections that searches begin with: units by the id of a topic, a file of rows, or results of a former run.
+        Starting selections: units by the id of a topic, a file of rows, or results of an earlier run.
     config, **options
         As in `solve`; ``workers=2`` uses two processes.
     executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
-        Who works: processes of this machine, a cluster, or whatever you have. Results are the same.
+        The workers: processes of this machine, a cluster, or your own executor. Results are the same.
 
     Yields
     ------
     Result
-        One a problem. A topic that cannot be used is a result too (``status`` "error"), and costs the others
-        nothing. After Ctrl-C comes what was done by then, and then KeyboardInterrupt. Each holds the text that it is
-        of (`Result.source`), which a notebook shows.
+        One for each problem. An unusable topic is a result too (``status`` "error"), and does not affect the others.
+        After Ctrl-C, finished results are yielded before KeyboardInterrupt is raised. Each has its text
+        (`Result.source`) for notebooks.
 
     Raises
     ------
@@ -150,10 +150,10 @@ def _shown(part: Topic, result: Result) -> list[Result]:
 def solve_topics(
     topics: AnyTopics, options: Options, *, details: bool = False, written: bool = False
 ) -> Generator[list[Result], None, None]:
-    """Solve topics as `solve_all` does, but yield the results of each topic together, for rows.
+    """Solve topics like `solve_all`, but yield all results of a topic together, for rows.
 
-    They hold no text, unless there are `details`, as in a comparison. `written`: where other processes read the topics,
-    let them make the rows (`optsum.running.each_topic.WRITTEN`).
+    They have no text, except in `details`, as in a comparison. `written`: whether worker processes that read topics
+    make the rows (`optsum.running.each_topic.WRITTEN`).
     """
     setup = setup_of(options)
     solve_part: Callable[[Topic], list[Result]] = partial(search_part, setup=setup, search=answer)

@@ -1,8 +1,8 @@
-"""Work on one item after another, or on several elsewhere: Ctrl-C loses nothing, and no process is left behind.
+"""Process items one after another, or by workers: Ctrl-C loses nothing, and no process is left running.
 
-Processes stop at Ctrl-C too, and hand over what they have. A process that dies (a solver that crashes, memory that runs
-out) costs the item that it died of, and no other: what it was given is tried again, item by item alone, and an item
-that is lost was alone with two processes that died.
+After Ctrl-C, processes also stop and return their finished items. If a process dies (a solver crashes, memory runs
+out), only the responsible item is lost: its items are tried again one by one, and an item is given up only if two
+processes died that had no other item.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ Work: TypeAlias = Callable[[Item], list[Result]]
 STOP: Final = {signal.SIGINT, signal.SIGTERM}  # What ends the work in good order.
 
 KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
-"""Environment in which a process keeps memory that is free: every search takes as much again, and would have the system
-fill it anew."""
+"""Environment variable that makes a process keep free memory, which every search needs again and the system would
+otherwise have to clear.
+"""
 
 
 class Answered(NamedTuple):
-    """An item that was worked on among others, by its results."""
+    """The results of an item that was searched together with others."""
 
     results: list[Result]
 
 
 class Several(list[Result]):
-    """The results of several topics that are there at once; `topics`: how many these are."""
+    """The results of several topics that are available at once; `topics`: their number."""
 
     def __init__(self, answers: Sequence[list[Result]]) -> None:
         super().__init__(chain.from_iterable(answers))
@@ -69,9 +70,9 @@ class Job(Generic[Item, Answer]):
 
 
 class Crew(ABC):
-    """Processes (or threads) that work, wherever they are.
+    """Worker processes or threads, on this machine or others.
 
-    `batch_s`: seconds of work in a batch: many times the cost of a message. `falls_together`: whether the death of one
+    `batch_s`: seconds of work in a batch, many times the cost of a message. `falls_together`: whether the death of one
     process also loses the work of the others.
     """
 
@@ -81,32 +82,31 @@ class Crew(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many of them there are now, at least 1."""
+        """Current number of workers, at least 1."""
 
     @abstractmethod
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have something done.
+        """Submit a task.
 
-        Its future raises `concurrent.futures.BrokenExecutor` if the process died that did it; the next `submit` works
-        again.
+        Its future raises `concurrent.futures.BrokenExecutor` if its process died; the next `submit` works again.
         """
 
     def check(self) -> None:  # noqa: B027 - futures of most break when their processes do
-        """Look whether anybody is there, while there is nothing to do but wait."""
+        """Check that workers exist, while there is nothing to do but wait."""
 
     @abstractmethod
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Ask the searches of a run (`Job`) to end with their best selections.
 
-        Its futures may be cancelled as far as they have not begun.
+        Futures that have not begun may be cancelled.
         """
 
     @abstractmethod
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
-        """Give up what is under way, and leave no process behind that was started for this."""
+        """Cancel current work, and end every process that was started for it."""
 
     def close(self) -> None:
-        """Release the workers when all is done; they may stay for the next call."""
+        """Release the workers at the end; they may stay for the next call."""
         self.end()
 
 
@@ -115,7 +115,7 @@ LONG_S: Final = 1.0  # Work on one batch after which what is done is handed over
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Answer]):
-    """The outcome of a batch: the answers, one for each item unless Ctrl-C came or it took long, and the seconds."""
+    """The outcome of a batch: one answer for each item, unless interrupted or out of time, and the seconds."""
 
     answers: list[Answer]
     seconds: float
@@ -136,7 +136,7 @@ _SOON_S: Final = 0.01  # Seconds between two looks at threads that cannot be int
 
 
 class _Interrupts:
-    """Ctrl-C or SIGTERM in a process, or a message to a thread: ends the search there is, and whatever comes later."""
+    """Ctrl-C or SIGTERM in a process, or a message to a thread: ends the current search and all later ones."""
 
     def __init__(self) -> None:
         self.came = False
@@ -145,7 +145,7 @@ class _Interrupts:
         self._working: dict[int, str] = {}
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Be the handler of a signal, in the main thread."""
+        """Handle a signal, in the main thread."""
         if is_postponed(number, frame):
             return
         first, self.came = not self.came, True
@@ -156,7 +156,7 @@ class _Interrupts:
         return self.came or name in self._ended
 
     def end(self, name: str) -> None:
-        """Interrupt the threads that work for a run, each as soon as it is safe to."""
+        """Interrupt the threads that work for a run, each as soon as it is safe."""
         self._ended.add(name)
         threading.Thread(target=self._interrupt, args=(name,), daemon=True).start()
 
@@ -204,7 +204,7 @@ def interrupt_here(name: str) -> None:
 def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str | None) -> None:
     """Prepare a worker process: its signals, its memory and its folder.
 
-    `folder`: the current one of its parent, where relative paths begin.
+    `folder`: the current folder of its parent, for relative paths.
     """
     end_with(parent, natively=True)
     for number in STOP:
@@ -222,7 +222,7 @@ def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str
 
 
 def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
-    """Work on a batch; after `LONG_S` seconds return the answers so far."""
+    """Process a batch; after `LONG_S` seconds return the answers so far."""
     began = perf_counter()
     answers: list[Answer] = []
     with _interrupts.working(job.name):
@@ -243,7 +243,7 @@ AT_ONCE: Final = 64  # Items that are prepared together.
 
 
 def results_alone(item: Any, results: list[Result]) -> list[Result]:
-    """Return the results as they are: the `Job.answer` of work in order."""
+    """Return the results unchanged: the `Job.answer` of work in order."""
     del item
     return results
 
@@ -255,7 +255,7 @@ _MOST_A_SECOND = 640  # Items that are sent at most as a second of work, however
 _LOOK_S = 2.0  # Between two looks at whether anybody is there to wait for.
 
 _ALONE = 2
-"""Attempts at an item by itself. After one, a process that somebody else killed just then would be held against it."""
+"""Attempts at a single item; one would not suffice, because the process may have been killed for other reasons."""
 
 _GRACE_S = 5.0  # How long processes may take to hand over what they have after Ctrl-C.
 
@@ -268,13 +268,12 @@ def in_order(
     together: Callable[[list[Item]], list[Any]] | None = None,
     answer: Callable[[Item, list[Result]], list[Result]] = results_alone,
 ) -> Generator[list[Result], None, None]:
-    """Yield ``work(item)`` for each item, in order; with `together` what is there of several at once (`Several`).
+    """Yield ``work(item)`` for each item, in order; with `together`, available results of several at once (`Several`).
 
-    `work`: returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
-    place, if Ctrl-C ended a search. Pickled for processes. `items`: read as far as is needed: memory does not grow with
-    it. `crew`: who works; None is this process. `lost`: what to yield for an item of which two processes died that had
-    nothing else to do. `together`: as of a `Job`; then several are read before the first of them is worked on.
-    `answer`: makes of an item and its results what a crew sends back.
+    `work`: returns the results of one item; if Ctrl-C ended a search, the last result has the termination
+    "interrupted". Pickled for processes. `items`: read only as far as needed, so that memory does not grow. `crew`: the
+    workers; None means this process. `lost`: makes the results of an item that killed two processes. `together`: see
+    `Job`; then several items are read ahead. `answer`: converts an item and its results to the message from a worker.
     """
     if crew is not None:
         job: Job[Item, list[Result]] = Job(work, answer, uuid4().hex, together or list)
@@ -296,7 +295,7 @@ def in_order(
 
 
 def _ahead(items: Iterable[Item], together: Callable[[list[Item]], list[Any]]) -> Iterator[list[Any]]:
-    """Yield prepared items; if reading fails, raise the error after the items that were read before it."""
+    """Yield prepared items; if reading fails, raise the error after the items read before it."""
     source, failed = iter(items), None
     while failed is None:
         read: list[Item] = []
@@ -317,15 +316,15 @@ def as_done(
     lost: Callable[[Item], list[Result]],
     answer: Callable[[Item, list[Result]], Answer],
 ) -> Generator[list[Answer], None, None]:
-    """Yield answers as soon as there are any, in the order in which they come.
+    """Yield answers as soon as there are any, in the order of completion.
 
-    `answer`: makes of an item and its results what is yielded; it runs where the work is done.
+    `answer`: converts an item and its results to the yielded value, in the worker.
     """
     yield from _Stream(Job(work, answer, uuid4().hex), crew, lost, False).rounds(items)
 
 
 class _Stream(Generic[Item, Answer]):
-    """Batches of items under way."""
+    """Batches of items in progress."""
 
     def __init__(self, job: Job[Item, Answer], crew: Crew, lost: Callable[[Item], list[Result]], ordered: bool) -> None:
         self._job, self._crew, self._lost, self._ordered = job, crew, lost, ordered
@@ -361,7 +360,7 @@ class _Stream(Generic[Item, Answer]):
         return number
 
     def _ready(self) -> list[int]:
-        """Wait, and return the batches that are ready: the first if order matters, otherwise all that are finished."""
+        """Wait, and return the batches that are ready: the first if order matters, otherwise all finished ones."""
         if self._ordered:
             first = next(iter(self._under_way))
             self._wait([self._under_way[first][1]])
@@ -396,7 +395,7 @@ class _Stream(Generic[Item, Answer]):
             raise KeyboardInterrupt
 
     def _once_more(self, numbers: list[int]) -> Iterator[list[Answer]]:
-        """Repeat the items that a crash has lost, one at a time, so that only those fail that crash again."""
+        """Repeat the items lost in a crash, one at a time, so that only those fail that crash again."""
         for number in numbers:
             future = self._under_way[number][1]
             if future.done() and not future.cancelled() and future.exception() is None:

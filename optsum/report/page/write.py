@@ -1,4 +1,4 @@
-"""Rows as one HTML file: scripts, styles and data inside, and a policy that lets nothing else in."""
+"""Rows as one HTML file, which contains scripts, styles and data, and a policy that blocks all other sources."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SAID: Final = (
     "topics",
     *(name for name in Options.model_fields if name not in {*_NOT_OF_PROBLEMS, "formulation", "metric"}),
 )
-"""Fields of a row, beside formulation and metric, that say what the problem is."""
+"""Fields of a row that define the problem, besides formulation and metric."""
 
 _REFERENCES: Final = {
     "pooled": "all references pooled",
@@ -61,7 +61,7 @@ _REFERENCES: Final = {
 
 @dataclass(frozen=True)
 class Setting:
-    """A problem as it was posed to all topics; equal settings are one."""
+    """A problem definition for all topics; equal definitions are one setting."""
 
     formulation: str
     metric: str | None  # None for a formulation that has none.
@@ -86,12 +86,12 @@ class Setting:
         return cls(*_named(row), options, _said(row, options))
 
     def goes_on(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row without details can be of the same setting as the one before it."""
+        """Whether a row without details can have the same setting as the one before it."""
         return (self.formulation, self.metric) == _named(row) and self.said == _said(row, self.options)
 
     @cached_property
     def setup(self) -> Setup | None:
-        """How its topics are read; None where rows do not say it, or a package is missing."""
+        """The setup that reads its topics; None if rows do not tell it, or a package is missing."""
         if self.options is None:
             return None
         try:
@@ -101,17 +101,17 @@ class Setting:
 
     @property
     def minimizes(self) -> bool:
-        """Whether less is better."""
+        """Whether smaller values are better."""
         return self._kind is not None and self._kind.sense is Sense.MINIMIZE
 
     @property
     def of_texts(self) -> bool:
-        """Whether its topics are texts; otherwise they are problems that users have defined."""
+        """Whether its topics are texts, not users' own problems."""
         return self._kind is None or self._kind.reads_topics
 
     @cached_property
     def _kind(self) -> Formulation | type[Formulation] | None:
-        """The formulation; None for one of a third party whose options are not in the rows."""
+        """The formulation; None for a third party's formulation whose options are not in the rows."""
         if self.setup is not None:
             return self.setup.formulation
         return FORMULATIONS.load(self.formulation) if self.formulation in FORMULATIONS.builtin else None
@@ -129,7 +129,7 @@ class Setting:
 
     @property
     def max_length(self) -> int | None:
-        """The longest summary, as far as rows say it."""
+        """The maximum length, if rows state it."""
         if self.options is not None:
             return self.options.max_length if isinstance(self.options.max_length, int) else None
         length = dict(self.said).get("max_length", "")
@@ -137,7 +137,7 @@ class Setting:
 
     @property
     def sentence(self) -> str:
-        """The problem in one sentence's words."""
+        """The problem in words for a sentence."""
         what = (self._kind and self._kind.summaries) or f"{self.formulation} summaries"
         options = self.options
         if options is None or self.setup is None:
@@ -206,7 +206,7 @@ _STRANGE = "its details were not written by optsum"
 
 
 def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
-    """Return the topic that a row's details are of."""
+    """Return the topic of a row's details."""
     references = details.get("references")
     problem = references == [] and "cover" not in details  # which is held against no text
     topic = as_topic(
@@ -225,9 +225,9 @@ def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
 def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     """Return the text of a topic for the page.
 
-    A sentence is ``[length, pieces, tokens]``, and ``[..., chunks]`` where parts of it are chosen by themselves. The
-    first piece is what stands before the first token, every other begins with its token. A token is a number, the same
-    for equal tokens, and -1 where no reference has it.
+    A sentence is ``[length, pieces, tokens]``, and ``[..., chunks]`` if its parts can be chosen. The first piece is the
+    text before the first token; every other piece begins with its token. A token is a number, equal for equal tokens,
+    and -1 if no reference has it.
     """
     setup = setting.setup
     analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
@@ -289,7 +289,7 @@ def _begins(parts: Any, sentences: int) -> list[list[tuple[int, int]]] | None:
 
 
 Variant: TypeAlias = tuple[str, str | None, int | None, int]
-"""Strategy, backend and seed of a row, and which one it is of those that differ in other options of the search."""
+"""Strategy, backend and seed of a row, and a number for searches with different other options."""
 
 
 @dataclass
@@ -326,7 +326,7 @@ class PageProblem:
 
     @property
     def value(self) -> float | None:
-        """The optimum, for people; the best that was found where it is not known."""
+        """The optimum for display, or the best known value."""
         held = [each.result for each in self.found.values() if each.result.objective is not None]
         best = [each.result for each in self.found.values() if each.reached and each.result.objective is not None]
         if best:
@@ -355,7 +355,7 @@ class Gathered:
     variants: list[Variant] = field(default_factory=list)
 
     def names(self) -> list[str]:
-        """Return the name of each variant: the strategy, and the options that tell it from others of its strategy."""
+        """Return the name of each variant: the strategy, and the options in which it differs from others."""
         found = []
         for variant in self.variants:
             same = [other for other in self.variants if other[0] == variant[0]]
@@ -378,23 +378,23 @@ class Gathered:
         return [problem.found[variant] for problem in self.problems if variant in problem.found]
 
     def each(self) -> Iterator[tuple[PageProblem, int, PageResult]]:
-        """Yield every result with its problem and the place of its variant."""
+        """Yield every result with its problem and the number of its variant."""
         for problem in self.problems:
             for place, variant in enumerate(self.variants):
                 if (found := problem.found.get(variant)) is not None:
                     yield problem, place, found
 
     def counts(self) -> list[tuple[str, str]]:
-        """Return the digits of how many tied optima each problem has, where they were counted, and its name; ascending.
+        """Return the number of tied optima and the name of each problem with a count, in ascending order.
 
-        Numbers are digits: they can be of any size.
+        Numbers are strings of digits, because they can be of any size.
         """
         counted = ((each.optima, each.id or "?") for each in self.problems)
         held = [(optima["count"], name) for optima, name in counted if optima and "near" not in optima]
         return sorted(held, key=lambda pair: (len(pair[0]), pair[0]))
 
     def exact(self) -> list[bool]:
-        """Return of each variant whether it is one that proves."""
+        """Return whether each variant is exact."""
         return [_is_exact(strategy) for strategy, *_ in self.variants]
 
 
@@ -408,8 +408,7 @@ def _is_exact(strategy: str) -> bool:
 def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
     """Group rows by problem and strategy, for the page.
 
-    `rows`: as `optsum.contracts.result.Result.to_row` makes them. Those of a problem stand together, or have the same
-    id.
+    `rows`: from `optsum.contracts.result.Result.to_row`. Rows of a problem are adjacent, or have the same id.
     """
     gathered = Gathered()
     known: dict[tuple[Setting, str], PageProblem] = {}
@@ -511,7 +510,7 @@ def _checked(optima: object) -> dict[str, Any] | None:
 
 
 def _of_enumeration(result: Result) -> dict[str, Any] | None:
-    """Return the optima or near optima of a row of `optsum enumerate`, with the units' shares if they are known."""
+    """Return the optima or near optima in a row of `optsum enumerate`, with the units' shares if known."""
     found = result.enumeration
     if found is None or not found.optima:
         return None
@@ -560,18 +559,18 @@ class Chart:
 
 
 def steps(values: Sequence[float], count: int) -> list[Point]:
-    """Return the points where the share of values that are at most x rises; the values ascend."""
+    """Return the points at which the share of values <= x rises; the values ascend."""
     return [(value, bisect_right(values, value) / count) for value in dict.fromkeys(values)]
 
 
 def counts_in_words(counts: Iterable[int]) -> str:
-    """Return "n = 50", or the range where strategies differ."""
+    """Return "n = 50", or the range if strategies differ."""
     least, most = min(counts := list(counts)), max(counts)
     return f"n = {most}" if least == most else f"n = {least} to {most}"
 
 
 def thinned(points: list[Point], end: float) -> list[Point]:
-    """Return no more corners than a small chart can show, the first and the last among them, and go on to `end`."""
+    """Return as many corners as a small chart can show, including the first and last, and extend to `end`."""
     if len(points) > _POINTS:
         every = (len(points) - 1) / (_POINTS - 1)
         points = [points[round(place * every)] for place in range(_POINTS)]
@@ -585,10 +584,10 @@ STYLES: Final = 8  # Strategies that look different; the ninth looks like the fi
 
 
 def drawn(chart: Chart) -> dict[str, Any]:
-    """Return a chart as the page writes it, with places instead of numbers.
+    """Return a chart for the page, with positions instead of numbers.
 
-    ``x_ticks`` and ``y_ticks`` are marks of an axis: place, number, and how that stands to it; ``lines`` are pairs of a
-    style and a path, ``dots`` of a style and places; the others are sizes and borders of the area that is drawn on.
+    ``x_ticks`` and ``y_ticks`` are marks of an axis: position, number, and alignment; ``lines`` are pairs of a style
+    and a path, ``dots`` of a style and positions; the others are sizes and borders of the drawing area.
     """
     x = _scale(chart.x, _LEFT, WIDTH - _RIGHT)
     y = _scale(chart.y, HEIGHT - _BOTTOM, _TOP)
@@ -663,7 +662,7 @@ _DOTS: Final = 400  # Dots of one strategy.
 
 
 def profile(gathered: Gathered) -> Chart | None:
-    """Return the performance profile of time (Dolan & More 2002): a topic counts where its optimum was found."""
+    """Return the performance profile of time (Dolan & More 2002): a topic counts if its optimum was found."""
     times: dict[int, dict[int, float]] = defaultdict(dict)  # by strategy, then by problem
     best: dict[int, float] = {}
     for problem, place, each in gathered.each():
@@ -792,7 +791,7 @@ _LEAST_LOSS: Final = 1e-4  # Smallest loss that the logarithmic axis shows; less
 
 
 def ties(gathered: Gathered) -> Chart | None:
-    """Return the share of topics with at most x optima, where they were counted."""
+    """Return the share of topics with at most x optima, if these were counted."""
     counts = [min(float(count[:300]), _FAR) for count, _ in gathered.counts()]
     if len(set(counts)) < 2:
         return None
@@ -868,7 +867,7 @@ GREEDY: Final = "greedy (frontier)"  # What greedy search is called beside front
 
 
 def lengths(gathered: Gathered) -> Chart | None:
-    """Return the mean objective by maximum length, where there are several."""
+    """Return the mean objective by maximum length, if there are several."""
     curves = _curves(gathered)
     where = sorted({length for found in curves.values() for curve in found for length, _ in curve})
     if len(where) < 2:
@@ -893,7 +892,7 @@ def lengths(gathered: Gathered) -> Chart | None:
 
 
 def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
-    """Return for each strategy the values of each topic by maximum length, ascending; frontiers' greedy is last."""
+    """Return for each strategy the values of each topic by maximum length; greedy values of frontiers come last."""
     single: dict[int, dict[str, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
     found: dict[int, list[list[Point]]] = defaultdict(list)
     for problem, place, each in gathered.each():
@@ -913,7 +912,7 @@ def _points(steps: Sequence[Any]) -> list[Point]:
 
 
 def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
-    """Return the mean value at each length, over the topics that have one there or before."""
+    """Return the mean value at each length, over the topics with a value at or before it."""
     points = []
     for length in grid:
         held = [curve[place - 1][1] for curve in curves if (place := bisect_right(curve, (length, _FAR)))]
@@ -923,7 +922,7 @@ def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
 
 
 def charts_of(gathered: Gathered) -> list[Chart]:
-    """Return the charts for which there are numbers."""
+    """Return the charts for which there are data."""
     first = lengths if _has_frontier(gathered) else losses
     makers = (ties, losses, gaps, profile, values, sizes, lengths) if len(gathered.problems) > 1 else (values, lengths)
     if len(gathered.problems) == 1:  # has no distributions
@@ -964,7 +963,7 @@ def sentences_of(gathered: Gathered) -> list[str]:
 
 
 def tiles_of(gathered: Gathered) -> list[Tile]:
-    """Return the four numbers, as far as there are any."""
+    """Return the four headline numbers that are available."""
     problems = gathered.problems
     oracles = [problem.value for problem in problems if problem.optimum is not None and problem.value is not None]
     tiles: list[Tile] = []
@@ -1011,12 +1010,12 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
 
 
 def _is_whole(value: float, problems: Iterable[PageProblem]) -> bool:
-    """Whether a value is written without decimals: a whole one of a problem without texts."""
+    """Whether a value is written without decimals: a whole number of a problem without texts."""
     return value.is_integer() and not any(problem.setting.of_texts for problem in problems)
 
 
 def _frontier_tiles(gathered: Gathered) -> list[Tile]:
-    """Return how near greedy search comes to the best value over all lengths of frontiers."""
+    """Return how close greedy search comes to the best value over all lengths of frontiers."""
     curves = _curves(gathered) if _has_frontier(gathered) else {}
     best, greedy = curves.get(0), curves.get(len(gathered.variants))
     if not best or not greedy:
@@ -1034,21 +1033,21 @@ def _frontier_tiles(gathered: Gathered) -> list[Tile]:
 
 
 def missing_strategy(gathered: Gathered) -> int:
-    """Return the place of the strategy that topics are filtered by: greedy, or the first that proves nothing."""
+    """Return the number of the strategy for filtering topics: greedy, or the first heuristic."""
     heuristics = [place for place, exact in enumerate(gathered.exact()) if not exact]
     named = [place for place in heuristics if gathered.variants[place][0] == DEFAULT_HEURISTIC]
     return (named or heuristics or [0])[0]
 
 
 def short(digits: str) -> str:
-    """Return a count of any size with four digits at most beside a power of ten."""
+    """Return a count of any size with at most four digits and a power of ten."""
     if len(digits) <= 6 or "." in digits:
         return digits
     return f"{digits[0]}.{digits[1]}e{len(digits) - 1}"
 
 
 def matrix_of(gathered: Gathered) -> list[tuple[str, list[MatrixCell | None]]]:
-    """Return the figures of each strategy in each setting."""
+    """Return the summary of each strategy in each setting."""
     results: dict[tuple[int, Setting], list[tuple[PageProblem, PageResult]]] = defaultdict(list)
     for problem, place, each in gathered.each():
         results[place, problem.setting].append((problem, each))
@@ -1075,7 +1074,7 @@ def _cell(results: list[tuple[PageProblem, PageResult]]) -> MatrixCell:
 
 
 def table_of(gathered: Gathered) -> list[dict[str, Any]]:
-    """Return a line a topic, those with errors first."""
+    """Return a line for each topic, those with errors first."""
     settings = {setting: place for place, setting in enumerate(gathered.settings)}
     return [_line(problem, settings[problem.setting], gathered) for problem in ordered(gathered)]
 
@@ -1143,12 +1142,12 @@ def write_page(
     Parameters
     ----------
     rows : iterable of Result or mapping
-        Results, or rows as ``Result.to_row`` makes them, such as ``compare(...).results``. With details (``compare(...,
-        details=True)``) the page shows texts; without, only summaries, values and times.
+        Results, such as ``compare(...).results``, or rows of ``Result.to_row``. With details (``compare(...,
+        details=True)``) the page shows texts; otherwise only summaries, values and times.
     output : str or path
     title : str
     overwrite : bool
-        Whether a file that exists is replaced.
+        Whether to replace an existing file.
 
     Raises
     ------
@@ -1163,7 +1162,7 @@ def write_page(
 
 
 def checked_output(output: PathLike, *, overwrite: bool, inputs: Iterable[PathLike] = ()) -> Path:
-    """Return where a page is to be written, before any work is done for it."""
+    """Return the path of a page, after checking it before any work."""
     path = Path(output)
     if any(path.exists() and Path(each).exists() and path.samefile(each) for each in inputs):
         raise OptionError(f"the output {path} is also an input; name another output")
@@ -1176,7 +1175,7 @@ def checked_output(output: PathLike, *, overwrite: bool, inputs: Iterable[PathLi
 
 
 def save(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     try:
         with replacing(path) as new:
             new.write_text(text, encoding="utf-8", newline="\n")
@@ -1251,7 +1250,7 @@ IN_BLOCK: Final = 8  # Topics that are packed together: fewer pack worse, more t
 
 
 def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[str]:
-    """Yield blocks of topics: JSON, compressed (raw deflate) and in base64, as a browser can unpack it by itself."""
+    """Yield blocks of topics: JSON, compressed (raw deflate) and in base64, which browsers can unpack."""
     views = (
         {
             **({} if problem.text is None else {"text": problem.text}),
@@ -1288,7 +1287,7 @@ def _result(result: Result) -> dict[str, Any]:
 
 
 def _steps(frontier: Frontier) -> list[dict[str, Any]]:
-    """Return the steps of a frontier for the page: selections and values, and bounds of values that are not proven."""
+    """Return the steps of a frontier for the page: selections, values, and bounds of unproven values."""
     names = ("from", "to", "objective", "bound", "length", "selection")
     held = [step for step in frontier.steps if step.selection is not None and step.objective is not None]
     return [

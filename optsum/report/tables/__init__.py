@@ -1,1 +1,1 @@
-"""Tables: one class, its formats (text, Markdown, LaTeX, CSV), and the tables of results and frontiers."""
+"""Tables: one class with its formats (text, Markdown, LaTeX, CSV), and tables of results and frontiers."""

@@ -1,4 +1,4 @@
-"""Tables: one line a result, an enumeration, or a frontier and its steps; what was optimized in a few words."""
+"""Tables of results, enumerations, frontiers and their steps, one line for each; the objective in words."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
     Parameters
     ----------
     results : results, rows, path or table
-        What `optsum.solve_all` yields, a single result, rows as mappings, the file or the folder of a run that holds
-        some; or a table, such as a comparison, for a line each of its rows (pass ``table.results`` for its results).
+        Results of `optsum.solve_all`, a single result, rows as mappings, a file of rows or the folder of a run; or a
+        table, such as a comparison, for one line for each of its rows (pass ``table.results`` for its results).
 
     Returns
     -------
     pandas.DataFrame
-        One line a result, in their order, and a column a field: ``rouge.rouge-1.f1`` is of the scores,
-        ``statistics.evaluations`` of the statistics. Whole numbers stay whole where some are missing (``Int64``, or
-        Python's where they are larger); selections, summaries and traces are lists.
+        One line for each result, in order, and one column for each field, such as ``rouge.rouge-1.f1`` and
+        ``statistics.evaluations``. Whole numbers stay whole even if some are missing (``Int64``, or Python's if
+        larger); selections, summaries and traces are lists.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
 
 
 def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a row, of a mapping its own; texts and trees that `optsum.write_page` shows stay whole."""
+    """Yield the fields of a row, with nested fields of mappings; texts and trees for `optsum.write_page` stay whole."""
     for name, value in row.items():
         if isinstance(value, Mapping) and name != "details":
             yield from _flat(value, f"{above}{name}.")
@@ -85,12 +85,12 @@ def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _row_without(result: Result, dashes: int) -> list[str]:
-    """Return the row of a result without figures: its name, dashes, and the reason."""
+    """Return the row of a result without numbers: its name, dashes, and the reason."""
     return [result.id or "?", *["-"] * dashes, result.error or result.status.value]
 
 
 def results_table(results: Iterable[Result]) -> Table:
-    """Return one line a result."""
+    """Return one line for each result."""
     names = ["id", "objective", "bound", "gap", "status", "length", "units", "time"]
     table = Table([Column(name, name not in {"id", "status", "units"}, name == "units") for name in names])
     for result in results:
@@ -112,7 +112,7 @@ def results_table(results: Iterable[Result]) -> Table:
 
 
 def context_table(results: Iterable[Result], options: Options) -> Table:
-    """Return one line a context: the budget, the supported claims, and those of greedy selection."""
+    """Return one line for each context: the budget, the supported claims, and those of greedy selection."""
     names = ["budget", "used", "claims", "supported", "bound", DEFAULT_HEURISTIC, "loses", "time"]
     table = Table.of(["id"], names, long=["missed"])
     cover = not options.formulated().has_metric
@@ -145,7 +145,7 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
 
 
 def optima_table(results: Iterable[Result]) -> Table:
-    """Return one line an enumeration."""
+    """Return one line for each enumeration."""
     table = Table.of(["id"], ["objective", "optima", "always", "some", "never", "time"])
     for result in results:
         all_ = result.enumeration
@@ -165,7 +165,7 @@ def optima_table(results: Iterable[Result]) -> Table:
 
 
 def near_table(results: Sequence[Result]) -> Table:
-    """Return one line an enumeration of near-optimal sets."""
+    """Return one line for each enumeration of near-optimal sets."""
     names = ["objective", "at least", "sets", "irredundant", "always", "some", "never", "of", "time"]
     table = Table.of(["id"], names)
     for result in results:
@@ -244,13 +244,13 @@ def headline(options: Options) -> str:
 
 
 def words_kept(options: Options) -> list[str]:
-    """Describe what becomes of the words of a text before they are counted."""
+    """Describe how the words of a text are changed before they are counted."""
     stemmed = ["stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}"]
     return [*(stemmed if options.stem else []), *(["without stop words"] if options.stopwords != "keep" else [])]
 
 
 def longest_said(length: int | str | None, unit: str) -> str:
-    """Return a maximum length in words: a number of units, or those of the reference."""
+    """Return a maximum length in words: a number of units, or the length of the reference."""
     return f"as many {unit} as the reference" if length == "reference" else f"{length} {unit}"
 
 
@@ -258,7 +258,7 @@ _COLUMNS: Final = 6  # Lengths that a table of several topics shows: the largest
 
 
 def frontier_table(results: Sequence[Result]) -> Table:
-    """Return one line a topic: the best value at some lengths, and the mean loss of greedy search."""
+    """Return one line for each topic: the best value at some lengths, and the mean loss of greedy search."""
     found = [result.frontier for result in results]
     every = sorted({length for one in found if one is not None for length in lengths_of(one.lengths)})
     lengths = sorted({every[place * len(every) // _COLUMNS - 1] for place in range(1, _COLUMNS + 1)} if every else ())
@@ -284,7 +284,7 @@ def frontier_table(results: Sequence[Result]) -> Table:
 
 
 def steps_table(result: Result) -> Table:
-    """Return one line a step of one frontier."""
+    """Return one line for each step of a frontier."""
     one = result.frontier
     if one is None:
         raise UnsupportedError(f"the result {result.id or '?'} has no frontier: make it with optsum.frontier")

@@ -50,14 +50,14 @@ class Cell(str):
 
 
 class Tabular(ABC):
-    """Base of objects that are shown as one or several tables, in every format of a table."""
+    """Base of objects that are shown as one or several tables, in every format."""
 
     @abstractmethod
     def tables(self) -> list[Table]:
         """Return the tables."""
 
     def shown_tables(self) -> list[Table]:
-        """Return the tables as they are shown, with their captions."""
+        """Return the tables for display, with their captions."""
         return self.tables()
 
     def text(self) -> str:
@@ -78,11 +78,11 @@ class Tabular(ABC):
         return "\n".join(as_html(table) for table in self.shown_tables())
 
     def to_markdown(self) -> str:
-        """Return tables of Markdown, as GitHub and most others read them."""
+        """Return tables in Markdown for GitHub and similar renderers."""
         return written(self, "markdown")
 
     def to_csv(self) -> str:
-        """Return comma-separated values (RFC 4180): headings and numbers as they are; a blank line between tables."""
+        """Return comma-separated values (RFC 4180) with headings, unrounded; a blank line separates tables."""
         return written(self, "csv")
 
     def to_latex(self) -> str:
@@ -90,7 +90,7 @@ class Tabular(ABC):
         return written(self, "latex")
 
     def to_pandas(self) -> Any:
-        """Return the first of the tables as a `pandas.DataFrame`: the values, not the texts that show them."""
+        """Return the first table as a `pandas.DataFrame` of values, not of displayed texts."""
         table = self.shown_tables()[0]
         return data_frame([_values(table, row) for row in _full(table)], [column.heading for column in table.columns])
 
@@ -103,11 +103,11 @@ class Table(Tabular):
     ----------
     columns : list of Column
     rows : list of lists of str
-        A row may be shorter than the headings. A `Cell` knows the value that its text shows.
+        A row may be shorter than the headings. A `Cell` stores the value of its text.
     title : str
-        A line above.
+        A line above the table.
     caption : list of str
-        Lines below.
+        Lines below the table.
     """
 
     columns: list[Column]
@@ -119,7 +119,7 @@ class Table(Tabular):
 
     @classmethod
     def of(cls, names: Sequence[str], numbers: Sequence[str] = (), title: str = "", long: Sequence[str] = ()) -> Self:
-        """Return an empty table: columns of names on the left, of numbers right of them, of long texts at the end."""
+        """Return an empty table: columns of names on the left, then numbers, then long texts."""
         columns = [*map(Column, names), *(Column(number, numeric=True) for number in numbers)]
         return cls([*columns, *(Column(text, long=True) for text in long)], title=title)
 
@@ -132,7 +132,7 @@ class Table(Tabular):
         return [self]
 
     def text(self) -> str:
-        """Return the table as lines of aligned text: long columns are folded, others as wide as they must be."""
+        """Return the table as lines of aligned text: long columns are folded, others as wide as necessary."""
         from rich.console import Console
 
         file, table = StringIO(), self._rich()
@@ -148,7 +148,7 @@ class Table(Tabular):
         return "\n".join([*above, *lines, *below])
 
     def show(self) -> None:
-        """Print the table: fitted to the terminal if the standard output is one, else as `text` has it."""
+        """Print the table, fitted to the terminal if the standard output is one, else as in `text`."""
         if sys.stdout is None:
             return
         if not sys.stdout.isatty():
@@ -191,7 +191,7 @@ class Table(Tabular):
 
 
 def put_tables(shown: Tabular | Iterable[Table], form: TableFormat = "text") -> None:
-    """Print tables: fitted to the terminal if there is one, or as data for other programs."""
+    """Print tables, fitted to the terminal if there is one, or as data for other programs."""
     tables = shown if isinstance(shown, Iterable) else shown.shown_tables()
     for place, table in enumerate(tables):
         if sys.stdout is None:
@@ -215,12 +215,12 @@ def number(value: float | None, digits: int = 4) -> Cell:
 
 
 def share(value: float | None, digits: int = 0) -> Cell:
-    """Return a share of 1 in per cent; a dash for none."""
+    """Return a share of 1 in per cent; a dash for None."""
     return Cell("-" if value is None else f"{value:.{digits}%}", value)
 
 
 def seconds(value: float | None) -> Cell:
-    """Return a duration with a unit that suits it."""
+    """Return a duration in a suitable unit."""
     if value is None:
         return Cell("-", None)
     if value < 0.9995:
@@ -229,7 +229,7 @@ def seconds(value: float | None) -> Cell:
 
 
 def short_seconds(value: float) -> str:
-    """Return a duration for an axis: without a decimal that is 0, in microseconds below a millisecond."""
+    """Return a duration for an axis, without a zero decimal, and in microseconds below a millisecond."""
     return f"{value * 1e6:.0f} µs" if value < 0.9995e-3 else seconds(value).replace(".0 ", " ")
 
 
@@ -260,14 +260,14 @@ _MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|~])")
 
 
 def table_format(name: str) -> TableFormat:
-    """Return the format of that name."""
+    """Return the table format with a name."""
     if name not in get_args(TableFormat):
         raise unknown_name("format of tables", name, get_args(TableFormat))
     return cast("TableFormat", name)
 
 
 def as_markdown(table: Table) -> str:
-    """Return a table of Markdown, as GitHub reads it, with its title above and its caption below."""
+    """Return a table in Markdown for GitHub, with its title above and its caption below."""
     from rich.cells import cell_len  # Chinese characters take two places
 
     heads = [_markdown(column.heading) for column in table.columns]
@@ -294,7 +294,7 @@ def _markdown(text: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Return comma-separated values: the numbers as they are, an empty field for what is missing; no title."""
+    """Return comma-separated values: unrounded numbers, empty fields for missing values, no title."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([column.heading for column in table.columns])
@@ -330,7 +330,7 @@ def _latex(text: str) -> str:
 
 
 def as_html(table: Table) -> str:
-    """Return an HTML table for a notebook; everything is escaped."""
+    """Return an HTML table for a notebook, with all text escaped."""
     sides = ["right" if column.numeric else "left" for column in table.columns]
 
     def line(tag: str, cells: Iterable[str]) -> str:
@@ -350,7 +350,7 @@ def _html(text: str) -> str:
 
 
 def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None, dtype: str | None = None) -> Any:
-    """Return a `pandas.DataFrame` of rows, whose columns have one type if that is given."""
+    """Return a `pandas.DataFrame` of rows, whose columns have the given types."""
     try:
         pandas = import_module("pandas")
     except ImportError:

@@ -65,7 +65,7 @@ class Setup:
 
     @cached_property
     def kinds(self) -> set[Hashable] | None:
-        """The kinds of problems that are `ready`; None for a third party's strategy, which may depend on each problem."""
+        """The kinds of problems that are `ready`; None for a third party's strategy, which may vary by problem."""
         return self.ready if is_ours(self.strategy) else None
 
     @property

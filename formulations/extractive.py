@@ -144,7 +144,8 @@ class Extractive(Formulation):
             return by_counters(topic, spec, numbered)
         instance, units = made
         chosen = units.tolist()
-        model = partial(_reference_model, topic, spec, chosen) if numbered.simple else None
+        simple = spec.measure == "recall" and spec.references == "pooled" and not metric.parts  # as papers print it
+        model = partial(_reference_model, topic, spec, chosen) if simple else None
         problem = CoverageProblem.of(instance, model, topic.reference_sentences)
         return Extract.of(topic, spec, problem, chosen, numbered)
 

@@ -263,8 +263,11 @@ class Run:
         if known is None:
             if self.is_slow:
                 self.deadline.check()
-            began = clock()
-            known = self._timed(self.problem.evaluate, selection)
+            began, before = clock(), of_search.set(self.deadline)
+            try:
+                known = self.problem.evaluate(selection)
+            finally:
+                of_search.reset(before)
             self.evaluation_s = clock() - began
             self._refuse(selection, known)
             if len(self.known) < _REMEMBERED:
@@ -309,12 +312,9 @@ class Run:
         ------
         Stopped
         """
-        self._timed(search, self)
-
-    def _timed(self, work: Callable[[Any], Any], given: Any) -> Any:
         before = of_search.set(self.deadline)
         try:
-            return work(given)
+            search(self)
         finally:
             of_search.reset(before)
 

@@ -63,44 +63,37 @@ _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|s
 """A text that can only be a path."""
 
 
-def topic_given(
-    topic: object, summary: object = None, reading: Reading = AS_IS, columns: AnyColumns | None = None
-) -> object:
-    """Return a topic; with a summary, make one from a document and that summary, each a text or a list of sentences."""
-    if summary is None:
-        if isinstance(topic, str | os.PathLike):
-            if isinstance(topic, os.PathLike) or _PATH.fullmatch(topic) or os.path.exists(topic):  # noqa: PTH110 - text
-                raise InputError(
-                    f"{os.fspath(topic)!r:.200} is a path, and one topic was expected; use solve_all(path)"
-                )
-            raise InputError("a text needs a reference summary to be compared with; give it too: solve(text, summary)")
-        topic = _single(topic)
-        return topic if columns is None else topic_of(topic, reading._replace(columns=parse_columns(columns)))
-    text = topic
-    for given, what in ((text, "document"), (summary, "summary")):
-        if isinstance(given, str):
-            continue
-        if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
-            raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
-    return topic_of({"id": "text", "documents": [text], "references": [summary]}, reading._replace(flat="texts"))
+def topic_given(topic: object, summary: object, reading: Reading, columns: AnyColumns | None = None) -> Topic:
+    """Return one topic, made from a document and a summary if there is one; several topics are refused.
 
-
-def _single(topic: object) -> object:
-    """Return one topic; a row of a data frame is a record. Several topics are refused."""
-    _check_splits(topic)
-    _check_columns(topic)
-    if isinstance(topic, Topic | BadTopic | Mapping | bytes) or hasattr(topic, "as_topic"):
-        return topic
-    if isinstance(topic, list | tuple) and topic and all(isinstance(one, str) for one in topic):
-        raise InputError(
-            "a list of sentences needs a reference summary to be compared with; give it too: solve(sentences, summary)"
-        )
-    row = hasattr(topic, "_asdict") or (hasattr(topic, "index") and hasattr(topic, "to_dict"))
-    if row and _rows_of(topic) is None:
-        return next(iter(_each(topic)))
-    if isinstance(topic, Iterable):
-        raise InputError("one topic was expected, and these are several; give one of them, or use solve_all(topics)")
-    return topic
+    A document and a summary are each a text or a list of sentences. A row of a data frame is a record.
+    """
+    if summary is not None:
+        for given, what in ((topic, "document"), (summary, "summary")):
+            if isinstance(given, str):
+                continue
+            if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+                raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
+        return topic_of({"id": "text", "documents": [topic], "references": [summary]}, reading._replace(flat="texts"))
+    if isinstance(topic, str | os.PathLike):
+        if isinstance(topic, os.PathLike) or _PATH.fullmatch(topic) or os.path.exists(topic):  # noqa: PTH110 - text
+            raise InputError(f"{os.fspath(topic)!r:.200} is a path, and one topic was expected; use solve_all(path)")
+        raise InputError("a text needs a reference summary to be compared with; give it too: solve(text, summary)")
+    _check_several(topic)
+    if not isinstance(topic, Topic | BadTopic | Mapping | bytes) and not hasattr(topic, "as_topic"):
+        if isinstance(topic, list | tuple) and topic and all(isinstance(one, str) for one in topic):
+            raise InputError(
+                "a list of sentences needs a reference summary to be compared with; give it too: solve(sentences, "
+                "summary)"
+            )
+        row = hasattr(topic, "_asdict") or (hasattr(topic, "index") and hasattr(topic, "to_dict"))
+        if row and _rows_of(topic) is None:
+            topic = next(iter(_each(topic)))
+        elif isinstance(topic, Iterable):
+            raise InputError(
+                "one topic was expected, and these are several; give one of them, or use solve_all(topics)"
+            )
+    return topic_of(topic, reading if columns is None else reading._replace(columns=parse_columns(columns)))
 
 
 def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
@@ -231,8 +224,7 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
     """Iterate over the rows of a data frame as records, or over the items of any other iterable."""
     if (rows := _rows_of(given)) is not None:
         return map(_cells, rows)
-    _check_splits(given)
-    _check_columns(given)
+    _check_several(given)
     if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
         columns = isinstance(given, Mapping) and given and all(isinstance(value, list) for value in given.values())
         several = "; of a slice such as dataset[:2], which holds columns, dataset.select(range(2)) has the records"
@@ -245,14 +237,13 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
     return chain.from_iterable(map(_each, given))
 
 
-def _check_splits(given: object) -> None:
-    if isinstance(given, Mapping) and given and all(hasattr(split, "features") for split in given.values()):
+def _check_several(given: object) -> None:
+    """Refuse the splits of a dataset, and the columns of several records, which a slice of one is."""
+    if not isinstance(given, Mapping):
+        return
+    if given and all(hasattr(split, "features") for split in given.values()):
         raise InputError(f"this dataset has the splits {', '.join(map(str, given))}; give one of them")
-
-
-def _check_columns(given: object) -> None:
-    """Refuse the columns of several records, which a slice of a dataset is."""
-    if isinstance(given, Mapping) and isinstance(ids := next((given[key] for key in IDS if key in given), None), list):
+    if isinstance(ids := next((given[key] for key in IDS if key in given), None), list):
         raise InputError(
             f"these are the columns of {len(ids)} records, as dataset[:{len(ids)}] returns them; give the records: "
             f"dataset.select(range({len(ids)}))"

@@ -351,30 +351,36 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
             raise InputError(f'the topic has neither "documents" nor "references"; {_keys(obj)}{advice_for(obj)}')
         raise InputError('the "id" of the topic is null; give a string or a whole number, or leave it out')
     name = as_id(obj["id"], "the id of a topic")
+    given = {key: value for key, value in obj.items() if value is not None}
     try:
-        cover, meta, supports = _cover(obj.get("cover")), _meta(obj.get("meta")), _supports(obj)
-        if obj.get("constraints") is not None:
-            meta = {**meta, "constraints": obj["constraints"]}
+        cover = _cover(given["cover"]) if "cover" in given else None
+        meta: Mapping[str, Any] = _meta(given["meta"]) if "meta" in given else {}
+        supports = _supports(given["supports"], cover) if "supports" in given else None
+        if "constraints" in given:
+            meta = {**meta, "constraints": given["constraints"]}
         covered = cover is not None or supports is not None
         documents = _texts(obj, "documents", columns, reading, optional=covered)
         references = _texts(obj, "references", columns, reading, optional=covered)
-        units, weights = sum(map(len, documents)), _worth(obj.get("weights"))
+        units = sum(map(len, documents))
+        weights = _worth(given["weights"]) if "weights" in given else None
         if supports is not None:
             passages = meta.get("sentence_ids", range(units)) if documents else range(len(supports))
             names, claims = _claims(supports, references, meta, weights)
             cover = _supported(supports, passages, names, claims)
             meta = meta if names is None else {**meta, "abstract_ids": list(names)}
-        _check_weights(weights, cover)
-        parses = _parses(obj.get("parses"), units)
+        if weights is not None and len(weights) != len(cover or ()):
+            raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
+        parses = _parses(given["parses"], units) if "parses" in given else None
         # Passages without texts are numbered: as many as `supports` has lists, or as a cover has lengths of.
         bare = len(supports) if supports is not None else None
-        lengths = _lengths(obj.get("lengths"), units if documents or not covered else bare)
+        counted = units if documents or not covered else bare
+        lengths = _lengths(given["lengths"], counted) if "lengths" in given else None
         if reading.source_words is not None:
             documents = _first_words(documents, reading.source_words, whole=covered or "vectors" in obj)
             units = sum(map(len, documents))
             parses = None if parses is None else parses[:units]
             lengths = None if lengths is None else lengths[:units]
-        vectors = _vectors(obj.get("vectors"), units, references)
+        vectors = _vectors(given["vectors"], units, references) if "vectors" in given else None
     except InputError as error:
         raise InputError(f"topic {name!r}: {error}") from None
     return Topic(name, documents, references, meta, cover, parses, source, vectors, lengths=lengths, weights=weights)
@@ -893,8 +899,6 @@ def _leaves(text: Any) -> Any:
 
 
 def _meta(value: object) -> Mapping[str, Any]:
-    if value is None:
-        return {}
     if not isinstance(value, Mapping):
         raise InputError(f'"meta" is {json_type(value)}; give an object')
     if is_deep(dict(value)):
@@ -902,9 +906,7 @@ def _meta(value: object) -> Mapping[str, Any]:
     return dict(value)
 
 
-def _parses(value: object, sentences: int) -> tuple[str, ...] | None:
-    if value is None:
-        return None
+def _parses(value: object, sentences: int) -> tuple[str, ...]:
     texts = _for_each(value, "parses", sentences, "give a list, the CoNLL-U text of each sentence")
     for number, text in enumerate(texts):
         if not isinstance(text, str):
@@ -912,9 +914,7 @@ def _parses(value: object, sentences: int) -> tuple[str, ...] | None:
     return tuple(texts)
 
 
-def _lengths(value: object, sentences: int | None) -> tuple[int, ...] | None:
-    if value is None:
-        return None
+def _lengths(value: object, sentences: int | None) -> tuple[int, ...]:
     numbers = _for_each(value, "lengths", sentences, "give a list, one whole number a sentence")
     return tuple(
         whole(length, f"lengths[{place}]", least=0, most=_MOST, error=InputError)
@@ -929,9 +929,7 @@ def _for_each(value: object, name: str, sentences: int | None, about: str) -> li
     return items
 
 
-def _vectors(value: object, sentences: int, references: tuple[Text, ...]) -> Vectors | None:
-    if value is None:
-        return None
+def _vectors(value: object, sentences: int, references: tuple[Text, ...]) -> Vectors:
     if not isinstance(value, Mapping):
         raise InputError(f'"vectors" is {json_type(value)}; give an object of arrays, such as "sentences"')
     from optsum.corpus.vectors import vectors_of
@@ -939,9 +937,7 @@ def _vectors(value: object, sentences: int, references: tuple[Text, ...]) -> Vec
     return vectors_of(value, sentences, references)
 
 
-def _cover(value: object) -> Cover | None:
-    if value is None:
-        return None
+def _cover(value: object) -> Cover:
     return tuple(
         tuple(
             tuple(_unit(unit, f"cover[{i}][{j}][{k}]") for k, unit in enumerate(_list(chosen, f"cover[{i}][{j}]")))
@@ -951,13 +947,11 @@ def _cover(value: object) -> Cover | None:
     )
 
 
-def _supports(obj: Mapping[Any, Any]) -> list[list[int | str]] | None:
-    if obj.get("supports") is None:
-        return None
-    if obj.get("cover") is not None:
+def _supports(value: object, cover: Cover | None) -> list[list[int | str]]:
+    if cover is not None:
         raise InputError('it has both "cover" and "supports"; give one of them')
     found, about = [], "supports is a list, per passage, of the claims that it supports"
-    for place, claims in enumerate(_list(obj["supports"], '"supports"', about)):
+    for place, claims in enumerate(_list(value, '"supports"', about)):
         named = enumerate(_list(claims, f"supports[{place}]", about))
         found.append(list(dict.fromkeys(_unit(one, f"supports[{place}][{k}]", "claim") for k, one in named)))
     return found
@@ -1020,10 +1014,8 @@ def _claims(
     return None, sentences
 
 
-def _worth(value: object) -> tuple[Fraction, ...] | None:
+def _worth(value: object) -> tuple[Fraction, ...]:
     """Return the weights of claims as exact fractions."""
-    if value is None:
-        return None
     found = []
     for place, number in enumerate(_list(value, '"weights"', "weights are a list of numbers, one a claim")):
         usable = isinstance(number, int | float | Fraction) and not isinstance(number, bool)
@@ -1034,11 +1026,6 @@ def _worth(value: object) -> tuple[Fraction, ...] | None:
 
 
 _MOST: Final = 10**9  # A length, or a weight.
-
-
-def _check_weights(weights: Sequence[Fraction] | None, cover: Cover | None) -> None:
-    if weights is not None and len(weights) != len(cover or ()):
-        raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
 
 
 def _list(

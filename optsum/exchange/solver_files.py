@@ -358,7 +358,7 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
         if setup.best_of_references and len(topic.references) > 1:
             yield topic.id, "the best of several references is several problems: write them with --references each"
             continue
-        warned[setup.warning_of(topic)] += 1
+        warned[setup.faults_of(topic)[1]] += 1
         for part in problems(topic, setup):
             try:
                 built: Task | str = build(part, setup)

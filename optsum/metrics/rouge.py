@@ -308,8 +308,9 @@ def official_scores(
 ) -> dict[str, Score] | None:
     """Score a selection of sentences by several metrics against the pooled references; None if a metric needs tokens.
 
-    `found`: the sentences of one reference after another, then the others. `references`: the first sentence of each
-    reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in order.
+    `found`: the sentences of one reference after another, then those of the documents. `references`: the first sentence
+    of each reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in order, from 0
+    for the first sentence of the documents.
     """
     codes = codes_of(tuple(metrics))
     if codes is None:
@@ -318,7 +319,7 @@ def official_scores(
 
     from optsum.metrics.kernels import official_hits
 
-    texts, summary = np.array(references, np.int64), np.array(chosen, np.int64)
+    texts, summary = np.array(references, np.int64), np.array(chosen, np.int64) + references[-1]
     counts = official_hits(found.ids, found.start, texts, summary, found.different, codes).tolist()
     many = len(references) - 1
     return {

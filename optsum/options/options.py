@@ -572,12 +572,13 @@ def resolve(
         options = options.model_copy(update={"strategy": name})
     if not among_others:
         check_solver_is_used(given, options.strategy)
-    if not options.formulated().reads_topics:  # a file serves texts too: of it only limits of lengths matter
+    formulation = options.formulated()
+    if not formulation.reads_topics:  # a file serves texts too: of it only limits of lengths matter
         told = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
         alike = isinstance(exclusive_of(options.exclusive), Fraction) or None
         told |= {"preset": options.preset, "min_length": options.min_length or None}
         refuse_of_texts(**told, **{f"exclusive={options.exclusive}": alike})
-    _check_sense(options)
+    _check_sense(options, formulation)
     if isinstance(options.max_length, int) and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
     # These refuse unknown names, a stop word file that cannot be read, and limits that nothing could keep.
@@ -587,7 +588,7 @@ def resolve(
     if options.spec().length_unit == "tokens":  # the tokenizer is loaded, or cannot be
         options.spec().length_of  # noqa: B018
     options.limits()
-    reading_of(options)
+    options.reading  # noqa: B018
     return options
 
 
@@ -605,10 +606,7 @@ def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enum
     `given`: option name -> value as for `resolve`, without options from a file. `strategies`: all strategies that are
     run. `enumerates`: whether optima are enumerated, which no solver does.
     """
-    values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
-    empty = {name for name, value in values.items() if isinstance(value, tuple | list | dict) and not value}
-    told = {name for name, value in values.items() if value is not False} - empty
-    named = [name for name in _OF_BACKENDS if name in told]
+    named = [name for name in _OF_BACKENDS if given and given.get(name) not in (None, False, (), [], {})]
     if not named or not (enumerates or not any("backend" in STRATEGIES.load(name).flags for name in strategies)):
         return
     flag = "--backend-option" if named[0] == "backend_options" else f"--{named[0]}"
@@ -623,11 +621,10 @@ def _meant(options: Options) -> str | None:
     return None if options.model_fields_set.isdisjoint(_OF_BACKENDS) else solving()
 
 
-def _check_sense(options: Options) -> None:
+def _check_sense(options: Options, formulation: Formulation) -> None:
     """Refuse length limits if the length is minimized, and a missing limit if nothing else keeps summaries short."""
     from optsum.coverage.instance import Sense
 
-    formulation = options.formulated()
     shortest = formulation.sense is Sense.MINIMIZE and formulation.reads_topics
     if shortest and (options.max_length is not None or options.min_length):
         budget = "max_length" in formulation.flags

@@ -18,7 +18,7 @@ from optsum.coverage.row import Row
 from optsum.errors import InputError, UnsupportedError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import METRICS, SUM, parse_metric
-from optsum.metrics.rouge import Score, rouge_all
+from optsum.metrics.rouge import Score, official_scores, rouge_all
 from optsum.metrics.similarity import GreedyMatching
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.numbered import NumberedTopic
@@ -312,7 +312,8 @@ class Extract(Task):
     def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
         """Return the official scores, from numbered tokens if the problem has them."""
         if self.numbered is not None and self.references:
-            found = self.numbered.scores(self.name_units(selection), metrics)
+            chosen = self.name_units(selection)
+            found = official_scores(self.numbered.tokens, self.numbered.references, chosen, metrics)
             if found is not None:
                 return found
         return super().scores(selection, metrics)

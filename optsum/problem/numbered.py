@@ -19,7 +19,7 @@ from optsum.coverage.ceilings import CappedUnion, TextSubsequence
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.metrics.metric import LONGEST, Metric
 from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import Score, codes_of, official_scores
+from optsum.metrics.rouge import codes_of, official_scores
 from optsum.problem.objective import Ratios, nothing_to_count, objective_of
 from optsum.problem.spec import Spec
 from optsum.system.clock import Deadline
@@ -308,25 +308,17 @@ class NumberedTopic:
             references=(0, *accumulate(map(len, topic.references))),
         )
 
-    @property
-    def simple(self) -> bool:
-        """Whether the objective is the pooled recall of one metric, the usual objective of papers."""
-        return self.spec.measure == "recall" and self.spec.references == "pooled" and not self.metric.parts
-
-    @property
-    def lengths(self) -> IntArray:
-        """Length of each sentence, in the unit of the limits."""
-        if self.spec.length_unit == "words":
-            return self.tokens.words[self.references[-1] :]
-        return np.array(self.spec.lengths_of(self.topic), np.int64)
-
     def coverage(self) -> tuple[Coverage, IntArray] | None:
         """Return the normal form, and the sentence numbers of its units.
 
         A sentence is a unit if it has an n-gram of some reference and is not too long, or if it is kept by
         `Spec.keep_unmatched`, `Spec.keep_overlong` or a minimum length.
         """
-        spec, lengths = self.spec, self.lengths
+        spec = self.spec
+        if spec.length_unit == "words":
+            lengths = self.tokens.words[self.references[-1] :]
+        else:
+            lengths = np.array(spec.lengths_of(self.topic), np.int64)
         bounds = self.tokens.start[: self.references[-1] + 1]
         if spec.model_units == "whole":
             bounds = bounds[list(self.references)]
@@ -398,11 +390,6 @@ class NumberedTopic:
             self.tokens, self.references, whole, units + self.references[-1], covered, self.spec.deadline
         )
 
-    def scores(self, chosen: Sequence[int], metrics: Sequence[Metric]) -> dict[str, Score] | None:
-        """Return the official scores of chosen sentences, like `optsum.metrics.rouge.official_scores`."""
-        first = self.references[-1]
-        return official_scores(self.tokens, self.references, [first + number for number in chosen], metrics)
-
 
 def _tiny(metric: str) -> NumberedTopic:
     topic = Topic("tiny", (("a b c", "b c"),), (("a b",),))
@@ -418,7 +405,8 @@ def prepare_counts() -> None:
 @compiles
 def prepare_scores() -> None:
     """Compile the kernels that score an answer."""
-    _tiny("rouge-1").scores((0, 1), [parse_metric("rouge-1"), parse_metric("rouge-l")])
+    tiny = _tiny("rouge-1")
+    official_scores(tiny.tokens, tiny.references, (0, 1), [parse_metric("rouge-1"), parse_metric("rouge-l")])
 
 
 def prepare_text() -> None:

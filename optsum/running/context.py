@@ -17,8 +17,8 @@ from optsum.errors import OptionError, spoken
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, read_config, resolve
 from optsum.registry import DEFAULT_HEURISTIC
-from optsum.running.each_topic import begin_single, each_topic, search_part
-from optsum.running.one_problem import Setup, answer, setup_of
+from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.one_problem import Setup, answer, setup_of, warm_up
 from optsum.running.oracles import detailed
 from optsum.system.processes.signal_guard import postponing
 
@@ -100,8 +100,8 @@ def context(
     lengths = topic.get("lengths") if isinstance(topic, Mapping) else getattr(topic, "lengths", None)
     resolved = resolve_context(options, lengths_given=lengths is not None, config=config)
     setup = setup_of(resolved)
-    part, complete = begin_single(topic_given(topic, None, resolved.reading, columns), setup)
-    return complete(_packed(part, setup))
+    part, ready = single_problem(topic_given(topic, None, resolved.reading, columns), setup), warm_up(setup)
+    return charged(_packed(part, setup), ready, source=part.documents)
 
 
 def context_topics(

@@ -117,18 +117,11 @@ def agreed(topic: Topic, setup: Setup) -> int:
     )
 
 
-def begin_single(topic: object, setup: Setup) -> tuple[Topic, Callable[[Result], Result]]:
-    """Return the only problem of a topic, and a function that adds the warm-up and the text to its result."""
-    part, ready = single_problem(topic, setup), warm_up(setup)
-    return part, lambda result: charged(result, ready).changed(source=part.documents)
-
-
-def single_problem(topic: object, setup: Setup) -> Topic:
+def single_problem(topic: Topic, setup: Setup) -> Topic:
     """Return the only problem of a topic."""
-    given = topic_of(topic, setup.options.reading)
-    parts = list(problems(given, setup))
-    if (warning := setup.warning_of(given)) is not None:
-        _LOG.warning("topic %r: %s", given.id, warning)
+    parts = list(problems(topic, setup))
+    if (warning := setup.faults_of(topic)[1]) is not None:
+        _LOG.warning("topic %r: %s", topic.id, warning)
     if len(parts) != 1:
         raise OptionError(
             'A topic with several references is several problems with references="each": use solve_all for them, or '
@@ -137,9 +130,11 @@ def single_problem(topic: object, setup: Setup) -> Topic:
     return parts[0]
 
 
-def charged(result: Result, ready: float) -> Result:
-    """Add the seconds of the warm-up to a result, if there was one."""
-    return result.changed(timing=replace(result.timing, warm_up_s=ready)) if ready else result
+def charged(result: Result, ready: float, **others: Any) -> Result:
+    """Add the seconds of the warm-up to a result, if there was one, and `others` of its fields."""
+    if ready:
+        others["timing"] = replace(result.timing, warm_up_s=ready)
+    return result.changed(**others) if others else result
 
 
 def each_topic(
@@ -335,7 +330,7 @@ def search_topic(
     warning = None
     try:
         given = topic_of(read, setups[0].options.reading)
-        warning = setups[0].warning_of(given)
+        warning = setups[0].faults_of(given)[1]
         for part in problems(given, setups[0]):
             results += solve_part(part)
             if results[-1].termination is Termination.INTERRUPTED:
@@ -392,7 +387,7 @@ def _codes(setup: Setup) -> tuple[IntArray, IntArray] | None:
     options = setup.options
     coded = setup.formulation.extracts(setup.spec) if setup.ours else None
     scored = codes_of(setup.scores)
-    alone = options.vectors is not None or setup.as_reference
+    alone = options.vectors is not None or options.max_length == "reference"
     if coded is None or scored is None or alone or setup.limits != Limits(memory=setup.limits.memory):
         return None
     return coded, scored
@@ -474,7 +469,7 @@ def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
         if size > _LONG * len(searches) or len(searches) > _TOPICS:
             continue
         later = plain or (len(searches) == 1 and searches[0][0] is topic)
-        if not later and (setup.warning_of(topic) or any(_is_spoiled(one, setup) for _, _, one in searches)):
+        if not later and (setup.faults_of(topic)[1] or any(setup.is_spoiled(one) for _, _, one in searches)):
             continue
         if block and (len(block) + len(searches) > _TOPICS or letters + size > _LETTERS):
             yield block
@@ -486,14 +481,6 @@ def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
         letters += size
     if block:
         yield block
-
-
-def _is_spoiled(topic: Topic, setup: Setup) -> bool:
-    try:
-        setup.refuse_lost(topic)
-    except Exception:  # noqa: BLE001 - it is raised again where the topic is searched by itself
-        return True
-    return setup.warning_of(topic) is not None
 
 
 def _extracts(
@@ -514,7 +501,7 @@ def _extracts(
 def _fits(part: _Ahead, foreign: int, setup: Setup) -> bool:
     first = sum(len(sentence) + 1 for reference in part.topic.references for sentence in reference)
     known = surely_fits(part.text, first, foreign, setup.spec.analyzer, setup.options.language)
-    return known or not _is_spoiled(part.topic, setup)
+    return known or not setup.is_spoiled(part.topic)
 
 
 def _results(

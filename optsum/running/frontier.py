@@ -18,7 +18,7 @@ from optsum.contracts.result import Frontier, Reached, Result, Status, Step
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopics
-from optsum.corpus.topic import Topic
+from optsum.corpus.topic import Topic, topic_of
 from optsum.coverage.climb import climbs
 from optsum.coverage.climb import prepare as climb_prepare
 from optsum.coverage.instance import Key, Sense
@@ -32,8 +32,8 @@ from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.dual_bound import dual_bound
 from optsum.program.highs import relax
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
-from optsum.running.each_topic import begin_single, each_topic, search_part
-from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved
+from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved, warm_up
 from optsum.running.oracles import with_text
 from optsum.running.posed import posed, prover_of
 from optsum.running.search import exact_text, searched
@@ -398,8 +398,9 @@ def frontier(
     """
     given, named = posed(topic, options, config)
     resolved, found = resolve_frontier(named, lengths, config=config)
-    part, complete = begin_single(given, setup := setup_of(resolved))
-    return complete(_frontier(part, setup, found, optima=optima, greedy=greedy))
+    setup = setup_of(resolved)
+    part, ready = single_problem(topic_of(given, resolved.reading), setup), warm_up(setup)
+    return charged(_frontier(part, setup, found, optima=optima, greedy=greedy), ready, source=part.documents)
 
 
 def frontier_topics(

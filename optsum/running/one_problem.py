@@ -56,7 +56,7 @@ class Setup:
     has_other_files: bool = False  # Whether files that options name have changed since they were sent to this process.
     # The kinds of problems that have been prepared for (`optsum.Problem.prepared_as`).
     ready: set[Hashable] = field(default_factory=set, init=False, repr=False)
-    _warned: dict[str, tuple[Topic, str | None]] = field(default_factory=dict, init=False, repr=False)
+    _faults: dict[str, tuple[Topic, str | None, str | None]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def best_of_references(self) -> bool:
@@ -90,42 +90,34 @@ class Setup:
         """Return the specification for a topic, with its own maximum length, and its own tokens if it has them."""
         tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
         spec = self.spec_of_tokens if tokens else self.spec
-        return replace(spec, max_length=_length_of_references(topic, spec)) if self.as_reference else spec
+        if self.options.max_length != "reference":
+            return spec
+        return replace(spec, max_length=_length_of_references(topic, spec))
 
-    @property
-    def as_reference(self) -> bool:
-        """Whether the maximum length is that of the topic's reference."""
-        return self.options.max_length == "reference"
+    def faults_of(self, topic: Topic) -> tuple[str | None, str | None]:
+        """Return why a topic is refused, if the tokenizer drops almost everything, and the warning about its text.
 
-    def warning_of(self, topic: Topic) -> str | None:
-        """Return the warning about a topic whose text the tokenizer or the stemmer damages; None if there is none."""
+        The warning is about text that the tokenizer or the stemmer damages. Each is None if nothing is wrong.
+        """
         if not self.formulation.has_metric:
-            return None
-        last = self._warned.get("topic")
+            return None, None
+        last = self._faults.get("topic")
         if last is None or last[0] is not topic:  # it is asked when a topic is read, and when its problem is built
-            texts = chain(topic.sentences, chain.from_iterable(topic.references))
             options, analyzer = self.options, self.spec_for(topic).analyzer
+            texts = topic.sentences, list(chain.from_iterable(topic.references))
+            lost = nothing_left(texts, analyzer.tokenizer) if self.scores[0].of_texts else None
             in_words = options.max_length is not None and options.length_unit == "words"
-            said = tokenizer_check(texts, analyzer, options.language, in_words=in_words)
-            last = topic, None if said is None else spoken(said)
-            self._warned["topic"] = last
-        return last[1]
-
-    def refuse_lost(self, topic: Topic) -> None:
-        """Refuse a topic of which the tokenizer drops almost everything."""
-        if not self.formulation.has_metric or not self.scores[0].of_texts:
-            return
-        texts = (topic.sentences, [sentence for reference in topic.references for sentence in reference])
-        if (reason := nothing_left(texts, self.spec_for(topic).analyzer.tokenizer)) is not None:
-            raise InputError(f"topic {topic.id!r}: {reason}")
+            said = tokenizer_check(chain(*texts), analyzer, options.language, in_words=in_words)
+            last = topic, lost, None if said is None else spoken(said)
+            self._faults["topic"] = last
+        return last[1:]
 
     def is_spoiled(self, topic: Topic) -> bool:
         """Whether the tokenizer or the stemmer damages a topic, or it cannot be read at all."""
         try:
-            self.refuse_lost(topic)
+            return any(self.faults_of(topic))
         except Exception:  # noqa: BLE001 - it is raised again where the topic is searched by itself
             return True
-        return self.warning_of(topic) is not None
 
 
 def _length_of_references(topic: Topic, spec: Spec) -> int:
@@ -518,8 +510,10 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
         )
     if setup.has_other_files:
         raise InputError("a file that an option names was changed during this run: run it again")
-    setup.refuse_lost(topic)
-    spec, warning = setup.spec_for(topic), setup.warning_of(topic)
+    lost, warning = setup.faults_of(topic)
+    if lost is not None:
+        raise InputError(f"topic {topic.id!r}: {lost}")
+    spec = setup.spec_for(topic)
     spec = replace(spec, keep_unmatched=True) if keep_unmatched else spec
     task = setup.formulation.task(topic, spec.until(deadline))
     task = task if warning is None else replace(task, notes={**task.notes, "warning": warning})

@@ -35,7 +35,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, DEFAULT_EXACT, STRATEGIES
-from optsum.running.each_topic import begin_single, each_topic, search_part
+from optsum.running.each_topic import charged, each_topic, search_part, single_problem
 from optsum.running.one_problem import (
     Setup,
     best_result,
@@ -445,9 +445,10 @@ def enumerate_optima(
     nearness = Nearness.given(within, at_least, within_steps, best)
     topic, named = posed(topic, options, config, summary=summary, columns=columns)
     setup = setup_of(resolve_enumeration(named, nearness, config=config))
-    part, complete = begin_single(topic_given(topic, summary, setup.options.reading, columns), setup)
+    given = topic_given(topic, summary, setup.options.reading, columns)
+    part, ready = single_problem(given, setup), warm_up(setup)
     found = oracles_of(part, setup, nearness)
-    return replace(found, result=complete(found.result))
+    return replace(found, result=charged(found.result, ready, source=part.documents))
 
 
 def enumerate_topics(

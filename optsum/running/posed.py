@@ -71,13 +71,10 @@ def posed(
 def started(topics: Any, start: Any, reading: Reading) -> Any:
     """Add the starting selection to each topic that has one.
 
-    `start`: units of a single topic; for several, units by id, or rows or results of an earlier run. `reading`: how
-    records are converted to topics.
+    `start`: units by id, or rows or results of an earlier run. `reading`: how records are converted to topics.
     """
     if start is None:
         return topics
-    if isinstance(topics, Topic):
-        return replace(topics, start=tuple(start))
     if isinstance(start, str | os.PathLike):
         start = _by_topic((row.get("id"), row.get("selection")) for row in read_rows(start))
     elif not isinstance(start, Mapping):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from optsum.contracts.result import Result
 from optsum.corpus.arguments import AnyColumns, AnyTopics, each_with_vectors, topic_given, with_columns, with_vectors
-from optsum.corpus.topic import Topic, topic_of
+from optsum.corpus.topic import Topic
 from optsum.corpus.vectors import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Problem
-from optsum.running.each_topic import begin_single, each_topic, search_part
-from optsum.running.one_problem import Setup, answer, setup_of
+from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.one_problem import Setup, answer, setup_of, warm_up
 from optsum.running.posed import posed, started
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
@@ -79,11 +80,11 @@ def solve(
     topic, found = posed(topic, options, config, summary=summary, embed=embed, columns=columns)
     resolved = resolve(found, config=config)
     given = topic_given(topic, summary, resolved.reading, columns)
-    given = given if embed is None else with_vectors(topic_of(given, resolved.reading), embed)
-    if start is not None:
-        given = started(topic_of(given, resolved.reading), start, resolved.reading)
-    part, complete = begin_single(given, setup := setup_of(resolved))
-    return complete(answer(part, setup))
+    given = given if embed is None else with_vectors(given, embed)
+    given = given if start is None else replace(given, start=tuple(start))
+    setup = setup_of(resolved)
+    part, ready = single_problem(given, setup), warm_up(setup)
+    return charged(answer(part, setup), ready, source=part.documents)
 
 
 def solve_all(

@@ -308,17 +308,11 @@ def total_of(held, core):
     return total
 
 
-def upper_bound(core: Core) -> int | None:
-    """Return the bound times ``core.scale``; None if no selection meets the length limits."""
-    bound, _, _ = decide(core, None)
-    return bound if bound > IMPOSSIBLE // 2 else None
-
-
 def decide(core: Core, target: int | None) -> tuple[int, States, int]:
     """Bound a core and find what every selection of value >= `target` takes, or drops.
 
-    The result: the bound times ``core.scale``, too small if nothing reaches the target; the units' states; how many of
-    them are decided.
+    The result: the bound times ``core.scale``, too small if nothing reaches the target, and about `IMPOSSIBLE` if no
+    selection meets the length limits; the units' states; how many of them are decided.
     """
     state: NDArray[np.int8] = np.empty(core.size, np.int8)
     bound, moved = _decide(

@@ -541,22 +541,19 @@ def _pass_up(parent, found):
             found[parent[i]] = True
 
 
-def effective(core: Core) -> NDArray[np.bool_]:
-    """Return whether a unit, or any below it, gains, loses, or matters to a joint."""
-    n, ties = core.size, core.ties
-    found: NDArray[np.bool_] = (core.mass[:n] != 0) | (widths(core.start) > 0)[:n] | (widths(core.costs.start) > 0)[:n]
-    if core.tied:
-        found[ties.need_unit] = True
-        found[ties.veto_unit] = True
-        _pass_up(ties.parent, found)
-    return found
-
-
 def lean(core: Core) -> Core:
-    """Return the core without units that can only fill a summary up, unless it must be filled."""
+    """Return the core without units that can only fill a summary up, unless it must be filled.
+
+    A unit is left if it, or any unit below it, gains, loses or matters to a joint.
+    """
     if core.low > 0:
         return core
-    useful = effective(core)
+    n, ties = core.size, core.ties
+    useful = (core.mass[:n] != 0) | (widths(core.start) > 0)[:n] | (widths(core.costs.start) > 0)[:n]
+    if core.tied:
+        useful[ties.need_unit] = True
+        useful[ties.veto_unit] = True
+        _pass_up(ties.parent, useful)
     return core if useful.all() else reduced(core, np.where(useful, np.int8(FREE), np.int8(DROPPED)))
 
 

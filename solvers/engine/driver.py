@@ -34,7 +34,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
-from .bound import decide, evaluated, grain_of, knapsack, total_of, upper_bound
+from .bound import IMPOSSIBLE, decide, evaluated, grain_of, knapsack, total_of
 from .core import DROPPED, FREE, TAKEN, Budget, Core, States, above, below, core_of, lean, reduced
 from .program import Program, widths
 from .relaxation import POOL, Session, columns_and_rows, linear_program, priced
@@ -692,9 +692,9 @@ class Driver(Budget):
                 found = None if session is None else self._multipliers(session)
                 self._solved = -1 if session is None else session.solved
             self._root = self._core if found is None else priced(self._core, found)
-        bound = upper_bound(self._root) if self._core.high >= 0 else None
-        self.feasible = bound is not None
-        self.upper = 0 if bound is None else bound // self._core.scale
+        bound = decide(self._root, None)[0] if self._core.high >= 0 else IMPOSSIBLE
+        self.feasible = bound > IMPOSSIBLE // 2
+        self.upper = bound // self._core.scale if self.feasible else 0
 
     def all_of(self, target: int) -> tuple[int, Termination | None]:
         """Enumerate every set of value >= `target`.

@@ -16,6 +16,7 @@ import optsum
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import NO_LIMIT, Coverage
 from optsum.errors import InputError, UnsupportedError
+from optsum.metrics.rouge import official_scores
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract
 from optsum.problem.numbered import NumberedTopic
@@ -140,7 +141,7 @@ def test_a_metric_of_counters_alone_is_served_by_counters() -> None:
         references=(0, 1),
     )
     assert numbered.coverage() is None
-    assert numbered.scores([0], [Letters()]) is None
+    assert official_scores(numbered.tokens, numbered.references, [0], [Letters()]) is None
 
 
 @given(TOPICS, SPECS)

@@ -11,6 +11,7 @@ from optsum.corpus.topic import Topic
 from optsum.metrics import kernels
 from optsum.metrics.kernels import counted, official_hits
 from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import official_scores
 from optsum.problem import cover_kernel
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.numbered import NumberedTopic, prepare_text
@@ -61,5 +62,6 @@ def test_plain_kernels_say_the_same(others: dict[str, Any], monkeypatch: pytest.
     topic = Topic("t", (("a b c a b", "b c", "", "c a b b"), ("d a a a",)), (("a b a b", "c"), ("b c d a a",)))
     numbered = NumberedTopic.of(topic, Spec(analyzer=Analyzer("tokens"), **others))
     assert numbered.coverage() is not None
-    assert numbered.scores((0, 3, 4), list(map(parse_metric, ("rouge-2", "rouge-su1", "rouge-l")))) is not None
+    metrics = list(map(parse_metric, ("rouge-2", "rouge-su1", "rouge-l")))
+    assert official_scores(numbered.tokens, numbered.references, (0, 3, 4), metrics) is not None
     assert called == ["counted", "features_of", "official_hits"]

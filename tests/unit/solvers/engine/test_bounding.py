@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.bound import upper_bound
+from optsum.solvers.engine.bound import IMPOSSIBLE, decide
 from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of
 from optsum.solvers.engine.driver import Driver, Effort, Subtree, branching_order, halving_unit
 from optsum.solvers.engine.program import program_of
@@ -54,8 +54,8 @@ def core_and_session(seed: int) -> tuple[Core, Session]:
 def bound_of(core: Core, session: Session, enough: float = -np.inf) -> float:
     found = session.multipliers(NEVER, enough)
     assert found is not None
-    bound = upper_bound(priced(core, found))
-    assert bound is not None
+    bound, _, _ = decide(priced(core, found), None)
+    assert bound > IMPOSSIBLE // 2
     return bound / core.scale
 
 

@@ -129,13 +129,14 @@ class Registry(Generic[T]):
 
         `options`: its own. `flags`: all options of a run, from which it takes those listed in its `flags`.
         """
-        cls, known = self.load(name), self.options_of(name)
+        cls = self.load(name)
         flagged = {} if flags is None else {flag: flags[flag] for flag in getattr(cls, "flags", ())}
         for option in options:
             if option in flagged:
                 flag = f"--{option.replace('_', '-')}"
                 raise OptionError(f"The option {option} of {name} has a flag of its own: give {flag}.")
         values = {**flagged, **options}
+        known = self.options_of(name) if values else []
         for option in values:
             if option not in known:
                 raise unknown_name(f"option of the {self.kind} {name}", option, known)

@@ -32,6 +32,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from optsum.corpus import topic
+from optsum.corpus.sentences import splitter_of
 from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
@@ -201,15 +202,15 @@ def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Ana
 
 def reading_of(options: Any) -> Reading:
     """Return the reading of texts that the options of any command define."""
-    reading = topic.reading_of(
-        language=options.language,
-        splitter=options.splitter,
+    as_rouge_score = (getattr(options, "preset", None) or "").startswith("google")
+    return topic.Reading(
+        split=splitter_of(options.language, options.splitter),
         flat=options.flat,
         lines=options.lines,
+        summary_lines="always" if as_rouge_score else None,
         source_words=options.source_words,
+        notes=topic.Notes(),
     )
-    as_rouge_score = (getattr(options, "preset", None) or "").startswith("google")
-    return reading._replace(summary_lines="always" if as_rouge_score else None)
 
 
 OF_WORKERS: Final = ("workers", "executor", "scheduler", "memory_per_worker")  # Who does the work.
@@ -581,13 +582,12 @@ def resolve(
     _check_sense(options, formulation)
     if isinstance(options.max_length, int) and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
-    # These refuse unknown names, a stop word file that cannot be read, and limits that nothing could keep.
+    # These refuse unknown names, and a stop word file that cannot be read.
     metric = parse_metric(options.metric)
     if options.vectors is not None and all(part.of_texts for part in metric.components):
         raise OptionError(f"Vectors are of the metric similarity, not of {metric}: give --metric similarity.")
     if options.spec().length_unit == "tokens":  # the tokenizer is loaded, or cannot be
         options.spec().length_of  # noqa: B018
-    options.limits()
     options.reading  # noqa: B018
     return options
 

@@ -368,8 +368,8 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
             names, claims = _claims(supports, references, meta, weights)
             cover = _supported(supports, passages, names, claims)
             meta = meta if names is None else {**meta, "abstract_ids": list(names)}
-        if weights is not None and len(weights) != len(cover or ()):
-            raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
+        if weights is not None:
+            _check_weights(weights, cover)
         parses = _parses(given["parses"], units) if "parses" in given else None
         # Passages without texts are numbered: as many as `supports` has lists, or as a cover has lengths of.
         bare = len(supports) if supports is not None else None
@@ -1026,6 +1026,11 @@ def _worth(value: object) -> tuple[Fraction, ...]:
 
 
 _MOST: Final = 10**9  # A length, or a weight.
+
+
+def _check_weights(weights: Sequence[Fraction], cover: Cover | None) -> None:
+    if len(weights) != len(cover or ()):
+        raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
 
 
 def _list(

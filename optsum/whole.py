@@ -1,4 +1,4 @@
-"""Whole numbers as callers give them: taken exactly, or refused in one sentence that says how to scale."""
+"""Whole numbers from callers: converted exactly, or refused with advice on scaling."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def whole(
     """Return a number as a Python integer.
 
     `value`: an integer of Python or numpy, or another real number that is whole, such as 3.0 or ``Fraction(6, 2)``.
-    `what`: what it is, as the subject of a sentence: "The length of unit 3". `least`, `most`: the range that it must
-    lie in; no least one if not given. `error`: raised if it is something else.
+    `what`: the subject of the message: "The length of unit 3". `least`, `most`: the allowed range; by default without
+    lower limit. `error`: the exception to raise.
     """
     if type(value) is not int:
         value = _exact(value, what, error)
@@ -59,7 +59,7 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
 
 
 def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
-    """Return numbers as a tuple of Python integers; `what` may have a place for their number: "Length {}"."""
+    """Return numbers as a tuple of Python integers; `what` may have a placeholder for their position: "Length {}"."""
     if not isinstance(values, tuple | list):  # which need no numpy: `optsum --help` makes some, and loads none
         import numpy as np
 
@@ -76,9 +76,9 @@ def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
 
 
 def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:
-    """Return numbers as an array of 64-bit integers; the one that is given, if it is such an array.
+    """Return numbers as an array of 64-bit integers; a given array of this type is not copied.
 
-    `ndim`: how many dimensions it must have.
+    `ndim`: its required number of dimensions.
     """
     import numpy as np
 

@@ -1,7 +1,7 @@
-"""The papers' experiments, on any data: each makes the paper's tables and figures.
+"""The experiments of papers on any data, with their tables and figures.
 
-A study is a class: its fields are its options, and it makes rows of a topic, and tables of rows (`Study`). That is all
-that `optsum study NAME` and ``optsum.study(name, ...)`` need to know, beside a line in `STUDIES`.
+A study is a class whose fields are its options; it converts a topic to rows, and rows to tables (`Study`). A line in
+`STUDIES` makes it available as `optsum study NAME` and ``optsum.study(name, ...)``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["STUDIES", "Entry", "Study", "load_study", "prepared", "study"]
 
 
 class Entry(NamedTuple):
-    """Where a study is, and what it is."""
+    """The module and the description of a study."""
 
     made_by: str  # ``module:class``, imported when the study is asked for.
     about: str
@@ -68,7 +68,7 @@ def load_study(name: str) -> type[Study]:
 
 
 def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = None) -> Study:
-    """Return a study that has not begun."""
+    """Return a study before its run."""
     made_by = load_study(name)
     resolved = resolve_as(options_of(made_by), options, config=config)
     if (seed := options.get("seed")) is not None and "seeds" in resolved.model_fields_set:
@@ -93,26 +93,26 @@ def study(
     name : str
         "tsc3", ... (``optsum study --help`` lists them).
     topics : iterable
-        Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
+        Topics, their JSON form, or the items of `optsum.read_topics`; or the path of a file of them, or a data frame.
     systems : iterable
         Summaries of systems, as for `optsum.score`, or rows of `optsum solve`.
     config : path, optional
-        A TOML file of options; keywords win over it.
+        A TOML file of options; keywords take precedence.
     **options
         The flags of ``optsum study NAME``.
 
     Returns
     -------
     Study
-        ``print(report)`` shows the tables; ``report.to_rows()`` is what they are made of, ``report.figures()`` the
-        figures, ``report.errors`` what was left out.
+        ``print(report)`` shows the tables; ``report.to_rows()`` returns the rows behind them, ``report.figures()`` the
+        figures, and ``report.errors`` lists what was left out.
 
     Raises
     ------
     UnknownNameError
         For a study or an option that does not exist, with the nearest names.
     OptionError
-        For a value that is impossible.
+        For an impossible value.
 
     Examples
     --------

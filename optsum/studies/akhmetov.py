@@ -1,4 +1,4 @@
-"""Upper bounds by heuristics, and the exact ones (Akhmetov et al. 2022), on one's own data."""
+"""Heuristic and exact upper bounds (Akhmetov et al. 2022) on any data."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ from optsum.text.tokenizers import Sentence
 
 METRICS: Final = ("rouge-1", "rouge-2")
 _SCORES: Final = {"R-1": ("rouge-1", "f1"), "R-2": ("rouge-1", "f1_rouge-2"), "R-2 by itself": ("rouge-2", "f1")}
-"""Columns of scores: what was searched, and what a row of it calls the score.
+"""Columns of scores: the searched metric, and the name of the score in its rows.
 
-The text speaks of the best ROUGE-1, so its ROUGE-2 is that of the same summary; "by itself" is of a summary of its own.
+The paper maximizes ROUGE-1 and reports ROUGE-2 of the same summary; "by itself" means a separate summary.
 """
 _TWICE: Final = "R-2: of the summary that R-1 was searched for, as by the text; R-2 by itself: of one searched for R-2."
 _BOUNDS: Final = ("Genetic_Greedy", "Optimum")  # Methods that Table 3 holds systems against.
@@ -80,7 +80,7 @@ def lengths(study: Study) -> Table:
 
 
 def search_space(study: Study) -> Table:
-    """Return how many extracts there are of as many sentences as the abstract has (equation 4), exactly counted."""
+    """Return the exact number of extracts with as many sentences as the abstract (equation 4)."""
     table = study.table("Size of the search space (equation 4)", [], ["smallest", "median", "largest"])
     sizes = sorted(int(row["search_space"]) for row in study.of("topic"))
     if sizes:
@@ -116,7 +116,7 @@ def over_seeds(study: Study, method: str, score: str) -> float | None:
 
 
 def of(study: Study, method: str, metric: str) -> list[Row]:
-    """Return the results of a method that searched a metric, a row a topic: with several seeds their mean."""
+    """Return the results of a method for a metric, one for each topic; with several seeds, their mean."""
     by_topic = grouped((row["id"], row) for row in study.of("found", method=method, metric=metric))
     means = ["f1", "sentences", "seconds", *(["f1_rouge-2"] if metric == "rouge-1" else [])]
     return [
@@ -126,7 +126,7 @@ def of(study: Study, method: str, metric: str) -> list[Row]:
 
 
 def systems(study: Study) -> Table:
-    """Return systems and baselines beside the upper bounds (Table 3)."""
+    """Return systems and baselines with the upper bounds (Table 3)."""
     table = study.table("Upper bounds and systems (Table 3)", ["summary"], [*_SCORES, "topics", "sentences"])
     for method in (name for name in _BOUNDS if name in methods(study)):
         found = of(study, method, "rouge-1")
@@ -161,7 +161,7 @@ def error_analysis(study: Study, score: str, interval: Interval, z: float) -> Ta
 
 
 def features(study: Study) -> Table:
-    """Return how the best number of sentences goes with features of the text (Discussion, first paragraph)."""
+    """Return correlations of the best number of sentences with features of the text (Discussion, first paragraph)."""
     of_text = {row["id"]: _features(row) for row in study.of("topic")}
     names = list(next(iter(of_text.values()), {}))
     headings = [f"{name} {sign}" for name in names for sign in ("r", "rho")]
@@ -200,18 +200,18 @@ METHODS: Final = {
     "genetic-paper": "Genetic",
     "genetic-paper+greedy": "Genetic_Greedy",
 }
-"""Strategies, and what the paper's tables call them."""
+"""Strategies and their names in the paper's tables."""
 OPTIMUM: Final = "Optimum"  # What the tables call the exact strategy.
 _PAPER: Final[Mapping[str, float]] = {"min_abstract": 10, "max_abstract": 20, "min_text": 100, "max_text": 500}
-"""The cleaned data of Table 1; "extremely long or short" texts are those that its range lacks."""
+"""The cleaned data of Table 1; "extremely long or short" texts are those outside its range."""
 
 
 @dataclass(kw_only=True)
 class AkhmetovStudy(SeededStudy):
-    """Compare the paper's five heuristics, and the exact optimum, under F1 of ROUGE-1 and of ROUGE-2, of free length.
+    """Compare the paper's five heuristics with the exact optimum for F1 of ROUGE-1 and ROUGE-2, of any length.
 
-    ROUGE-2 is that of the summary that was searched for ROUGE-1, and beside it that of one searched for ROUGE-2, as it
-    is scored, across sentence ends; with set counts within sentences.
+    ROUGE-2 is reported for the summary that maximizes ROUGE-1, and for one that maximizes ROUGE-2 itself, across
+    sentence ends; set counts are within sentences.
     """
 
     name: ClassVar[str] = "akhmetov"
@@ -248,7 +248,7 @@ class AkhmetovStudy(SeededStudy):
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
-        """How each method searches each metric: with every seed, where there are several."""
+        """The searches of each method and metric, with every seed if there are several."""
         strategies = {name: strategy for strategy, name in METHODS.items()}
         if self.exact != "none":
             check_exact(self.exact)
@@ -326,7 +326,7 @@ class AkhmetovStudy(SeededStudy):
         return f"texts{kept}, F1 of free length, {self.counts} counts, R-2 {ends}, {self.seeding}{stops}"
 
     def lacking(self) -> list[str]:
-        """Return of how many topics the optimum is not proven, and how many heuristic searches the time ended."""
+        """Return how many topics have no proven optimum, and how many heuristic searches ran out of time."""
         left = [
             f"the {metric} optimum of {counted(count, 'topic')}, not proven in time: the best that any method found "
             "stands in its place"
@@ -364,7 +364,7 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], b
 
 
 Baseline: TypeAlias = Callable[[Topic, int], Sequence[int]]
-"""From a topic and a number of sentences to the sentences, in order."""
+"""A function of a topic and a number of sentences, which returns the sentences in order."""
 
 _SUMY: Final = {
     "sumbasic": "sumy.summarizers.sum_basic:SumBasicSummarizer",
@@ -376,7 +376,7 @@ _RELEVANT: Final = 0.7  # Weight of relevance against redundancy (lambda) in max
 
 
 def baseline(name: str) -> Baseline:
-    """Return a baseline of Table 3, of the words of the tokenizer `rouge` without the stop words of ROUGE-1.5.5."""
+    """Return a baseline of Table 3, on the words of the tokenizer `rouge` without the stop words of ROUGE-1.5.5."""
     if name == "mmr":
         return marginal_relevance
     if name not in _SUMY:
@@ -399,7 +399,7 @@ def baseline(name: str) -> Baseline:
 
 @dataclass(frozen=True, eq=False)
 class _Words:
-    """A sentence as sumy sees it; two of the same words stay two."""
+    """A sentence for sumy; two with the same words stay distinct."""
 
     unit: int
     words: list[str]
@@ -412,8 +412,8 @@ def _content_words(topic: Topic) -> list[list[str]]:
 def marginal_relevance(topic: Topic, count: int) -> list[int]:
     """Return sentences by maximal marginal relevance (Carbonell & Goldstein 1998), in order.
 
-    Relevance is the cosine of a sentence and the whole text, redundancy the largest cosine of it and a sentence that
-    was taken before, both of words weighted by tf idf.
+    Relevance is the cosine of a sentence and the whole text, redundancy the largest cosine with an already chosen
+    sentence, both with tf-idf weights.
     """
     texts = list(map(Counter, _content_words(topic)))
     held = Counter(word for text in texts for word in text)
@@ -436,10 +436,10 @@ def marginal_relevance(topic: Topic, count: int) -> list[int]:
 
 
 def _sizes(topic: Topic) -> Row:
-    """Return the features of a text, and how many extracts of the abstract's size there are.
+    """Return the features of a text, and the number of extracts of the abstract's size.
 
-    Equation 4 is not in the text that we have; from "N_a and N_t are the respective number of sentences in summary and
-    text" it is the number of combinations of N_t sentences taken N_a at a time.
+    Equation 4 is missing in our copy of the paper; from "N_a and N_t are the respective number of sentences in summary
+    and text" it is the number of combinations of N_t sentences taken N_a at a time.
     """
     abstract = topic.reference_sentences or 0
     return {
@@ -455,7 +455,7 @@ def _sizes(topic: Topic) -> Row:
 
 
 def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> Iterator[Row]:
-    """Yield the result of each method and seed; an unproven optimum is replaced by the best result of all."""
+    """Yield the result of each method and seed; an unproven optimum is replaced by the best of all results."""
     best = max((result for _, result in results), key=lambda result: result.objective or 0.0)
     for method, result in results:
         if result.selection is None and method != OPTIMUM:

@@ -1,4 +1,4 @@
-"""The base of all studies: topics one by one, rows that the tables are made of, a run that can go on later."""
+"""The base of all studies: topics one by one, rows behind the tables, and runs that can be resumed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Cut:
         return kept[: _last(list(map(len, kept)))]
 
     def system(self, system: System, text: Sequence[Sentence]) -> System:
-        """Return a system with each sentence that counts at least in part, uncut, so that extracts stay extracts."""
+        """Return a system with all counted sentences uncut, so that extracts stay extracts."""
         count = len(self.text(text))
         selection = system.selection
         if selection is not None and len(selection) == len(text):
@@ -92,13 +92,13 @@ def _last(lengths: Sequence[int]) -> int:
 
 
 def refused(system: System, error: object) -> dict[str, Any]:
-    """Return the row that says why a summary could not be used, and where it was read."""
+    """Return the row of an unusable summary, with the reason and its source."""
     where = f"{system.source}: " if system.source else ""
     return {"kind": "refused", "system": system.system, "error": f"{where}system {system.system!r}: {error}"}
 
 
 def check_name(system: System, lines: Collection[str]) -> None:
-    """Refuse a system that is called as a line of the tables is: their values would be mixed."""
+    """Refuse a system named like a line of the tables, because their values would be mixed."""
     if system.system in lines:
         raise InputError(f"No system can be called {system.system!r}, as the tables have that: rename it.")
 
@@ -109,7 +109,7 @@ def summaries_of(
     read: Callable[[Topic, System], Summary],
     lines: Collection[str] = (),
 ) -> Iterator[tuple[System, Summary]]:
-    """Yield systems with their summaries; refused ones, such as those called as one of `lines`, become `rows`."""
+    """Yield systems with their summaries; refused ones, such as those named like one of `lines`, become `rows`."""
     for system in topic.systems:
         try:
             check_name(system, lines)
@@ -121,7 +121,7 @@ def summaries_of(
 
 
 def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
-    """Return the sentences of a summary, as `text_of`; one with human scores alone is refused."""
+    """Return the sentences of a summary like `text_of`; refuse one that has only human scores."""
     text = text_of(topic, system)
     if text is None:
         raise InputError("it has no summary; give one")
@@ -129,7 +129,7 @@ def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
 
 
 def score_of(summary: Sequence[Sentence], references: Sequence[Text], setup: Setup, metric: str) -> Score:
-    """Return the pooled score of a summary, by the text analysis and the sentence ends of a search."""
+    """Return the pooled score of a summary, with the text analysis and the boundaries of a search."""
     tokens = all(isinstance(sentence, tuple) for text in (summary, *references) for sentence in text)
     spec = setup.spec_of_tokens if tokens else setup.spec
     scores = rouge_all(
@@ -152,7 +152,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 TIME_LIMIT: Final = 5.0
-"""Seconds of a search, unless said otherwise: most take milliseconds, and a study of all topics must end."""
+"""Default time limit of a search in seconds: most take milliseconds, and a study of all topics must end."""
 
 REFUSED: Final = "refused"  # The kind of a row that says in ``error`` why a summary could not be used.
 
@@ -161,24 +161,24 @@ _NOT_IN_HASH: Final = {"paper", "workers"}
 
 @dataclass(kw_only=True)
 class Study(Tabular):
-    """A paper's experiment, and what it found so far.
+    """A paper's experiment and its findings so far.
 
-    The fields of a subclass are its options, each ``Annotated[type, Field(description=...)]``. What it finds out about
-    a topic is a list of rows; tables and figures are made of rows alone, so that those of an earlier run serve as well.
+    The fields of a subclass are its options, each ``Annotated[type, Field(description=...)]``. The findings about a
+    topic are a list of rows; tables and figures use only rows, so that rows of an earlier run can be used.
 
     Attributes
     ----------
     rows : list of dict
-        Of all topics that were done. Each has the topic as ``id``, what kind of row it is as ``kind``, and with
-        ``rows`` how many rows the topic has.
+        Rows of all finished topics, with the topic as ``id``, the kind of row as ``kind``, and the number of rows of
+        the topic as ``rows``.
     failures : list of str
         A sentence for each topic, or part of the input, that could not be used.
     missing : list of str
-        Topics that systems have summaries of, and that were not among those read.
+        Topics of system summaries that were not in the input.
     left_out : int
-        Topics that are not wanted (`wants`).
+        Number of unwanted topics (`wants`).
     interrupted : bool
-        Whether Ctrl-C ended it; the tables are those of the topics that were done by then.
+        Whether Ctrl-C ended it; then the tables cover the topics finished by then.
     """
 
     name: ClassVar[str]  # What `optsum study` calls it.
@@ -211,15 +211,15 @@ class Study(Tabular):
 
     @abstractmethod
     def tables(self) -> list[Table]:
-        """Return the paper's tables with our values alone; captions say what is missing."""
+        """Return the paper's tables with our values only; captions mention gaps."""
 
     def shown_tables(self) -> list[Table]:
-        """Return the paper's tables, with its own values beside ours if they are asked for."""
+        """Return the paper's tables, with the paper's values next to ours if requested."""
         tables = self.tables()
         return [_beside(table, self.papers_values()) for table in tables] if self.paper else tables
 
     def papers_values(self) -> Mapping[str, Any]:
-        """Return the values of the paper's own tables for the data that is compared (`papers`)."""
+        """Return the values of the paper's tables for the compared data (`papers`)."""
         return papers()[self.name]
 
     @abstractmethod
@@ -227,12 +227,12 @@ class Study(Tabular):
         """Return the paper's figures, or those of its main table."""
 
     def main_figure(self) -> Figure:
-        """Return the one that sums it up."""
+        """Return the figure that summarizes the study."""
         return self.figures()[0]
 
     @classmethod
     def serves(cls, topic: Topic) -> bool:
-        """Return whether a topic has what the study needs: here a text and a reference."""
+        """Return whether a topic has everything that the study needs; by default a text and a reference."""
         return bool(topic.references and topic.sentences)
 
     def wants(self, topic: Topic) -> bool:
@@ -241,7 +241,7 @@ class Study(Tabular):
         return True
 
     def reads(self, systems: Any, reading: Reading = AS_IS) -> Self:
-        """Take in systems' summaries, before `run`, and return the study."""
+        """Read systems' summaries before `run`, and return the study."""
         self._systems = {}
         for system in checked_systems(systems, reading):
             if not isinstance(system, System):
@@ -255,7 +255,7 @@ class Study(Tabular):
         return self
 
     def resumes(self, rows: Iterable[Mapping[str, Any]]) -> Self:
-        """Take in the rows of topics that were done before, so that `run` need not do them again; return the study."""
+        """Take the rows of finished topics, so that `run` skips these; return the study."""
         self._kept = grouped((row["id"], dict(row)) for row in rows)
         return self
 
@@ -265,10 +265,10 @@ class Study(Tabular):
         done: Callable[[list[Row]], None] = lambda _: None,
         pull: Callable[[Generator[list[Result], None, None]], Iterable[list[Result]]] = iter,
     ) -> Self:
-        """Do all topics, and return the study.
+        """Process all topics, and return the study.
 
-        `done`: gets the rows of each topic as soon as there are any, but not those that were there (`resumes`).
-        `pull`: waits for what is done, and may raise `KeyboardInterrupt`: the topic under way is given up.
+        `done`: called with the rows of each topic when they are complete, except resumed ones (`resumes`). `pull`:
+        waits for finished topics, and may raise `KeyboardInterrupt`, which drops the current topic.
         """
         used: set[str] = set()
         try:
@@ -290,7 +290,7 @@ class Study(Tabular):
         return self
 
     def _pending(self, topics: AnyTopics, used: set[str]) -> Iterator[Topic | BadTopic]:
-        """Yield the topics that are still to be done, each with the summaries of systems."""
+        """Yield the unfinished topics, each with the summaries of systems."""
         for topic in checked_texts(topics, "study"):
             if isinstance(topic, BadTopic):
                 used.add(topic.id or "")
@@ -309,7 +309,7 @@ class Study(Tabular):
 
     @cached_property
     def config_hash(self) -> str:
-        """Twelve hexadecimal digits that differ when an option or a system's summary does that can change a row."""
+        """Twelve hexadecimal digits that change with every option or system summary that can change a row."""
         without = _NOT_IN_HASH | self.shown_only
         options = {one.name: getattr(self, one.name) for one in fields(self) if one.init and one.name not in without}
         digest = hashlib.sha256()
@@ -322,7 +322,7 @@ class Study(Tabular):
 
     @property
     def unmatched(self) -> list[str]:
-        """A sentence for each topic that is missing; not true of topics that were not read to their end."""
+        """A sentence for each missing topic; not valid for input that was not read to its end."""
         return [f"There is no topic {name!r}, for which systems have summaries." for name in self.missing]
 
     @property
@@ -331,16 +331,16 @@ class Study(Tabular):
         return [*self.failures, *(row["error"] for row in self.of(REFUSED)), *self.unmatched]
 
     def to_rows(self) -> list[Row]:
-        """Return the rows that the tables are made of, as JSON."""
+        """Return the rows behind the tables, in JSON form."""
         return self.rows
 
     def of(self, kind: str, **values: object) -> list[Row]:
-        """Return the rows of a kind that have these values."""
+        """Return the rows of a kind with given values."""
         return [row for row in self.rows if row["kind"] == kind and values.items() <= row.items()]
 
     @property
     def topics(self) -> int:
-        """How many topics were done."""
+        """Number of finished topics."""
         return len({row["id"] for row in self.rows})
 
     def table(self, title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
@@ -355,16 +355,16 @@ class Study(Tabular):
 
     @property
     def seeding(self) -> str:
-        """The seed, or how many there are, in words."""
+        """The seed, or the number of seeds, in words."""
         seeds = seeds_of(getattr(self, "seeds", None))
         return f"{len(seeds)} seeds" if seeds else f"seed {getattr(self, 'seed', 0)}"
 
     def lacking(self) -> list[str]:
-        """Return a phrase for each thing that the tables lack or that is not proven in them."""
+        """Return a phrase for each gap or unproven value in the tables."""
         return []
 
     def caption(self) -> list[str]:
-        """Return the lines below every table and figure: number of topics, settings, what was left out."""
+        """Return the lines below every table and figure: number of topics, settings, exclusions."""
         limit: float | None = getattr(self, "time_limit", None)
         limited = "no time limit" if limit is None else f"{limit:g} s a search"
         exact: float | None = getattr(self, "exact_time_limit", None)
@@ -384,14 +384,14 @@ class Study(Tabular):
         ]
 
     def text(self) -> str:
-        """Return the tables as lines of aligned text, and whether there should be more in them."""
+        """Return the tables as lines of aligned text, with remarks on what is missing."""
         said = ["Interrupted: these are the topics that were done by then."] if self.interrupted else []
         return "\n\n".join([super().text(), *said])
 
 
 @dataclass(kw_only=True)
 class TimedStudy(Study):
-    """A study whose searches have a time limit, and may be done by several processes."""
+    """A study whose searches have a time limit and can run in several processes."""
 
     time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per problem")] = TIME_LIMIT
     workers: Annotated[int, Field(ge=1, description="processes")] = 1
@@ -403,7 +403,7 @@ def _each_seed(given: Any) -> str | None:
 
 @dataclass(kw_only=True)
 class SeededStudy(TimedStudy):
-    """A study of strategies that prove nothing, which may be run with several seeds."""
+    """A study of heuristics, which can be run with several seeds."""
 
     exact_time_limit: Annotated[
         float | None, Field(ge=0, description="seconds of search per problem for what proves, instead of --time-limit")
@@ -431,18 +431,18 @@ class CutStudy(TimedStudy):
     ] = None
 
     def cut_after(self, longest: int) -> Cut:
-        """Return the part of summaries that counts: `longest` words, unless the options say otherwise."""
+        """Return the part of summaries that counts: by default the first `longest` words."""
         return Cut(longest if self.max_words is None else self.max_words, self.max_bytes)
 
 
 @cache
 def papers() -> Mapping[str, Mapping[str, Any]]:
-    """Return the values of the papers' own tables, by study and part of a title, by row, by heading."""
+    """Return the values of the papers' tables, by study and part of a title, by row, by heading."""
     return tomllib.loads(files("optsum.studies").joinpath("papers.toml").read_text(encoding="utf-8"))
 
 
 def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
-    """Return a table with the paper's values, each in a column right of ours; rows that it has alone come last."""
+    """Return a table with the paper's values in columns to the right of ours; rows only in the paper come last."""
     values: dict[str, dict[str, Any]] | None = next((paper[key] for key in paper if key in table.title), None)
     if values is None:
         return table
@@ -475,7 +475,7 @@ _ROWS: Final = "rows"  # The key of a study's rows among the further fields of a
 
 
 def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
-    """Return the rows that a study makes of a topic, in a result that has nothing else."""
+    """Return the rows of a study for a topic, in an otherwise empty result."""
     try:  # a problem is the topic as it was given, so it has its systems still
         rows = work(part if isinstance(part, Submitted) else Submitted.of(part))
     except KeyboardInterrupt:
@@ -485,7 +485,7 @@ def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) ->
 
 
 def searched(topic: Topic, setup: Setup) -> Result:
-    """Search a topic as `answer` does, beginning now; `without_interruption`."""
+    """Search a topic like `answer`, beginning now, but raise after an interrupt (`without_interruption`)."""
     return without_interruption(answer(topic, setup))
 
 
@@ -497,7 +497,7 @@ def without_interruption(result: Result) -> Result:
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """Return the values of each key, in the order in which they come."""
+    """Return the values of each key, in order of appearance."""
     found: defaultdict[Key, list[Value]] = defaultdict(list)
     for key, value in pairs:
         found[key].append(value)
@@ -505,29 +505,29 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 CHANCE: Final = "p: Wilcoxon's signed-rank test over {}, two-sided; - where fewer than six differ."
-"""What a caption says of `chance`."""
+"""The caption for `chance`."""
 
 
 def chance(differences: Sequence[float]) -> Cell:
-    """Return how likely paired differences are by chance, as a cell."""
+    """Return the p-value of paired differences, as a cell."""
     found = wilcoxon(differences)
     return Cell("-" if found is None else f"{found:.2g}", found)
 
 
 def unproven(oracles: Sequence[bool]) -> list[str]:
-    """Return a phrase on how many oracles are not proven, for `Study.lacking`; `oracles`: whether each is not."""
+    """Return a phrase on the number of unproven oracles, for `Study.lacking`; `oracles`: whether each is unproven."""
     left = f"the proof of {sum(oracles)} of {counted(len(oracles), 'oracle')} in time"
     return [f"{left}: the best found stands in its place"] if any(oracles) else []
 
 
 def with_references(topic: Topic) -> None:
-    """Refuse a topic without references, or without text, by an `InputError`."""
+    """Refuse a topic without references or text, by an `InputError`."""
     if not topic.references or not topic.sentences:
         raise InputError(f"The topic {topic.id!r} has no reference, or no text, so it has no oracle.")
 
 
 def check_row_of(study: Study, output: str, row: Mapping[str, Any]) -> None:
-    """Refuse a row of an output that another study has made, or this one with other options or summaries."""
+    """Refuse an output row of another study, or of this one with other options or summaries."""
     if row.get("status") == Status.ERROR:
         return
     if row.get("study") != study.name or row.get("config_hash") != study.config_hash:

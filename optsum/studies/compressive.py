@@ -1,4 +1,4 @@
-"""Compressive beside extractive oracles (Hirao et al. 2017, Oracle Summaries of Compressive Summarization)."""
+"""Compare compressive and extractive oracles (Hirao et al. 2017, Oracle Summaries of Compressive Summarization)."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
     "R2": {"metric": "rouge-2", "stopwords": "keep"},
     "SU0": {"metric": "rouge-su0", "stopwords": "keep"},
 }
-"""The paper's three variants of ROUGE: unigrams without stop words, bigrams, unigrams and bigrams."""
+"""The paper's three variants of ROUGE: unigrams without stop words, bigrams, and both."""
 
 FORMULATIONS: Final = ("extractive", "compressive")
 
 
 @dataclass(kw_only=True)
 class CompressiveStudy(CutStudy):
-    """Compare compressive with extractive oracles, best in each of three variants of ROUGE and scored in all of them.
+    """Compare compressive and extractive oracles, optimized for and scored by three variants of ROUGE.
 
-    Topics need a parse of each sentence. Human scores of the oracles, such as their readability, are read from the file
-    of systems: a line for each topic with the oracle's name as in the table ("compressive R1") as its system.
+    Topics need a parse of each sentence. Human scores of the oracles, such as readability, are read from the file of
+    systems: a line for each topic whose system is the oracle's name in the table ("compressive R1").
     """
 
     name: ClassVar[str] = "compressive"
@@ -114,11 +114,11 @@ class CompressiveStudy(CutStudy):
         return [Figure.of_table("table-1", self.recall(), list(VARIANTS), "recall")]
 
     def values(self, formulation: str, optimized: str, evaluated: str) -> dict[str, float]:
-        """Return the recall in one variant of the oracles that are best in another, by topic."""
+        """Return the recall in one variant of the oracles that are optimal in another, by topic."""
         return {row["id"]: row["recall"][evaluated] for row in self._found(formulation, optimized)}
 
     def _found(self, formulation: str, optimized: str) -> list[Row]:
-        """Return the oracles that are best in one variant, but for those of which nothing was found in time."""
+        """Return the oracles that are optimal in one variant, without those for which nothing was found in time."""
         rows = self.of("oracle", formulation=formulation, optimized=optimized)
         return [row for row in rows if row["recall"] is not None]
 
@@ -127,7 +127,7 @@ class CompressiveStudy(CutStudy):
         return mean_of(self.values(formulation, optimized, evaluated).values())
 
     def recall(self) -> Table:
-        """Return the mean recall of oracles and systems, which sentences oracles have, how long they are (Table 1)."""
+        """Return the mean recall of oracles and systems, and the positions and lengths of sentences (Table 1)."""
         table = self.table(
             "Recall of oracles that are best in one variant of ROUGE, in all of them, and of systems (Table 1)",
             ["summary", "best in"],
@@ -154,7 +154,7 @@ class CompressiveStudy(CutStudy):
         return table
 
     def gains(self) -> Table:
-        """Return how much higher the recall of compressive oracles is, in points, and whether by chance."""
+        """Return the gain in recall of compressive oracles, in points, with its significance."""
         headings = [*VARIANTS, *(f"p {variant}" for variant in VARIANTS)]
         table = self.table("What compression gains over extraction, in points", ["best in"], headings)
         for optimized in VARIANTS:

@@ -1,7 +1,7 @@
 """Measure what each restriction costs: any text of the documents' words, compressions, extracts, heuristics, systems.
 
-Each limit is one for all lines below it: an extract is a compression that leaves nothing out, and both are texts made
-of the documents' words (`optsum.problem.any_text`).
+Each limit also holds for all lines below it: an extract is a compression that leaves nothing out, and both are texts of
+the documents' words (`optsum.problem.any_text`).
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ _LIMITS: Final = (ANY_TEXT, COMPRESSIVE, EXTRACTIVE)
 
 @dataclass(kw_only=True)
 class GapStudy(SeededStudy):
-    """Compare extracts, compressions, heuristics and systems with the best that any text could do.
+    """Compare extracts, compressions, heuristics and systems with the limit for any text.
 
-    Topics with a parse of each sentence have compressive oracles. Summaries of systems that are longer are cut.
+    Topics with a parse of each sentence have compressive oracles. Longer summaries of systems are cut.
     """
 
     name: ClassVar[str] = "gap"
@@ -71,7 +71,7 @@ class GapStudy(SeededStudy):
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:
-        """The metrics."""
+        """The metrics of the study."""
         wanted = tuple(dict.fromkeys(name.strip() for name in self.metrics.split(",")))
         if not wanted or not set(wanted) <= {"rouge-1", "rouge-2"}:
             given = self.metrics
@@ -80,7 +80,7 @@ class GapStudy(SeededStudy):
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
-        """How each line is searched by each metric: with every seed, where there are several."""
+        """The searches of each line and metric, with every seed if there are several."""
         heuristics = [name.strip() for name in self.strategies.split(",") if name.strip()]
         for name in heuristics:
             STRATEGIES.load(name)
@@ -100,7 +100,7 @@ class GapStudy(SeededStudy):
         return searches
 
     def searches(self) -> Sequence[Options]:
-        """Return how extracts are searched; compressions, which not all topics have, are left out."""
+        """Return the searches of extracts, without compressions, which not all topics have."""
         return [options for (line, _), seeded in self._searches.items() if line != COMPRESSIVE for options in seeded]
 
     def work(self) -> Callable[[Submitted], list[Row]]:
@@ -126,13 +126,13 @@ class GapStudy(SeededStudy):
 
     @property
     def lines(self) -> list[str]:
-        """Lines of the table: limits first, then in the order in which they were met."""
+        """Lines of the table: limits first, then others in order of appearance."""
         met = dict.fromkeys(row["text"] for row in self.of("recall"))
         first = [line for line in _LIMITS if line in met]
         return [*first, *(line for line in met if line not in first)]
 
     def recalls(self, line: str, metric: str) -> dict[str, float]:
-        """Return the recall of a line by topic: with several seeds their mean."""
+        """Return the recall of a line by topic; with several seeds, their mean."""
         return {topic: fmean(values) for topic, values in self._by("id", line, metric).items()}
 
     def over_seeds(self, line: str, metric: str) -> float | None:
@@ -147,22 +147,22 @@ class GapStudy(SeededStudy):
         )
 
     def mean(self, line: str, metric: str) -> float | None:
-        """Return the mean recall of a line over the topics that have it; None without one."""
+        """Return the mean recall of a line over its topics; None if it has none."""
         return mean_of(self.recalls(line, metric).values())
 
     def lost(self, line: str, metric: str, against: str) -> float | None:
-        """Return by how much recall is below another line's, on average over the topics that have both."""
+        """Return the mean loss of recall against another line, over the topics with both."""
         one, other = self.recalls(line, metric), self.recalls(against, metric)
         return mean_of(other[topic] - one[topic] for topic in one if topic in other)
 
     def share(self, line: str, metric: str) -> float | None:
-        """Return the recall as a share of any text's, on the topics of the line; None where that is 0."""
+        """Return the recall as a share of any text's, on the topics of the line; None if that is 0."""
         one, whole = self.recalls(line, metric), self.recalls(ANY_TEXT, metric)
         most = sum(whole[topic] for topic in one)
         return sum(one.values()) / most if most else None
 
     def tables(self) -> list[Table]:
-        """Return the one table."""
+        """Return the only table."""
         seeds = len(seeds_of(self.seeds))
         spread = ["± seeds"] if seeds > 1 else []
         columns = [name for metric in self.wanted for name in (metric, *spread, "lost", "of any text")]
@@ -195,7 +195,7 @@ class GapStudy(SeededStudy):
 
 
 def _row(line: str, metric: str, value: float | None, bound: float | None = None, seed: int | None = None) -> Row:
-    """Return a row; the bound is proven, None for heuristics; the value is None where nothing was found in time."""
+    """Return a row. `bound`: proven; None for heuristics. `value`: None if nothing was found in time."""
     return {"kind": "recall", "text": line, "metric": metric, "recall": value, "bound": bound, "seed": seed}
 
 

@@ -1,4 +1,4 @@
-"""Oracles, all of them, beside greedy extracts and systems (Hirao et al. 2017, Enumeration of Extractive Oracles)."""
+"""Compare all oracles with greedy extracts and systems (Hirao et al. 2017, Enumeration of Extractive Oracles)."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class HiraoStudy(SeededStudy, CutStudy):
     """Compare all oracles of ROUGE-1 and ROUGE-2 recall with greedy extracts, systems and human scores.
 
     Each topic is searched with all its references together ("multi") and with each of them ("single"), with Porter
-    stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem whose optimum is proven
-    counts wherever scores do, even if its oracles are not all found within the limits; a table that needs all of them
-    leaves it out, and says how many problems it covers.
+    stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem with a proven optimum
+    counts in tables of scores, even if not all of its oracles are found within the limits; tables that need all of them
+    leave it out, and state how many problems they cover.
     """
 
     name: ClassVar[str] = "hirao"
@@ -114,13 +114,13 @@ class HiraoStudy(SeededStudy, CutStudy):
         return said
 
     def of_problems(self, metric: str, setting: str, *, every: bool = True) -> list[Row]:
-        """Return the problems of a metric and a setting: those with all oracles, or not `every`: with a proven one."""
+        """Return the problems of a metric and a setting with all oracles, or not `every`: with a proven one."""
         rows = self.of("problem", metric=metric, references=setting)
         return [row for row in rows if (row["complete"] if every else _is_proven(row))]
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
-        """How each metric is searched: all oracles, with the paper's bound, greedily (with every seed), one oracle."""
+        """The searches for each metric: all oracles, the paper's bound, greedy (with every seed), and one oracle."""
         roles: dict[str, dict[str, Any]] = {
             "all": {"strategy": "branch-and-bound"},
             "greedy": {"strategy": self.greedy, "strategy_options": {"idle": True} if self.idle else {}},
@@ -152,7 +152,7 @@ class HiraoStudy(SeededStudy, CutStudy):
         return partial(_rows, setups=self._setups(), cut=self.cut, extracts=self.extracts)
 
     def papers_values(self) -> Mapping[str, Any]:
-        """Return the paper's values of one year; those of 2004, of which it has most, stand first."""
+        """Return the paper's values of one year; 2004, which has most values, comes first."""
         values = super().papers_values()
         return values if self.duc == "2004" else values[self.duc]
 
@@ -162,12 +162,12 @@ class HiraoStudy(SeededStudy, CutStudy):
         return self.cut_after(self.max_length)
 
     def tables(self) -> list[Table]:
-        """Return Tables 1 to 7, 3 and 6 if there are systems, with human scores; and percentiles among all extracts."""
+        """Return Tables 1 to 7 (3 if there are systems, 6 with human scores), and percentiles among all extracts."""
         made = [statistics_of_data, scores, systems, ratios, overlaps, numbers, efficiency, percentiles]
         return [*(table for make in made if (table := make(self)) is not None), *correlations(self)]
 
     def figures(self) -> list[Figure]:
-        """Return Table 2 as bars, and how the scores of all extracts are distributed."""
+        """Return Table 2 as bars, and the distribution of the scores of all extracts."""
         drawn = {"Oracle (multi)", "Oracle (single)", "Greedy", "Greedy (single)", "Peer", "Peer (single)"}
         bars = Figure.of_table("table-2", scores(self), ["R1", "R2"], "ROUGE recall", rows=drawn)
         return [bars, *(distribution(self, metric) for metric in METRICS if self.of("extracts", metric=metric))]
@@ -183,7 +183,7 @@ _GROUPS: Final = tuple(product(("single", "multi"), ("rouge-1", "rouge-2")))
 
 @dataclass(frozen=True)
 class Judged:
-    """Scores of systems on topics beside those of people; arrays are topics x systems, in the same order."""
+    """Scores of systems on topics with human scores; arrays are topics x systems, in the same order."""
 
     systems: list[str]
     topics: list[str]
@@ -194,7 +194,7 @@ class Judged:
 
 
 def correlations(study: HiraoStudy) -> list[Table]:
-    """Return Table 6 for each human score; nothing without systems that have one."""
+    """Return Table 6 for each human score; nothing if no system has one."""
     names = dict.fromkeys(name for row in study.of("system") for name in row["human"])
     return [_correlation_table(study, name) for name in names]
 
@@ -231,7 +231,7 @@ def _correlation_table(study: HiraoStudy, human: str) -> Table:
 
 
 def _extracting(study: HiraoStudy, human: str) -> list[str]:
-    """Return the systems that people scored, and that take enough of their sentences from the sources."""
+    """Return the systems with human scores that take enough of their sentences from the sources."""
     found: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in study.of("system"):
         if human in row["human"] and "selection" in row:
@@ -241,7 +241,7 @@ def _extracting(study: HiraoStudy, human: str) -> list[str]:
 
 
 def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
-    """Return the scores of systems on the topics that all of them have, and whose oracles are all known."""
+    """Return the scores of systems on the topics that all of them have and whose oracles are all known."""
     rows: dict[tuple[str, str, str], Row] = {
         (row["id"], row["system"], row["metric"]): row for row in study.of("system") if human in row["human"]
     }
@@ -314,7 +314,7 @@ def _of_draws(judged: Judged, values: Floats, study: HiraoStudy) -> list[str]:
 
 
 def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
-    """Return how likely a difference between M and S is by chance, by the paired bootstrap over topics."""
+    """Return the p-value of a difference between M and S, by the paired bootstrap over topics."""
     if not len(weights):
         return "-"
     people = weights @ judged.human
@@ -331,7 +331,7 @@ def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
 
 
 def _correlation(values: Floats, human: Floats, rank: bool) -> Any:
-    """Return the correlation along the last axis; nan where all numbers of a side are equal."""
+    """Return the correlation along the last axis; nan if all numbers of a side are equal."""
     one, other = ((ranks(side) if rank else side) for side in (values, human))
     one = one - one.mean(axis=-1, keepdims=True)
     other = other - other.mean(axis=-1, keepdims=True)
@@ -354,7 +354,7 @@ def _shown(value: Any) -> str:
 
 
 METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
-"""Metrics, and the presets that have the paper's analysis of each."""
+"""Metrics, and the presets with the paper's text analysis for each."""
 LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of extracts beside those of systems, and their roles.
 
 SETTINGS: Final = ("multi", "single")  # Oracles of a set of references, and of each reference in it.
@@ -411,7 +411,7 @@ def _over_seeds(study: HiraoStudy, setting: str, metric: str) -> float | None:
 
 
 def systems(study: HiraoStudy) -> Table | None:
-    """Return every system beside the oracles (Table 3); None without systems."""
+    """Return every system with the oracles (Table 3); None without systems."""
     names = list(dict.fromkeys(row["system"] for row in study.of("system")))
     if not names:
         return None
@@ -438,7 +438,7 @@ def systems(study: HiraoStudy) -> Table | None:
 
 
 def ratios(study: HiraoStudy) -> Table:
-    """Return how near greedy extracts come to the oracle's score (section 6.2.2)."""
+    """Return the ratio of greedy extracts to the oracle's score (section 6.2.2)."""
     table = _table(
         study,
         f"{study.greedy.capitalize()} extracts against oracles (section 6.2.2)",
@@ -530,7 +530,7 @@ def efficiency(study: HiraoStudy) -> Table:
 
 
 def large(value: float) -> str:
-    """Return a number of any size in few digits."""
+    """Return a number of any size with few digits."""
     return f"{value:,.10g}" if value < 10**6 else f"{float(value):.2e}"
 
 
@@ -545,7 +545,7 @@ def _of_problems(study: HiraoStudy, name: str) -> Callable[[str, str], dict[str,
 
 
 def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str) -> dict[str, float]:
-    """Return the scores of a system by topic, against the references whose oracle is known: their mean."""
+    """Return the scores of a system by topic: the mean over the references whose oracle is known."""
     problems = study.of("problem", metric=metric, references=setting)
     every = grouped((row["id"], row.get("reference")) for row in problems)
     known = grouped((row["id"], row.get("reference")) for row in problems if _is_proven(row))
@@ -562,7 +562,7 @@ def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str)
 
 
 def _best_peer(study: HiraoStudy, metric: str) -> str | None:
-    """Return the system of the best mean, the first of equals, of those that have most topics."""
+    """Return the system of the best mean, the first in case of ties, among those with most topics."""
     names = list(dict.fromkeys(row["system"] for row in study.of("system")))
     means = {name: _of_system(study, name, metric, "multi") for name in names}
     most = max(map(len, means.values()), default=0)
@@ -598,7 +598,7 @@ def _of_all(study: HiraoStudy) -> list[str]:
 
 
 def _groups(study: HiraoStudy, *, every: bool | None = True) -> Iterator[tuple[list[str], list[Row]]]:
-    """Yield metric and setting, with those of their problems that `HiraoStudy.of_problems` returns; all for None."""
+    """Yield metric, setting and the problems from `HiraoStudy.of_problems`; all problems if `every` is None."""
     for setting in SETTINGS:
         for metric in METRICS:
             all_ = study.of("problem", metric=metric, references=setting)
@@ -690,7 +690,7 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
 
 
 def _extracts(topic: Topic, metric: str, setup: Setup, wanted: int) -> Row:
-    """Return how often each score occurs among all extracts, or `wanted` drawn at random (Ceylan et al. 2010)."""
+    """Return the frequency of each score among all extracts, or among `wanted` random ones (Ceylan et al. 2010)."""
     problem, most = build(topic, setup).problem, setup.spec_for(topic).max_length
     count, drawn = draw_extracts(problem.coverage.lengths.tolist(), most, wanted, setup.options.seed)
     found = Counter(problem.value_of(problem.evaluate(selection).key) for selection in drawn)
@@ -706,10 +706,10 @@ def _extracts(topic: Topic, metric: str, setup: Setup, wanted: int) -> Row:
 def draw_extracts(
     lengths: Sequence[int], max_length: int, wanted: int, seed: int
 ) -> tuple[int, Iterator[tuple[int, ...]]]:
-    """Return how many non-empty sets of units fit, and all of them, or `wanted` drawn at random with replacement.
+    """Return the number of fitting non-empty sets, and all of them, or `wanted` drawn at random with replacement.
 
-    Sets have numbers: of the sets of the units from some one on, those without it come first. How many fit into each
-    length is counted beforehand, so each set has the same probability, whatever its size.
+    Sets are numbered recursively: those without the first unit precede those with it. The number of sets for each
+    length is counted beforehand, so all sets have the same probability.
 
     >>> count, drawn = draw_extracts([2, 3, 4], 5, 100, 0)
     >>> count, list(drawn)
@@ -738,7 +738,7 @@ def draw_extracts(
 
 
 def percentile(scores: Sequence[tuple[float, int]], value: float) -> float:
-    """Return the share of extracts, by score, with a lower one than a value; those of the same counted half."""
+    """Return the share of extracts with a lower score than a value; equal scores count half."""
     below = sum(count for score, count in scores if score < value - _SAME)
     same = sum(count for score, count in scores if abs(score - value) <= _SAME)
     return (below + same / 2) / sum(count for _, count in scores)
@@ -748,7 +748,7 @@ _SAME: Final = 1e-9  # Scores that differ by less are the same ratio, computed i
 
 
 def percentiles(study: HiraoStudy) -> Table | None:
-    """Return the place of oracles, greedy extracts and systems among all extracts (Ceylan et al. 2010)."""
+    """Return the percentiles of oracles, greedy extracts and systems among all extracts (Ceylan et al. 2010)."""
     rows = study.of("extracts")
     if not rows:
         return None
@@ -782,7 +782,7 @@ def _recalls(study: HiraoStudy, metric: str) -> dict[str, dict[str, float]]:
 
 
 def distribution(study: HiraoStudy, metric: str) -> Figure:
-    """Return how the scores of all extracts are distributed, mean over topics, and where systems are."""
+    """Return the distribution of the scores of all extracts, averaged over topics, and the positions of systems."""
     rows = [row for row in study.of("extracts", metric=metric) if row["drawn"]]
     shares = np.zeros(_BINS + 1)
     for row in rows:

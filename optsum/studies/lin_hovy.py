@@ -1,4 +1,4 @@
-"""How well extracts of 100 and 150 words can do, and how well people agree (Lin & Hovy 2003, section 5)."""
+"""Limits of extracts of 100 and 150 words, and agreement of people (Lin & Hovy 2003, section 5)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _curves(documents: Sequence[Row], names: Sequence[str], style: Style = "line
 
 
 def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: list[str]) -> Figure:
-    """Return Figure 9: scores, and the share of the words that each human summary leaves out, the first in order."""
+    """Return Figure 9: scores, and the share of the words that each human summary leaves out, in ascending order."""
     usable = [one for one in documents if one["words"]]
     usable.sort(key=lambda one: 1 - one["reference_words"][0] / one["words"])
     places: list[Any] = list(range(1, len(usable) + 1))
@@ -83,18 +83,17 @@ SETS: Final = {
     "C: .50 - .60": (0.5, 0.6),
     "below .50": (0.0, 0.5),
 }
-"""The paper's sets of documents by the best agreement of people, and the rest."""
+"""The paper's sets of documents by the best human agreement, and the rest."""
 DIFFERENCES: Final = (("MaxH", "AvgH"), ("MaxH", "MinH"), ("FT", "E150"), ("E150", "E100"), ("E100", "MaxH"))
-"""Those that section 5 speaks of; the others are of systems: they stand between people and the lead."""
+"""Differences discussed in section 5; the others concern systems, which rank between people and the lead."""
 
 
 @dataclass(kw_only=True)
 class LinHovyStudy(CutStudy):
     """Compare oracle extracts of 100 and 150 words with the full text, people, the lead and systems.
 
-    The reference of a document is the human summary with which another one agrees best (`reference`); a single
-    reference is that one. Documents of more than 30 sentences have no oracle extract, as in the paper, but everything
-    else.
+    The reference of a document is the human summary with the best agreement with another (`reference`), or the only
+    one. As in the paper, documents of more than 30 sentences have no oracle extract, but everything else.
     """
 
     name: ClassVar[str] = "lin-hovy"
@@ -165,7 +164,7 @@ class LinHovyStudy(CutStudy):
         return f"unigrams, stop words kept, no stems, {units}, the reference {best}"
 
     def lacking(self) -> list[str]:
-        """Return of how many documents there are no oracle extracts, and why."""
+        """Return how many documents have no oracle extracts, and why."""
         documents = self.of("document")
         long = sum(one["too_long"] for one in documents)
         unproven = {name: sum(name in one["unproven"] for one in documents) for name in WINDOWS}
@@ -190,7 +189,7 @@ class LinHovyStudy(CutStudy):
         return list(found.values())
 
     def groups(self) -> dict[str, list[Row]]:
-        """Return the documents by how far people agree; "NAME, common" has those that every method has a score for."""
+        """Return the documents by human agreement; "NAME, common" has those for which every method has a score."""
         documents = self.documents()
         agreed_on = [one for one in documents if one.get("MaxH") is not None]
         sets = {name: [one for one in agreed_on if least <= one["MaxH"] < most] for name, (least, most) in SETS.items()}
@@ -203,13 +202,13 @@ class LinHovyStudy(CutStudy):
         return found
 
     def methods(self) -> list[str]:
-        """Return the methods that some document has a score of, in the order of the tables."""
+        """Return the methods with a score for some document, in the order of the tables."""
         documents = self.documents()
         names = (*ROWS, *(f"T: {name}" for name in self.systems))
         return [name for name in names if any(one.get(name) is not None for one in documents)]
 
     def scores(self) -> Table:
-        """Return mean unigram co-occurrence, over all documents and by the agreement of people."""
+        """Return mean unigram co-occurrence, over all documents and by human agreement."""
         groups = self.groups()
         headings = [f"{name} ({len(group)})" for name, group in groups.items()]
         table = self.table("Unigram co-occurrence (Figures 5-8, means)", ["summary"], headings)
@@ -232,7 +231,7 @@ class LinHovyStudy(CutStudy):
         return table
 
     def differences(self) -> Table:
-        """Return the differences that section 5 speaks of, each on the documents that have both, with tests."""
+        """Return the differences discussed in section 5, each on the documents that have both, with tests."""
         groups = {name: group for name, group in self.groups().items() if not name.endswith(", common")}
         headings = [heading for name in groups for heading in (name, "n", "p")]
         table = self.table("Differences of unigram co-occurrence (section 5)", ["difference"], headings)
@@ -251,7 +250,7 @@ class LinHovyStudy(CutStudy):
         return table
 
     def sizes(self) -> Table:
-        """Return how many extracts have the words of each window."""
+        """Return the number of extracts whose length is in each window."""
         table = self.table("Extracts within each window", ["window"], ["documents", "median", "largest", "all"])
         for name in WINDOWS:
             held = (one.get(f"extracts_{name}") for one in self.of("document"))
@@ -312,7 +311,7 @@ _AGREEMENT: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
 
 
 def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> Row:
-    """Return the best extract of a window; its name goes to `unproven` if it was not proven."""
+    """Return the best extract in a window; its name is added to `unproven` if it is not proven."""
     best = searched(part, setup)
     row: Row = {}
     if best.status is Status.OPTIMAL and best.objective is not None:

@@ -1,4 +1,4 @@
-"""The evaluation of Text Summarization Challenge 3 (Hirao et al. 2004) on one's own data."""
+"""The evaluation of Text Summarization Challenge 3 (Hirao et al. 2004) on any data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from optsum.whole import whole
 
 @dataclass(frozen=True)
 class ExtractScore:
-    """One extract against one topic."""
+    """Scores of one extract for one topic."""
 
     precision: Fraction
     coverage: Fraction
@@ -53,12 +53,12 @@ def score_extract(
     topic : Topic
         With a cover.
     extract : collection
-        Sentences as the cover calls them; a sentence given twice counts once.
+        Sentences by their names in the cover; a repeated sentence counts once.
     minimum : int
         h: the size of the topic's minimum cover.
     uncoverable : str
-        "error" or "skip": what is done about abstract sentences without any alternative. Those skipped count
-        neither in n nor in the sum of e(i).
+        "error" or "skip", for abstract sentences without any alternative. Skipped ones count neither in n nor in the
+        sum of e(i).
 
     Raises
     ------
@@ -98,7 +98,7 @@ def score_extract(
 
 
 class Answers(NamedTuple):
-    """One summary against the questions of one topic."""
+    """Scores of one summary on the questions of one topic."""
 
     exact: Fraction  # Share of the questions whose answer is in the summary.
     edit: Fraction  # Mean over the questions of S_ed, the score by edit distance (equation 7).
@@ -108,8 +108,8 @@ class Answers(NamedTuple):
 def answers(topic: Topic, summary: Iterable[Sentence]) -> Answers | None:
     """Return the scores of pseudo question answering; None if the topic has no questions.
 
-    Questions are ``meta["questions"]``, a list of objects with ``answer`` (text), or ``answers`` (a list of texts of
-    which the best counts). A sentence includes an answer that is a part of it, runs of blanks counting as one.
+    Questions are ``meta["questions"]``, a list of objects with ``answer`` (text), or ``answers`` (a list of texts, the
+    best of which counts). A sentence includes an answer that is a substring of it, where several blanks count as one.
     """
     questions = _questions(topic)
     if not questions:
@@ -165,7 +165,7 @@ def _code_points(text: str) -> Any:
 
 @njit(cache=True)
 def _distance(left: Any, right: Any) -> int:
-    """Edit distance of Levenshtein, one row at a time."""
+    """Return the edit distance of Levenshtein, computed row by row."""
     row = np.arange(len(right) + 1)
     for i in range(len(left)):
         diagonal = row[0]
@@ -186,7 +186,7 @@ _QUESTION: Final = re.compile(r"q\d\d")
 
 
 def conditions(study: Study) -> list[str]:
-    """Return the conditions, short before long before others."""
+    """Return the conditions: short, long, then others."""
     found = dict.fromkeys(row.get("condition") or "" for row in study.of("score"))
     return sorted(found, key=lambda name: _CONDITIONS.index(name) if name in _CONDITIONS else len(_CONDITIONS))
 
@@ -203,7 +203,7 @@ def of(study: Study, system: str, condition: str) -> list[Row]:
 
 
 def participation(study: Study) -> Table:
-    """Return of how many topics each system has a summary, and an extract (Table 3)."""
+    """Return the number of topics with a summary, and with an extract, by each system (Table 3)."""
     table = study.table("Participation (Table 3)", ["ID"], ["abstraction", "extraction"])
     for system in (name for name in systems(study) if name not in {LEAD, BEST}):
         rows = study.of("score", system=system)
@@ -235,7 +235,7 @@ def extraction(study: Tsc3Study) -> Table:
 
 
 def content(study: Study) -> Table:
-    """Return the content scores of people, beside Coverage and exact answers (Table 5)."""
+    """Return the human content scores, with Coverage and exact answers (Table 5)."""
     columns = {"content": _answered(CONTENT), "Cov.": _get("coverage"), "exact": _get("exact")}
     table = _table(study, "Content scores (Table 5)", columns)
     table.caption.append(f"content: imported, human.{CONTENT} of the systems' file; the others are computed.")
@@ -287,13 +287,13 @@ def _answered(name: str) -> _Measure:
 
 
 def _left_out(study: Study, measure: str, reason: str) -> list[str]:
-    """Say which systems a table lacks."""
+    """Add a remark about the systems that a table lacks."""
     shown = {row["system"] for row in study.of("score") if measure in row}
     return [f"Not in this table: {name}, which {reason}." for name in systems(study) if name not in shown]
 
 
 def _uneven(rows: Mapping[str, Sequence[Row]], measures: Iterable[_Measure]) -> list[str]:
-    """Say so if systems' means are of different topics."""
+    """Add a remark if systems' means are over different topics."""
     counts = [{sum(measure(row) is not None for row in found) for found in rows.values()} for measure in measures]
     if all(len(each - {0}) < 2 for each in counts):
         return []
@@ -327,12 +327,12 @@ def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
 class Tsc3Study(TimedStudy):
     """Score systems as TSC3 did: Precision and Coverage of extracts, question answering on summaries.
 
-    Topics have covers. The challenge has two abstracts for each document set: give each as a topic, with
+    Topics need covers. The challenge has two abstracts for each document set: give each as a topic, with
     ``meta["condition"]`` "short" or "long". ``meta["questions"]`` is as in `optsum.studies.tsc3.answers`. Extracts have
-    a ``selection`` (as the cover calls the sentences). Question answering reads ``summary``, or the text of the
-    selected sentences. What people said of a summary is in ``human``: ``content``, and the counts ``q00`` to ``q15`` of
-    the quality questions. Beside the systems stand the baseline `LEAD`, for topics that have documents (h sentences;
-    the paper does not say how it was made, see `lead`), and the minimum cover.
+    a ``selection`` (names of sentences in the cover). Question answering reads ``summary``, or the text of the selected
+    sentences. Human judgments of a summary are in ``human``: ``content``, and the counts ``q00`` to ``q15`` of the
+    quality questions. Tables also show the baseline `LEAD` for topics with documents (h sentences; the paper does not
+    define it, see `lead`), and the minimum cover.
     """
 
     name: ClassVar[str] = "tsc3"
@@ -382,14 +382,14 @@ class Tsc3Study(TimedStudy):
         return f"minimum covers by {self.strategy}; Coverage and Precision of sentences, answers in texts"
 
     def lacking(self) -> list[str]:
-        """Return how many abstract sentences have no alternative, in words."""
+        """Return the number of abstract sentences without an alternative, in words."""
         without = {row["id"]: len(row["uncoverable"]) for row in self.of("score") if "uncoverable" in row}
         if not (count := sum(without.values())):
             return []
         return [f"{counted(count, 'abstract sentence')} without any alternative"]
 
     def tables(self) -> list[Table]:
-        """Return Tables 3 to 7; 3 if there are systems, 5 and 6 if people scored their summaries."""
+        """Return Tables 3 to 7 (3 if there are systems, 5 and 6 if there are human scores)."""
         scores = self.of("score")
         rated = [content(self)] if any(CONTENT in row["human"] for row in scores) else []
         asked = any(_QUESTION.fullmatch(name) for row in scores for name in row["human"])
@@ -457,7 +457,7 @@ def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger:
 
 
 def lead_extract(topic: Topic, size: int, *, in_turn: bool = True) -> tuple[SentenceId, ...]:
-    """Return the first sentences up to a size: of all documents in turn, or of the first document, then the second."""
+    """Return the first sentences up to a number: one of each document in turn, or document by document."""
     names = iter(texts_of(topic))
     by_document = [[next(names) for _ in document] for document in topic.documents]
     ordered = chain.from_iterable(zip_longest(*by_document) if in_turn else by_document)

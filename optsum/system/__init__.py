@@ -1,1 +1,1 @@
-"""The layer below all others: compiled functions, time limits, files, other processes, notebooks."""
+"""The layer below all others: compiled functions, time limits, files, processes, notebooks."""

@@ -1,4 +1,4 @@
-"""The end of work, and its clock, which stands while kernels are compiled: no limit and no row is charged for that."""
+"""Deadlines and their clock, which pauses during compilation, so that limits and rows exclude it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _BETWEEN_LOOKS: Final = 256  # Items of a loop between two looks at the clock.
 
 
 class Termination(StrEnum):
-    """Why the search stopped."""
+    """Why a search stopped."""
 
     COMPLETED = "completed"
-    """By itself: proven, or nothing left to try."""
+    """Ended by itself: proven, or nothing left to try."""
     TIME_LIMIT = "time_limit"
-    """`Limits.time_s` ran out."""
+    """`Limits.time_s` has passed."""
     MEMORY_LIMIT = "memory_limit"
-    """There is no room for more; what was found by then is kept."""
+    """There is no memory for more; the findings so far are kept."""
     NODE_LIMIT = "node_limit"
     """`Limits.nodes` was reached."""
     EVALUATION_LIMIT = "evaluation_limit"
@@ -35,13 +35,13 @@ class Termination(StrEnum):
     TARGET_REACHED = "target_reached"
     """The objective is at least as good as `Limits.target`."""
     INTERRUPTED = "interrupted"
-    """Ctrl-C, or a callback that asked to stop."""
+    """Ctrl-C, or a callback that requested the end."""
     FAILED = "failed"
     """An error; nothing is claimed."""
 
 
 class Stopped(Exception):  # noqa: N818 - a signal, never an error
-    """Raised at a limit; strategies let it pass."""
+    """Raised at a limit; strategies must not catch it."""
 
     def __init__(self, termination: Termination, detail: str | None = None) -> None:
         super().__init__(termination, detail)
@@ -50,13 +50,13 @@ class Stopped(Exception):  # noqa: N818 - a signal, never an error
 
 
 class Deadline:
-    """A point in time at which work ends, and a caller who may want it to end earlier.
+    """A point in time at which work ends, and a callback that may end it earlier.
 
-    Whoever does something long takes one and asks `passed` every 20 to 100 ms; whoever calls a solver tells it
-    `left_s`. It starts with its creation; parts of the work share the one of the whole. Whoever takes a
-    KeyboardInterrupt for the end of his part says so (`interrupt`), so that no other part begins or goes on.
+    Long work checks `passed` every 20 to 100 ms, and passes `left_s` to solvers. Time starts with creation; parts of
+    the work share the deadline of the whole. Code that handles a KeyboardInterrupt by ending its part calls
+    `interrupt`, so that no other part begins or continues.
 
-    `seconds`: from now on; None for no limit. `should_stop`: asked with the clock; a true answer ends the work.
+    `seconds`: from now on; None for no limit. `should_stop`: called with each check; a true answer ends the work.
     """
 
     __slots__ = ("_ends", "_interrupted", "_should_stop")
@@ -73,12 +73,12 @@ class Deadline:
 
     @property
     def limited(self) -> bool:
-        """Whether there is anything that could end the work."""
+        """Whether anything can end the work."""
         return self._ends < inf or self._should_stop is not None or bool(self._interrupted)
 
     @property
     def reason(self) -> Termination | None:
-        """Why to end now; None to go on."""
+        """Why the work must end now; None to continue."""
         if self._interrupted:
             return Termination.INTERRUPTED
         if self._ends <= clock():
@@ -89,20 +89,20 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether to end now."""
+        """Whether the work must end now."""
         return self.reason is not None
 
     def interrupt(self) -> None:
-        """Let this deadline pass, and those of the whole that it is of and of all its parts: Ctrl-C was heard."""
+        """Make this deadline pass after Ctrl-C, together with those of the whole work and of all its parts."""
         self._interrupted.append(True)
 
     def check(self) -> None:
-        """Go on if there is time; raise `Stopped` if there is none."""
+        """Return if there is time left; raise `Stopped` if there is none."""
         if (reason := self.reason) is not None:
             raise Stopped(reason)
 
     def watching(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items, as long as there is time; then raise `Stopped`."""
+        """Yield the items while there is time, and then raise `Stopped`."""
         return chain.from_iterable(self._batches(iter(items))) if self.limited else iter(items)
 
     def _batches(self, items: Iterator[Item]) -> Iterator[list[Item]]:
@@ -111,11 +111,11 @@ class Deadline:
             yield batch
 
     def within(self, seconds: float) -> Deadline:
-        """Return a deadline for a part of the work: in some seconds, or when this one ends if that is sooner."""
+        """Return a deadline for a part of the work: in some seconds, or at the end of this one if that is earlier."""
         return self._part(min(self._ends, clock() + seconds))
 
     def later(self, seconds: float) -> Deadline:
-        """Return a deadline that ends some seconds after this one."""
+        """Return a deadline some seconds after this one."""
         return self._part(self._ends + seconds)
 
     def _part(self, ends: float) -> Deadline:
@@ -128,7 +128,7 @@ class Deadline:
 
 
 class _Never(Deadline):
-    """The deadline of work without an end; an interrupt of some of that work does not touch the rest."""
+    """The deadline of work without an end; interrupting some of that work does not affect the rest."""
 
     __slots__ = ()
 
@@ -146,16 +146,16 @@ _LONGEST_STRIDE: Final = 1 << 30
 
 
 class Stride:
-    """A number of steps that a kernel makes at a time, which take some milliseconds as the last ones did.
+    """The number of steps that a kernel makes at a time, adjusted to take some milliseconds.
 
-    The kernel can be left and taken up again; where it is left must not matter to what it does.
+    The kernel can be paused after any step, which must not change its outcome.
     """
 
     def __init__(self, first: int) -> None:
         self._size = first
 
     def go(self, kernel: Callable[[int], Item], most: int | None = None) -> Item:
-        """Let a kernel go one stride, `most` at most."""
+        """Run a kernel for one stride, of at most `most` steps."""
         began = clock()
         found = kernel(self._size if most is None else max(1, min(self._size, most)))
         factor = min(2.0, _SLICE_S / max(clock() - began, 1e-9))
@@ -164,11 +164,11 @@ class Stride:
 
 
 of_search: Final[ContextVar[Deadline]] = ContextVar("of_search", default=NEVER)
-"""That of the search under way, for evaluations that take a solver; they are called without one."""
+"""The deadline of the current search, for evaluations that call a solver, which have no parameter for it."""
 
 
 class _Stops:
-    """How long the clock has stood in all, and since when it stands."""
+    """The total time for which the clock was paused, and the start of the current pause."""
 
     def __init__(self) -> None:
         self.lock = RLock()
@@ -181,13 +181,13 @@ _STOPS = _Stops()
 
 
 def clock() -> float:
-    """Return seconds, as `time.perf_counter` does, without those in which the clock stood."""
+    """Return seconds like `time.perf_counter`, without the time in which the clock was paused."""
     return (_STOPS.since if _STOPS.depth else perf_counter()) - _STOPS.total
 
 
 @contextmanager
 def standing() -> Iterator[None]:
-    """Let the clock stand meanwhile."""
+    """Pause the clock."""
     entered = False
     try:  # Ctrl-C may come as soon as the lock is free, and must not leave the clock standing
         with _STOPS.lock:

@@ -1,9 +1,9 @@
-"""Kernels begin in plain Python, and are compiled by numba, and kept for each version, if they last.
+"""Kernels: interpreted at first, compiled by numba when they take long, and cached for each version.
 
-A kernel that is neither compiled nor kept on disk takes seconds to be compiled, and numba itself a quarter of a second
-to be imported, far longer than the interpreter needs for a small job. So a process interprets its kernels
-(`optsum.system.interpreted`): for `_LOADING_S` seconds whatever is kept, then until `patience.left_s` is spent those
-that are not; then it compiles those that have taken long. Nothing but time depends on it.
+Compiling a kernel that is not cached takes seconds, and importing numba a quarter of a second, far longer than
+interpreting a small job. So a process first interprets its kernels (`optsum.system.interpreted`): cached ones for
+`_LOADING_S` seconds, others until `patience.left_s` is spent; then it compiles those that have taken long. Only time
+depends on it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from optsum.system.processes.signal_guard import postponing
 
 _VARIABLE: Final = "OPTSUM_PATIENCE"
 _PATIENCE_S: Final = 3.0
-"""A kernel takes .3 to 5 s to be compiled, and a search that lasts needs a dozen to forty of them: 10 to 30 s."""
+"""Seconds before compiling: a kernel takes .3 to 5 s to compile, and a long search needs a dozen to forty: 10 to 30 s.
+"""
 
 _NUMBA: Final = "optsum.system.dispatchers"
 
@@ -34,7 +35,7 @@ _SHORT_S: Final = 0.1  # What a kernel may be interpreted for whatever the other
 _REHEARSAL_S: Final = 0.03
 
 _LOADING_S: Final = 0.15
-"""What kernels may be interpreted for before numba is imported, which takes twice as long, and kept ones are loaded."""
+"""Seconds of interpreting before numba is imported, which takes twice as long, and cached kernels are loaded."""
 
 _SLOWER: Final = 100  # Times that a kernel takes longer if it is interpreted.
 
@@ -42,9 +43,9 @@ _LONGEST_CALL_S: Final = 0.5  # A search looks at its limits between two calls.
 
 
 class _OfThread(local):
-    """The state that `Patience` keeps of each thread: while one rehearses, others search.
+    """The state that `Patience` keeps for each thread, because one may rehearse while others search.
 
-    `rehearsal_s`: seconds that may be spent on a call of kernels which is only made so that they are there.
+    `rehearsal_s`: time limit in seconds for calling kernels only to compile or load them.
     """
 
     def __init__(self) -> None:
@@ -55,9 +56,9 @@ class _OfThread(local):
 class Patience:
     """How long this process still interprets kernels that are not compiled.
 
-    `left_s`: seconds of the processor; 0 to compile kernels that have taken long, less to compile all when they are
-    called. `over`: called with the kernels that have taken long, once, when the patience is over. `thread`: what is not
-    the process's, but each thread's own.
+    `left_s`: processor seconds; 0 means to compile kernels that have taken long, less than 0 to compile all when they
+    are called. `over`: called once with the kernels that have taken long, when the time is over. `thread`: state of
+    each thread.
     """
 
     def __init__(self) -> None:
@@ -81,22 +82,22 @@ class Patience:
         return _NUMBA in sys.modules or self.left_s <= 0.0 or self.spent_s >= _LOADING_S
 
     def load(self) -> None:
-        """Look for kernels on disk, from now on."""
+        """From now on, look for kernels on disk."""
         self.spent_s = max(self.spent_s, _LOADING_S)
 
     def end(self) -> None:
-        """Compile all kernels when they are called, from now on."""
+        """From now on, compile all kernels when they are called."""
         self.left_s = -inf
 
     def with_(self, kernel: Any) -> float:
-        """Return for how many seconds a kernel may be interpreted now."""
+        """Return the number of seconds for which a kernel may now be interpreted."""
         left = self.left_s if self.left_s > 0.0 else _SHORT_S - self.taken.get(kernel, 0.0)
         early = inf if self.loads else _LOADING_S - self.spent_s
         return min(left, early, _LONGEST_CALL_S, self.thread.rehearsal_s) if self.left_s > -inf else 0.0
 
     @contextmanager
     def rehearsing(self) -> Iterator[None]:
-        """Let kernels that have to be interpreted be called for a short while only: that makes none of them quicker."""
+        """Limit the time of interpreted kernels in a warm-up, which makes no interpreted kernel faster."""
         own = self.thread
         before, own.rehearsal_s = own.rehearsal_s, _REHEARSAL_S
         try:
@@ -106,7 +107,7 @@ class Patience:
             own.rehearsal_s = before
 
     def take(self, kernel: Any, seconds: float) -> None:
-        """Count the seconds that a kernel was interpreted for."""
+        """Count the seconds for which a kernel was interpreted."""
         self.thread.interpreted.add(kernel)
         self.spent_s += seconds
         self.taken[kernel] = self.taken.get(kernel, 0.0) + seconds
@@ -114,7 +115,7 @@ class Patience:
         self.left_s = max(0.0, self.left_s - seconds) if self.left_s > -inf else self.left_s
 
     def lost(self) -> None:
-        """Call the functions in `over` if the patience is spent."""
+        """Call the functions in `over` if the time is spent."""
         while self.over and self.left_s <= 0.0 and self.taken:
             self.over.pop()({kernel for kernel, seconds in self.taken.items() if seconds >= _SHORT_S})
 
@@ -123,7 +124,7 @@ patience: Final = Patience()  # A fact of the process, as the kernels that it ha
 
 
 class _RehearsedError(BaseException):
-    """Kernels have been called for long enough; no search may take it for a failure of its own."""
+    """The warm-up time is over; no search may treat this as a failure of its own."""
 
 
 class Kernel:
@@ -137,16 +138,16 @@ class Kernel:
         self.compiled: Callable[..., Any] | None = None  # What numba made of it, once there is code.
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call what numba made of it, or interpret it."""
+        """Call the compiled kernel, or interpret it."""
         return _first_call(self, *arguments) if self.compiled is None else self.compiled(*arguments)
 
     def __reduce__(self) -> str:
-        """Be found by its name in other processes."""
+        """Pickle the kernel by its name."""
         return self.py_func.__qualname__
 
     @cached_property
     def dispatcher(self) -> Any:
-        """The dispatcher that numba makes of it, with or without code."""
+        """Numba's dispatcher of the kernel, compiled or not."""
         with _making, postponing():  # half an import cannot be made good
             from optsum.system.dispatchers import dispatcher_of
 
@@ -154,7 +155,7 @@ class Kernel:
 
     @property
     def is_kept(self) -> bool:
-        """Whether there is code of it on disk."""
+        """Whether its code is cached on disk."""
         dispatcher = self.dispatcher
         from optsum.system.dispatchers import has_index  # which that has imported
 
@@ -170,9 +171,9 @@ _making: Final = RLock()
 
 
 def instruction(name: str, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return an instruction of the processor on one word, for kernels to call.
+    """Return a processor instruction on one word as a function for kernels.
 
-    `name` is that of the method of llvmlite's builder, `plain` does the same in Python.
+    `name`: the method of llvmlite's builder. `plain`: the same in Python.
     """
     return _Instruction(name, plain)
 
@@ -217,7 +218,7 @@ def _first_call(kernel: Kernel, *arguments: Any) -> Any:
 
 
 def is_loaded(kernel: Kernel, *arguments: Any) -> bool:
-    """Return whether a kernel is compiled; one that is kept on disk is loaded, if loading is worth it by now."""
+    """Return whether a kernel is compiled; a cached one is loaded, if that is worthwhile by now."""
     if kernel.compiled is None and kernel.may_be_kept and patience.loads:
         with standing():
             while _waiting:
@@ -228,7 +229,7 @@ def is_loaded(kernel: Kernel, *arguments: Any) -> bool:
 
 
 def _compile(kernel: Kernel, arguments: tuple[Any, ...], tell: Callable[[], object] | None = None) -> None:
-    """Load a kernel; compile it if it is not on disk, and somebody is told so."""
+    """Load a kernel; compile it and report that if it is not on disk."""
     dispatcher = kernel.dispatcher
     from optsum.system.dispatchers import compiled_for  # which that has imported
 
@@ -237,10 +238,9 @@ def _compile(kernel: Kernel, arguments: tuple[Any, ...], tell: Callable[[], obje
 
 
 def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
-    """Return whether to call a kernel that others can do without.
+    """Return whether to call an optional kernel.
 
-    It is once it is compiled, or has been missed for as long as patience lasts; `lost_s` is what it would have saved
-    this time.
+    It is called if it is compiled, or if it has been missed long enough; `lost_s`: what it would have saved this time.
     """
     if lost_s * _SLOWER > _LOADING_S:
         patience.load()
@@ -251,7 +251,7 @@ def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that makes kernels, with these options of numba's."""
+    """Return a decorator for kernels with options of numba's."""
     return lambda function: Kernel(function, options)
 
 
@@ -281,12 +281,12 @@ def _hear() -> None:
 
 
 def parts_with(kernels: set[Any]) -> list[Part]:
-    """Return the parts that were run and had several of some kernels interpreted."""
+    """Return the parts that were run and had several of the given kernels interpreted."""
     return [part for part, interpreted in _run.items() if len(interpreted & kernels) >= _SEVERAL]
 
 
 def compile_at_once() -> None:
-    """Let kernels be compiled when they are first called, for work that is going to last."""
+    """Compile kernels on their first call, for long work."""
     patience.end()
     for part in [part for part, interpreted in _run.items() if interpreted]:
         del _run[part]
@@ -294,7 +294,7 @@ def compile_at_once() -> None:
 
 @cache
 def compiles(prepare: Part) -> Callable[[], None]:
-    """Let a function that calls kernels, so that they are there, do so once."""
+    """Make a function that calls kernels in order to compile them do so only once."""
 
     @wraps(prepare)
     def part() -> None:
@@ -316,7 +316,7 @@ def compiles(prepare: Part) -> Callable[[], None]:
 
 
 def collected(work: Callable[[], object]) -> list[Part]:
-    """Return the functions that some work would call through `compiles`, each once; they are not called."""
+    """Return the distinct functions that some work would call through `compiles`, without calling them."""
     _collecting.append([])
     try:
         work()
@@ -327,7 +327,7 @@ def collected(work: Callable[[], object]) -> list[Part]:
 
 @contextmanager
 def on_first_compilation(call: Callable[[], None]) -> Iterator[None]:
-    """Call a function, once, when numba has something to compile meanwhile."""
+    """Call a function once when numba starts to compile something."""
     _hearing.append(call)
     try:
         yield

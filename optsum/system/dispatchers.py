@@ -1,8 +1,8 @@
-"""numba's part of a kernel (`optsum.system.compiled`): imported when one is worth to be loaded or compiled.
+"""The numba part of a kernel (`optsum.system.compiled`), imported when a kernel is loaded or compiled.
 
-numba keeps kernels beside their sources and notices changes of a kernel's own file only. After an upgrade it would run
-kernels whose callees have changed, or fail to read those whose types have moved. So kernels of this package are kept in
-a folder for its version, in the place that numba would take: ``NUMBA_CACHE_DIR``, beside the sources, or the user's.
+numba caches kernels beside their sources and notices only changes of a kernel's own file. After an upgrade it would run
+kernels whose callees have changed, or fail to read those whose types have moved. So kernels of this package are cached
+in a folder for its version, in numba's usual place: ``NUMBA_CACHE_DIR``, beside the sources, or the user's cache.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _NotKeptError(Exception):
 
 
 class _Herald(event.Listener):  # type: ignore[misc]
-    """Tells, or refuses, that a kernel is compiled: numba says that it begins only where it has found none on disk."""
+    """Reports, or refuses, compilation, when numba finds no cached kernel."""
 
     def __init__(self, kernel: Any, tell: Callable[[], object] | None) -> None:
         self._kernel, self._tell, self._thread = kernel, tell, get_ident()
@@ -67,10 +67,10 @@ def _check_seal(held: bytes) -> bytes:
 
 
 class _Sealed(caching.IndexDataCacheFile):  # type: ignore[misc]
-    """The files of a kernel, with checksums; pipes and folders in their place are no files.
+    """The files of a kernel, with checksums; pipes and folders in their place are ignored.
 
-    Code says what it is of: two processes that compile at once may give the same name to different code, and files may
-    be copied over one another.
+    Code identifies itself, because two processes that compile at the same time may give the same name to different
+    code, and files may be overwritten.
     """
 
     def load(self, key: Any) -> Any:
@@ -107,10 +107,10 @@ class _Sealed(caching.IndexDataCacheFile):  # type: ignore[misc]
 
 
 class _Kept(caching.FunctionCache):  # type: ignore[misc]
-    """The cached code of a kernel, loaded without all that numba can compile: machine code needs none of it.
+    """The cached code of a kernel, loaded without numba's compiler, which machine code does not need.
 
-    numba itself imports those modules (scipy's among them, where it is installed) before it looks for a file: half a
-    second of each process, whether or not something is kept. Whatever is wrong with the files, the kernel is compiled.
+    numba itself imports its compiler (and scipy, if installed) before it looks for a file, which takes half a second in
+    each process. If the files are faulty, the kernel is compiled.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -138,7 +138,7 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
 
 
 def _warn_of_cache(place: object, error: Exception) -> None:
-    """Warn, once a process, and not where a copy of it works."""
+    """Warn once in each process, but not in a copy of it."""
     if not _warned and parent_process() is None:
         reason = " ".join(str(error).split()) or type(error).__name__
         getLogger("optsum").warning(
@@ -152,7 +152,7 @@ _warned: Final[list[str]] = []  # A fact of the process.
 
 
 def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """Return numba's dispatcher of a function; the function itself where numba is switched off."""
+    """Return numba's dispatcher of a function, or the function itself if numba is disabled."""
     try:
         made = njit(**options)(function)
     except RuntimeError as error:  # neither beside the sources nor at home may anything be written
@@ -165,13 +165,13 @@ def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 def has_index(dispatcher: Any) -> bool:
-    """Return whether the folder of a dispatcher's cache has code of it."""
+    """Return whether the folder of a dispatcher's cache has its code."""
     kept = getattr(dispatcher, "_cache", None)
     return isinstance(kept, _Kept) and Path(kept._cache_file._index_path).is_file()  # noqa: SLF001
 
 
 def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], tell: Callable[[], object] | None) -> bool:
-    """Load the code of a dispatcher for some arguments; or tell that it is compiled, and do so. Whether it is there."""
+    """Load the code of a dispatcher for some arguments, or report and compile it; return whether there is code."""
     if not isinstance(dispatcher, CPUDispatcher):
         return True
     try:
@@ -184,7 +184,7 @@ def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], tell: Callable[[],
 
 @cache
 def type_of_instruction(name: str) -> Any:
-    """Return the type of an instruction of the processor that takes a word and returns one."""
+    """Return the type of a processor instruction that takes a word and returns one."""
 
     def define(typing_context: Any, word: Any) -> Any:
         del typing_context, word
@@ -201,7 +201,7 @@ def type_of_instruction(name: str) -> Any:
 
 
 def _of_version(place: type) -> type:
-    """Return a locator of numba's that serves the kernels of this package only, in a folder for the version."""
+    """Return a locator for numba that finds only kernels of this package, in a folder for the version."""
 
     class Place(place):  # type: ignore[misc]
         @classmethod

@@ -1,4 +1,4 @@
-"""Files opened and decoded, TOML parsed, one writer a file; the one sentence that says why a file cannot be read."""
+"""Open and decode files, parse TOML, lock files for one writer, and explain why a file cannot be read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from optsum.errors import InputError, OptsumError
 PathLike: TypeAlias = str | os.PathLike[str]
 
 READ_ERRORS: Final = (OSError, EOFError, ValueError, zlib.error, LZMAError)
-"""All that a file, compressed or not, raises while it is opened and read."""
+"""All exceptions of opening and reading a file, compressed or not."""
 
 NPZ_ERRORS: Final = (
     *READ_ERRORS,
@@ -39,7 +39,7 @@ NPZ_ERRORS: Final = (
     OverflowError,
     RuntimeError,
 )
-"""All that numpy raises of an npz file that is damaged: of its entries, sizes, flags and versions."""
+"""All exceptions of numpy for a damaged npz file."""
 
 _DEEPEST = 64
 _LARGEST = 1 << 29
@@ -59,21 +59,21 @@ _LEFT_BY_SYSTEMS: Final = frozenset({"thumbs.db", "desktop.ini", "__macosx", "_s
 
 
 def is_meant(name: str) -> bool:
-    """Return whether a file or folder is somebody's: neither hidden, nor a backup, nor left by a system."""
+    """Return whether a file or folder is a user's: not hidden, not a backup, and not created by a system."""
     backup = name.endswith("~") or (name[:1] == name[-1:] == "#")
     return not (backup or name.startswith(".") or name.casefold() in _LEFT_BY_SYSTEMS)
 
 
 def name_of(path: PathLike) -> str:
-    """Return what messages call a file; ``-`` is the standard input."""
+    """Return the name of a file in messages; ``-`` is the standard input."""
     return "<stdin>" if path == "-" else os.fspath(path)
 
 
 def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
-    """Open a file that `stack` closes, unpacked if it is compressed, whatever its name says.
+    """Open a file that `stack` closes, decompressed according to its contents.
 
-    It may be compressed by gzip, bzip2, xz or zstandard, or be the one file of a zip or tar archive. What is no file of
-    that kind, nor text in UTF-8, is refused where its first bytes tell.
+    It may be compressed by gzip, bzip2, xz or zstandard, or be the only file of a zip or tar archive. Other binary
+    files are refused by their first bytes.
     """
     if path != "-":
         opened: BufferedReader = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
@@ -101,7 +101,7 @@ def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
 
 
 def _begin(stream: BufferedReader) -> bytes:
-    """Return the first bytes that are to be read; none of what is damaged: whoever reads it says what is wrong."""
+    """Return the first bytes to read; empty for a damaged file, which its reader reports."""
     try:
         return stream.peek(_TAR_AT + len(_TAR))
     except READ_ERRORS:
@@ -159,7 +159,7 @@ def _of_tar(path: PathLike, stack: ExitStack) -> Any:
 
 
 def _only(names: list[str]) -> str:
-    """Return the name of the one file of an archive; what systems add to archives does not count."""
+    """Return the name of the only file of an archive, ignoring files that systems add."""
     meant = [name for name in names if all(is_meant(part) for part in name.split("/") if part != ".")]
     if len(meant) != 1:
         listed = f" ({', '.join(meant[:3])}{', ...' if len(meant) > 3 else ''})" if meant else ""
@@ -168,7 +168,7 @@ def _only(names: list[str]) -> str:
 
 
 def begin_of(path: PathLike, size: int) -> bytes | None:
-    """Return how a file begins, unpacked; None for one that cannot be read: whoever reads it says what is wrong."""
+    """Return the beginning of a file, decompressed; None for an unreadable one, which its reader reports."""
     try:
         with ExitStack() as stack:
             return open_bytes(path, stack).read(size)
@@ -177,7 +177,7 @@ def begin_of(path: PathLike, size: int) -> bytes | None:
 
 
 class _Unpacked(RawIOBase):
-    """The content of a file that is compressed by zstandard; damage is an `OSError`."""
+    """The content of a file that is compressed by zstandard; damage raises an `OSError`."""
 
     def __init__(self, stream: BufferedReader) -> None:
         try:
@@ -200,9 +200,9 @@ class _Unpacked(RawIOBase):
 
 
 def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputError) -> str:
-    """Return what a UTF-8 file holds, plain or compressed by gzip, without a byte order mark.
+    """Return the text of a UTF-8 file, plain or compressed by gzip, without a byte order mark.
 
-    `what`: what the file is, for messages: "the table"; empty for its bare name.
+    `what`: the name of the file in messages: "the table"; empty for its bare name.
     """
     name = f"{what} {name_of(path)}".lstrip()
     try:
@@ -231,7 +231,7 @@ def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -
 
 
 def is_deep(value: object) -> bool:
-    """Return whether lists and objects lie in one another deeper than anything that means something."""
+    """Return whether lists and objects are nested deeper than in any meaningful file."""
     level = [value]
     for _ in range(_DEEPEST):
         inner: list[object] = []
@@ -247,7 +247,7 @@ def is_deep(value: object) -> bool:
 
 
 def describe_os_error(error: Exception) -> str:
-    """Return why a file cannot be used, without the numbers and the path that Python adds."""
+    """Return why a file cannot be used, without Python's numbers and path."""
     match error:
         case FileNotFoundError():
             return "there is no such file or folder; check the path"
@@ -260,7 +260,7 @@ def describe_os_error(error: Exception) -> str:
 
 
 def stamp(path: PathLike) -> tuple[object, ...] | None:
-    """Return what differs once a file, a folder or one of several files has been written; None for what has no file."""
+    """Return a value that changes when a file, a folder or one of several files is written; None without a file."""
     if path == "-":
         return None
     found: list[object] = []
@@ -283,15 +283,15 @@ M = TypeVar("M")
 
 
 def of_files(memory: M) -> M:
-    """Have a memory (`lru_cache`) of what files hold be emptied by `forget_changed` and `forget`."""
+    """Register a cache (`lru_cache`) of file contents, to be emptied by `forget_changed` and `forget`."""
     _memories.append(memory)
     return memory
 
 
 def forget_changed(paths: Iterable[str]) -> None:
-    """Forget what was read from files, if one of `paths` has been written since it was asked for last.
+    """Empty the caches of file contents if one of `paths` has been written since the last call.
 
-    A folder counts as written where files were added, removed or renamed in it.
+    A folder counts as written if files were added, removed or renamed in it.
     """
     for path in paths:
         try:
@@ -307,17 +307,17 @@ def forget_changed(paths: Iterable[str]) -> None:
 
 
 def forget() -> None:
-    """Forget all that was read from files."""
+    """Empty all caches of file contents."""
     for memory in _memories:
         memory.cache_clear()
 
 
 @contextmanager
 def replacing(path: PathLike) -> Iterator[Path]:
-    """Give the path of a new file, which takes the place of `path` when the block ends well, whole or not at all.
+    """Provide the path of a new file that replaces `path`, completely or not at all, when the block succeeds.
 
-    It has a name that nobody can know, in the same folder, and the mode of the file that it replaces. If the block
-    fails, the process dies or the disk is full, what was at `path` is there as before. No link is followed.
+    It has an unpredictable name in the same folder, and the mode of the replaced file. If the block fails, the process
+    dies or the disk is full, `path` is unchanged. Links are not followed.
     """
     target = Path(path)
     if is_stream(target):  # a pipe or a device has nothing that could be kept
@@ -353,7 +353,7 @@ def check_no_link(path: Path) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether a path is a device, a pipe, or what this process has open, such as /dev/stdout."""
+    """Return whether a path is a device, a pipe, or an open file of this process, such as /dev/stdout."""
     if path.parent.as_posix() in _STREAMS:
         return True
     try:
@@ -367,10 +367,10 @@ _STREAMS: Final = {"/dev", "/dev/fd", "/proc/self/fd"}
 
 
 def open_stream(path: Path) -> int:
-    """Open a device or a pipe for writing, or what this process has open already.
+    """Open a device, a pipe, or an open file of this process for writing.
 
-    That one goes on at the same place for all who write to it, so that nothing is written over: /dev/stdout may be a
-    file, and opened by its name it would have a place of its own.
+    An open file keeps one position for all writers, so that nothing is overwritten: /dev/stdout may be a file, and
+    opened by name it would have a position of its own.
     """
     number = {"/dev/stdout": "1", "/dev/stderr": "2"}.get(path.as_posix(), path.name)
     if path.parent.as_posix() in _STREAMS and number.isdecimal():
@@ -379,7 +379,7 @@ def open_stream(path: Path) -> int:
 
 
 def open_own(path: Path) -> int:
-    """Open a file to which is added, or make it; nothing else that may lie in its place is touched."""
+    """Open a file for appending, or create it; refuse anything else in its place."""
     check_no_link(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
@@ -396,12 +396,12 @@ _FAR = 1 << 40  # Where Windows locks a byte: beyond all rows, because what it l
 
 
 def lock(descriptor: int, path: PathLike) -> bool:
-    """Lock an open file until it is closed, and return whether that was possible.
+    """Lock an open file until it is closed, and return whether that succeeded.
 
-    Where a file system has no locks (some network drives), it is taken as locked.
+    If a file system has no locks (some network drives), the result is true.
 
-    `path`: where it was opened. If another file lies there by now, a run that has just ended put it there, and what is
-    open is nobody's any more.
+    `path`: where it was opened. If another file is there by now, a run that has just ended replaced it, and the open
+    file is obsolete.
     """
     if sys.platform == "win32":
         import msvcrt

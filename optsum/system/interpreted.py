@@ -1,7 +1,7 @@
-"""Kernels as plain Python: the same source, run by the interpreter, with values of the same types.
+"""Kernels as plain Python: the same source, interpreted with values of the same types.
 
-What kernels call is plain as well. Numbers are numpy's scalars, whose 64 bits wrap around as those of compiled code do.
-Every loop looks at the clock, so that what takes too long can be left and be done by the compiled kernel instead.
+Functions called by kernels are interpreted as well. Numbers are numpy's scalars, whose 64 bits wrap around as in
+compiled code. Every loop checks the clock, so that long work can be left to the compiled kernel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 Function: TypeAlias = Callable[..., Any]
 
 _LOOK: Final = ast.parse("if _optsum_now() > _optsum_patience.until: _optsum_patience.look()").body
-"""What every turn of a loop begins with."""
+"""The statement at the beginning of every loop iteration."""
 
 _stand_ins: Final[dict[int, Function]] = {}
 _plain: Final[dict[Function, Function | None]] = {}
@@ -28,11 +28,11 @@ _modules: Final[dict[str, dict[str, Any]]] = {}  # The names of each module as i
 
 
 class TooLongError(Exception):
-    """The time is over that a kernel may be interpreted for."""
+    """The time limit for interpreting a kernel is over."""
 
 
 class _Patience(local):
-    """How long a thread may go on, in processor time; that is asked for less often than the clock, as it costs more."""
+    """How long a thread may continue, in processor time, which costs more to read than the clock."""
 
     until = inf
     _ends = inf
@@ -52,7 +52,7 @@ _patience: Final = _Patience()
 
 
 def stands_for(kernel: object) -> Callable[[Function], Function]:
-    """Let a function do in Python what a kernel does."""
+    """Use a Python function in place of a kernel."""
 
     def register(function: Function) -> Function:
         _stand_ins[id(kernel)] = function
@@ -62,7 +62,7 @@ def stands_for(kernel: object) -> Callable[[Function], Function]:
 
 
 def plain_of(kernel: Any) -> Function | None:
-    """Return a kernel as plain Python; None if its source is not at hand."""
+    """Return a kernel as plain Python; None if its source is not available."""
     function = kernel.py_func
     if function not in _plain:
         _plain[function] = _stand_ins.get(id(kernel)) or _made(function)
@@ -70,7 +70,7 @@ def plain_of(kernel: Any) -> Function | None:
 
 
 def _made(function: Function) -> Function | None:
-    """Return a function of a module, of which all that it calls is plain."""
+    """Return a function of a module in which all callees are plain too."""
     lines = getlines(function.__code__.co_filename)
     first = last = function.__code__.co_firstlineno - 1
     while last < len(lines) and not lines[last].startswith("def "):
@@ -103,7 +103,7 @@ def _names_of(module: str) -> dict[str, Any]:
 
 
 def _at_first(names: dict[str, Any], name: str, kernel: Any) -> Function:
-    """Return what stands for a kernel until it is called: few of a module's are."""
+    """Return a placeholder for a kernel until it is called, because few kernels of a module are."""
 
     def call(*given: Any, **named: Any) -> Any:
         function = plain_of(kernel)
@@ -116,7 +116,7 @@ def _at_first(names: dict[str, Any], name: str, kernel: Any) -> Function:
 
 
 def _look(statements: list[ast.stmt]) -> None:
-    """Let loops look at the clock, and leave decorators and annotations out."""
+    """Insert clock checks into loops, and remove decorators and annotations."""
     for node in statements:
         if isinstance(node, ast.FunctionDef):
             node.decorator_list, node.returns = [], None
@@ -129,7 +129,7 @@ def _look(statements: list[ast.stmt]) -> None:
 
 
 def call_plainly(function: Function, arguments: tuple[Any, ...], seconds: float) -> Any:
-    """Call what `plain_of` returned as its kernel would be called."""
+    """Call the result of `plain_of` like its kernel."""
     kept: list[tuple[Any, Any]] = []
     given = [_typed(argument, kept) for argument in arguments]
     _patience.begin(seconds)
@@ -143,7 +143,7 @@ def call_plainly(function: Function, arguments: tuple[Any, ...], seconds: float)
 
 
 def _typed(value: Any, kept: list[tuple[Any, Any]]) -> Any:
-    """Return a value as kernels see it; arrays that they may change are kept."""
+    """Return a value with the types of kernels; arrays are not copied, because kernels may change them."""
     if isinstance(value, np.ndarray):
         if value.flags.writeable:
             kept.append((value, value.copy()))

@@ -1,6 +1,6 @@
-"""The display of results in notebooks: texts with what is chosen marked, facts above, progress beside long work.
+"""The display of results in notebooks: texts with selected parts marked, facts, and progress of long work.
 
-Everything that comes from data is escaped, and what a reader would not see in it is made visible.
+All data are escaped, and invisible characters are made visible.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def marked_text(
 ) -> str:
     """Return documents as HTML, with sentences marked.
 
-    `shares`: sentence number, over all documents -> how strongly it is marked, from 0 to 1. `kept`: sentence number ->
-    its blank-separated words that are kept, where it is not kept as a whole. `say`: whether the shares are told, to
-    whoever points at a sentence or hears it read.
+    `shares`: sentence number, over all documents -> strength of its mark, from 0 to 1. `kept`: sentence number -> its
+    kept words (blank-separated), if it is not kept as a whole. `say`: whether shares are shown in tooltips and for
+    screen readers.
     """
     shown: Collection[int] = range(sum(map(len, documents)))
     if len(shown) > _MOST:
@@ -89,9 +89,9 @@ def _text(text: str) -> str:
 
 
 def kept_words(sentence: Words, kept: str) -> set[int]:
-    """Return which words of a sentence a trimmed form of it keeps: the first that fit, in order.
+    """Return which words of a sentence are kept in its trimmed form: the first that match, in order.
 
-    Words are compared without the marks around them and without regard to case: a trimmed sentence is written anew.
+    Words are compared without punctuation and case, because a trimmed sentence is rewritten.
 
     Examples
     --------
@@ -114,9 +114,9 @@ def _bare(word: str) -> str:
 
 
 def tracked(items: Generator[T, None, None], total: int | None, what: str = "topics") -> Generator[T, None, None]:
-    """Yield items; in a notebook a bar says how many there were so far.
+    """Yield items; in a notebook a bar shows their number so far.
 
-    `total`: how many there will be, if that is known. `what`: what they are. An item with a number of `topics` is as
+    `total`: the total number, if known. `what`: the name of the items. An item with a number of `topics` counts as
     many.
     """
     shell = sys.modules.get("IPython")

@@ -1,8 +1,8 @@
-"""Kernels compiled by two processes side by side, on one cache: this one from the first part on, another from the last.
+"""Compile kernels by two processes with one cache: this one from the first part on, another from the last.
 
-The other one is started when numba has something to compile, and not otherwise. Where the two meet, this process waits
-for the part that the other is at, and finds it in the cache. Whatever becomes of the other, this one compiles what is
-missing. Kernels that begin in plain Python (`optsum.system.compiled`) are compiled so when that lasts.
+The other process is started only when numba has something to compile. When the two meet, this process waits for the
+other's current part, and loads it from the cache. If the other process fails, this one compiles the rest. Kernels that
+are first interpreted (`optsum.system.compiled`) are compiled in this way when work lasts.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class _Helper:
         self._said.put(None)
 
     def wait_for(self, number: int) -> None:
-        """Wait until the other is done with a part that it has begun."""
+        """Wait until the other process has finished a part that it has begun."""
         if self._process is None:
             return
         while self._least == number or not self._said.empty():
@@ -99,7 +99,7 @@ def _processors() -> int:
 
 
 def help_out(parent: int) -> None:
-    """Be the other process: compile from the last part on, and say which before each."""
+    """Run as the other process: compile from the last part on, and announce each part."""
     end_with(parent, natively=False)
     patience.end()
     names = json.load(sys.stdin)

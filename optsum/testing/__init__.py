@@ -1,7 +1,7 @@
-"""Conformance suites for third parties: whether a problem, a strategy, a backend or a tokenizer is what it claims.
+"""Conformance suites for third parties' problems, strategies, backends, tokenizers, stemmers and splitters.
 
-Plain Python and numpy, so nothing needs to be installed to run them; a failed check raises `ConformanceError`, an
-`AssertionError` whose sentence names the instance, so pytest shows it as it is.
+They need only Python and numpy; a failed check raises `ConformanceError`, an `AssertionError` whose message names the
+instance.
 
 >>> from optsum.testing import check_strategy
 >>> check_strategy("greedy", instances=1)

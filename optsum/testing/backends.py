@@ -29,12 +29,12 @@ _UNKNOWN = "no_solver_has_an_option_of_this_name"
 def check_backend(name: str, *, instances: int = 3, seed: int = 0) -> None:
     """Check a backend that is installed.
 
-    * every status that its interface can end with is declared;
-    * optima, in both senses, are those of the enumeration, and no bound is on the wrong side of them;
-    * infeasible instances, and those without variables, are said to be so;
-    * a time limit ends it in time, with an incumbent or without, and with a bound that its incumbent does not pass;
-    * limits that it does not declare are refused, and those that it does are kept under their own name;
-    * an option that it does not have is refused; threads and a start are taken where they are declared;
+    * every final status of its interface is declared;
+    * optima, in both senses, equal those of the enumeration, and no bound is on their wrong side;
+    * infeasible instances, and those without variables, are recognised;
+    * a time limit ends it in time, with or without an incumbent, and with a bound that its incumbent does not exceed;
+    * undeclared limits are refused, and declared ones are kept and named;
+    * an unknown option is refused; threads and a start are accepted if they are declared;
     * the same seed gives the same result.
 
     Parameters
@@ -44,7 +44,7 @@ def check_backend(name: str, *, instances: int = 3, seed: int = 0) -> None:
     instances : int
         Random instances of each kind.
     seed : int
-        Of the first instance.
+        Seed of the first instance.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _check_optimum(name: str, where: str, problem: Problem) -> bool:
 
 
 def _check_sides(problem: Problem, outcome: RawOutcome, best: Any, where: str) -> None:
-    """Fail if the bound is passed by the optimum or by the solver's own answer, or if that answer breaks a limit."""
+    """Fail if the optimum or the solver's own answer exceeds the bound, or if that answer violates a limit."""
     model, sign = problem.linear_model, 1 if problem.sense is Sense.MAXIMIZE else -1
     held = best
     if outcome.selection is not None:
@@ -182,7 +182,7 @@ def _check_options(name: str, problem: Problem) -> None:
 
 
 def _hard() -> Iterator[tuple[Problem, Problem]]:
-    """Yield a problem that takes long, and one of the same kind that takes less, for each goal."""
+    """Yield for each goal a problem that takes long, and a similar one that takes less."""
     yield CoverageProblem.of(hard_instance()), CoverageProblem.of(hard_instance(units=50))
     covers: list[Problem] = []
     for size in (700, 100):

@@ -1,4 +1,4 @@
-"""Small random instances of every kind, with the corners that searches stumble over; the truth about small problems."""
+"""Small random instances of every kind, including edge cases, and the truth about small problems."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ KINDS: Final = (
     "sided",  # any of those before, with side constraints
     "huge",  # products beyond 64 bits
 )
-"""Kinds of `random_coverage` that every strategy is checked on."""
+"""Kinds of `random_coverage` on which every strategy is checked."""
 
 HARMONIC: Final = "harmonic"
-"""Another: a weighted harmonic mean of ratios, of which one has a denominator that varies, as F1 of similarity is."""
+"""A further kind: a weighted harmonic mean of ratios, one with a varying denominator, like F1 of similarity."""
 
 
 def random_coverage(rng: np.random.Generator, *, kind: str = "recall", units: int = 7) -> Coverage:
     """Return a random instance.
 
-    Duplicate and zero-length units, units without any feature, repeated occurrences, features that gain nothing,
-    instances without units or features, limits that nothing or everything fits: all of them occur.
+    It may have duplicate and zero-length units, units without features, repeated occurrences, features without gain, no
+    units or features, and limits that nothing or everything fits.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def random_coverage(rng: np.random.Generator, *, kind: str = "recall", units: in
     kind : str
         One of `KINDS`, or "harmonic".
     units : int
-        The most units the instance may have.
+        Largest number of units.
 
     Raises
     ------
@@ -81,7 +81,7 @@ class _Draw:
         return {int(feature): 1 + self.below(3) for feature in held}
 
     def gains(self, scale: int = 1) -> list[list[int]]:
-        """Gain tables of clipped counts in one to four references."""
+        """Return gain tables of clipped counts in one to four references."""
         references = [[self.below(4) for _ in range(self.features)] for _ in range(1 + self.below(4))]
         return [
             [scale * sum(count >= copy for count in counts) for copy in range(1, max(counts) + 1)]
@@ -107,7 +107,7 @@ class _Draw:
         return tuple(made)
 
     def sides(self) -> tuple[Row, ...]:
-        """Return rows, kept by everything, something or nothing, over any units; most with equal coefficients."""
+        """Return rows that everything, something or nothing satisfies, over any units; most with equal coefficients."""
         made = []
         for _ in range(1 + self.below(3)):
             units = tuple(sorted(self.rng.permutation(self.n)[: self.below(self.n + 1)].tolist()))
@@ -163,7 +163,7 @@ class _Draw:
         return Coverage.of(self.lengths, self.rows, gains, constants=(self.below(2), max(1, total)), **extra)
 
     def joined(self) -> Coverage:
-        """Let n-grams across seams count like any other; a text of w words has w - 1 bigrams."""
+        """Count n-grams across seams like any other; a text of w words has w - 1 bigrams."""
         f1 = self.below(2) == 1
         gains = self.gains(2 if f1 else 1)
         seams = [
@@ -203,7 +203,7 @@ class _Draw:
         )
 
     def set_counts(self) -> Coverage:
-        """Every n-gram counts once: those of the reference above, all of the summary's below."""
+        """Count every n-gram once: those of the reference in the numerator, all of the summary's in the denominator."""
         in_reference = [self.below(2) for _ in range(self.features)]
         number = [feature + sum(in_reference[:feature]) for feature in range(self.features)]
         rows = [
@@ -244,14 +244,14 @@ class _Draw:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OwnMetric(Problem):
-    """A problem that implements nothing but `evaluate`, as a user's own metric does.
+    """A problem that implements only `evaluate`, like a user's own metric.
 
-    The objective is the number of different words of a selection, less one for every ``"bad"``: neither monotone nor
-    in the normal form.
+    The objective is the number of different words of a selection minus the number of ``"bad"``, which is neither
+    monotone nor in the normal form.
 
     Attributes
     ----------
-    words : one sequence of strings a unit
+    words : one sequence of strings for each unit
     """
 
     words: Sequence[Sequence[str]]
@@ -264,14 +264,14 @@ class OwnMetric(Problem):
 
 
 def random_topic(rng: np.random.Generator, *, name: str = "random", sentences: int = 8) -> dict[str, Any]:
-    """Return a random topic in its JSON form, from a vocabulary so small that everything repeats.
+    """Return a random topic in its JSON form, from a small vocabulary with many repetitions.
 
     Parameters
     ----------
     name : str
         Its id.
     sentences : int
-        The most sentences; some may be empty, some the same.
+        Largest number of sentences; some may be empty or repeated.
     """
     vocabulary = "a b c d e f"[: 3 + 2 * int(rng.integers(1, 5))].split()
 
@@ -290,11 +290,11 @@ def random_topic(rng: np.random.Generator, *, name: str = "random", sentences: i
 
 
 class ConformanceError(AssertionError):
-    """A problem or a strategy that does not keep its contract; the message names the instance."""
+    """A problem or a strategy violates its contract; the message names the instance."""
 
 
 def expect(holds: object, where: str, sentence: str) -> None:
-    """Fail unless `holds`. `where`: the instance, so that it can be made again. `sentence`: what is wrong."""
+    """Fail unless `holds`. `where`: the instance, to reproduce it. `sentence`: the violation."""
     if not holds:
         raise ConformanceError(f"{where}: {sentence}")
 
@@ -311,9 +311,9 @@ class Enumeration:
     best : Key or None
         The optimal objective; None if nothing is feasible.
     optima : list of Selection
-        Every optimal selection, the empty one included where it is one; by size, then by units.
+        Every optimal selection, perhaps the empty one; by size, then by units.
     feasible : int
-        Number of feasible selections, the empty one included where it is one.
+        Number of feasible selections, perhaps with the empty one.
     """
 
     best: Key | None
@@ -322,7 +322,7 @@ class Enumeration:
 
 
 def selections(size: int) -> Iterator[Selection]:
-    """Yield every selection of `size` units: by size, then by units."""
+    """Yield every selection of `size` units: by number of units, then by units."""
     return chain.from_iterable(combinations(range(size), chosen) for chosen in range(size + 1))
 
 

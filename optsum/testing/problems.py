@@ -1,4 +1,4 @@
-"""`check_problem`: whether a problem keeps the contract that every strategy relies on."""
+"""`check_problem`: whether a problem keeps the contract on which every strategy relies."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _SAMPLES = 24
 
 
 def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> None:
-    """Check a problem; every ability that it declares is checked too.
+    """Check a problem and every capability that it declares.
 
-    * evaluation: the same selection always has the same value; values are ordered as keys are; nothing is feasible
-      outside the length limits;
-    * moves: each flips existing units, once; every unit can be reached; in the normal form none breaks more than limits
-      (no move loses a parent);
-    * repair: keeps the length limits in the end (in the normal form all limits), or changes nothing;
+    * evaluation: a selection always has the same value; values are ordered like keys; nothing is feasible outside the
+      length limits;
+    * moves: each flips distinct existing units; every unit can be reached; in the normal form only limits may be
+      violated (no move drops just a parent);
+    * repair: the result keeps the length limits (in the normal form all limits), or equals the input;
     * a normal form: the incremental state equals fresh evaluation after random flips;
-    * bound: no feasible selection passes it;
+    * bound: no feasible selection exceeds it;
     * linear model: it has the enumerated optimum, and agrees with `Problem.evaluate` at single selections;
-    * an ability that is not declared is refused by `UnsupportedError`.
+    * an undeclared capability raises `UnsupportedError`.
 
-    Problems of up to 12 units are enumerated; of larger ones samples are looked at.
+    Problems of up to 12 units are enumerated; larger ones are sampled.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
     name : str
         Name of the problem in failures.
     seed : int
-        Of the samples.
+        Seed of the samples.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
 def _check_completions(
     problem: Problem, evaluations: dict[Selection, Evaluation], rng: np.random.Generator, where: str
 ) -> None:
-    """Check that no selection passes the bound of what it completes: any part of it chosen, the rest open."""
+    """Check that no selection exceeds the bound of a partial selection that it completes."""
     for selection, evaluation in evaluations.items():
         for _ in range(_SAMPLES if evaluation.feasible else 0):
             chosen = tuple(unit for unit in selection if rng.random() < 0.5)
@@ -204,9 +204,9 @@ _NEGLIGIBLE = 1e-9  # Relative; floating point is all that separates the two sid
 def check_linear_model(
     problem: Problem, evaluations: dict[Selection, Evaluation], truth: Enumeration | None, where: str
 ) -> None:
-    """Check that the model has the problem's optimum, and its value at every selection that is looked at.
+    """Check that the model has the problem's optimum, and its value for every checked selection.
 
-    With the units fixed, the rest of the model must be feasible exactly where the selection is, and reach its value.
+    With the units fixed, the rest of the model must be feasible if and only if the selection is, and attain its value.
     """
     model = problem.linear_model
     expect(model.units == problem.size, where, "the linear model has another number of units.")
@@ -249,7 +249,7 @@ _FLIPS = 60
 
 
 def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None:
-    """Flip random units and compare everything the state holds with a fresh evaluation.
+    """Flip random units, and compare the whole state with a fresh evaluation.
 
     Instances whose products need more than 64 bits have no arrays, and nothing to check.
     """

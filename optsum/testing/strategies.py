@@ -46,16 +46,16 @@ def check_strategy(
 ) -> None:
     """Check a strategy.
 
-    On empty, single-unit, all-ties and infeasible instances, on random ones of every kind, and on a user's own
-    metric:
+    It is checked on empty, single-unit, tied and infeasible instances, on random ones of every kind, and on a user's
+    own metric:
 
-    * a problem that the strategy cannot serve is refused by `UnsupportedError` before anything is evaluated;
-    * what is reported is feasible, worth what the problem says, and never better than the true optimum;
-    * "optimal" and "infeasible" are true, and said by exact strategies alone, which say them whenever they complete;
-    * no bound is passed by the true optimum;
-    * the trace improves step by step and ends with the result, which survives JSON both ways;
-    * the same seed gives the same result, and the problem is as it was;
-    * tiny limits, a target, a gap, Ctrl-C and a callback that says stop end the search cleanly, under their own name.
+    * an unsupported problem raises `UnsupportedError` before anything is evaluated;
+    * reported selections are feasible, have the problem's value, and are never better than the true optimum;
+    * "optimal" and "infeasible" are true, and reported by exact strategies only, whenever they complete;
+    * the true optimum exceeds no bound;
+    * the trace improves step by step and ends with the result, which can be converted to JSON and back;
+    * the same seed gives the same result, and the problem is not changed;
+    * tiny limits, a target, a gap, Ctrl-C and a callback end the search cleanly, with the right termination.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ def check_strategy(
     instances : int
         Random instances of each kind.
     seed : int
-        The first instance of each kind is made from this seed, the next from the one after it, ...
+        Seed of the first instance of each kind; following instances use the following seeds.
     problems : mapping of name to Problem, optional
-        More problems to try, of at most 14 units: those of a third party's formulation, say.
+        More problems to try, of at most 14 units, such as those of a third party's formulation.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -
 _essence = attrgetter(
     *("status", "termination", "objective_exact", "bound_exact", "selection", "evaluations", "nodes"),
 )
-"""What must not differ from run to run."""
+"""Return the parts of a result that must not differ between runs."""
 
 
 def _check_limits(strategy: Strategy, problem: Problem, truth: Enumeration, where: str) -> None:
@@ -204,13 +204,13 @@ def _check_interrupt(strategy: Strategy, problem: Watched, truth: Enumeration, w
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Watched(CoverageProblem):
-    """A `CoverageProblem` that notes every selection it evaluates."""
+    """A `CoverageProblem` that records every selection it evaluates."""
 
     calls: list[Selection] = field(default_factory=list)
     interrupt_after: int | None = None  # Raise `KeyboardInterrupt` once, at the evaluation after so many.
 
     def evaluate(self, selection: Selection) -> Evaluation:
-        """Note, perhaps interrupt, evaluate."""
+        """Record, perhaps interrupt, evaluate."""
         self.calls.append(selection)
         if len(self.calls) - 1 == self.interrupt_after:
             raise KeyboardInterrupt
@@ -238,7 +238,7 @@ def fingerprint(problem: Problem) -> tuple[object, ...]:
 
 
 def check_claims(strategy: Strategy, problem: Problem, result: Result, truth: Enumeration, where: str) -> None:
-    """Check everything that a result of `search` says against the enumerated truth."""
+    """Check all claims of a result of `search` against the enumerated truth."""
     expect(result.strategy == strategy.name, where, f"the result names the strategy {result.strategy!r}.")
     expect(result.seconds >= 0, where, "the search took negative time.")
     expect(result.evaluations >= 0 <= result.nodes, where, "a counter is negative.")

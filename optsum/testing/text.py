@@ -1,4 +1,4 @@
-"""Whether a tokenizer, a stemmer or a splitter keeps what searches rely on."""
+"""Check that a tokenizer, a stemmer or a splitter has the properties on which searches rely."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _BLANKS: Final = (" ", " ", " ", "  ", "\t", "\n", "\u00a0", "\n\n")
 
 
 def check_tokenizer(tokenizer: str | Callable[..., Any], texts: Sequence[str] = (), *, seed: int = 0) -> None:
-    """Check that a tokenizer is a function of the text alone, and returns strings.
+    """Check that a tokenizer depends only on the text, and returns strings.
 
-    Checks: the same text has the same tokens each time, in every order of texts; no text is an error, the
-    empty one, blanks and half surrogate pairs among them; other processes get the same tokens, or the function is
-    refused by a sentence; lists that it returned do not change afterwards, and changing them changes no later answer.
+    The same text must have the same tokens each time, in every order of texts; no text may be an error, including the
+    empty one, blanks and half surrogate pairs; other processes must get the same tokens, or refuse the function with a
+    message; returned lists must not change afterwards, and changing them must not change later answers.
 
     Parameters
     ----------
     tokenizer : str or callable
         As for ``--tokenizer``.
     texts : sequence of str, optional
-        Texts of your own, beside those of the suite.
+        Further texts besides those of the suite.
     seed : int
 
     Raises
@@ -53,7 +53,7 @@ def check_tokenizer(tokenizer: str | Callable[..., Any], texts: Sequence[str] = 
 
 
 def check_stemmer(stemmer: str | Callable[[str], Any], words: Sequence[str] = (), *, seed: int = 0) -> None:
-    """Check that a stemmer is a function of the word alone, and returns a string.
+    """Check that a stemmer depends only on the word, and returns a string.
 
     Parameters
     ----------
@@ -81,9 +81,9 @@ def check_stemmer(stemmer: str | Callable[[str], Any], words: Sequence[str] = ()
 def check_splitter(
     splitter: str | Callable[..., Any], texts: Sequence[str] = (), *, language: str = "en", seed: int = 0
 ) -> None:
-    """Check that a splitter is a function of the text alone, and loses nothing of it.
+    """Check that a splitter depends only on the text, and loses nothing of it.
 
-    Beside what `check_tokenizer` checks: the sentences, in their order, are the text, white space aside.
+    In addition to the checks of `check_tokenizer`, the joined sentences must equal the text, except for white space.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _texts(own: Sequence[str], seed: int) -> list[str]:
 
 
 def _check_lists(what: str, function: Callable[[Any], list[str]], texts: Sequence[str]) -> None:
-    """Check that the same text has the same answer, whatever came before."""
+    """Check that the same text has the same answer, in any order of texts."""
     try:
         first = [function(text) for text in texts]
         kept = [list(found) for found in first]
@@ -138,7 +138,7 @@ def _check_lists(what: str, function: Callable[[Any], list[str]], texts: Sequenc
 
 
 def _check_sent(name: str, ask: Callable[[str], Any], own: Any = None) -> None:
-    """Check that another process finds the function, or that it is refused by a sentence."""
+    """Check that another process finds the function, or that it is refused with a message."""
     given = own if isinstance(own, str) else name
     try:
         again = pickle.loads(pickle.dumps(given))  # noqa: S301 - its own

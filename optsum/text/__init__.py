@@ -1,4 +1,1 @@
-"""From sentences to tokens.
-
-Tokenizers, stems, stop words, and the length of a text in words, sentences or characters.
-"""
+"""Conversion of sentences to tokens: tokenizers, stems, stop words, and lengths in words, sentences or characters."""

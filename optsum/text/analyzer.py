@@ -1,4 +1,4 @@
-"""From sentences to the tokens that are counted: split, drop stop words, stem."""
+"""Convert sentences to counted tokens: split, drop stop words, stem."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LONGEST_KEPT = 64  # characters of a word worth remembering
 
 @dataclass(frozen=True)
 class Analyzer:
-    """How a sentence becomes counted tokens: split, drop stop words, stem, in this order.
+    """The conversion of a sentence to counted tokens: split, drop stop words, stem, in this order.
 
-    Hashable and picklable; what it remembers about words is shared by all equal analyzers of a process.
+    It is hashable and picklable; equal analyzers of a process share a cache of words.
 
     Parameters
     ----------
@@ -32,28 +32,28 @@ class Analyzer:
 
         * ``rouge``: lower case, every character outside a-z0-9 a blank, split (ROUGE-1.5.5, on UTF-8 bytes);
         * ``blank``: lower case, split at white space;
-        * ``rouge-score``: as the package rouge-score does: as ``rouge``, but in lower case first, by which two letters
-          outside ASCII become some within it (İ, and the Kelvin sign);
-        * ``unicode``: what stands between the word boundaries of Unicode (UAX 29) and holds a letter or a digit, in
-          lower case and normalized to NFC. Of scripts without blanks between words, runs of Katakana stay whole, and
-          all other characters are words of their own;
-        * ``characters``: as ``unicode``, with Katakana parted too: for Chinese and Japanese;
-        * ``tokens``: a pre-tokenized sentence exactly as it is, which serves any language; a raw one is split
-          at white space, its case kept;
-        * ``pypi-rouge``: as the package ``rouge`` on PyPI does: split at "." and at blanks, case and all
-          other punctuation kept. A piece of blanks between two full stops gives one empty token;
-        * ``presumm``: as PreSumm's greedy selection does: lower case, split at white space, and every character
-          outside a-z0-9 taken out of a word ("it's" is "its").
+        * ``rouge-score``: like the package rouge-score: like ``rouge``, but converted to lower case first, so that two
+          letters outside ASCII become ASCII (İ, and the Kelvin sign);
+        * ``unicode``: the pieces between word boundaries of Unicode (UAX 29) that contain a letter or a digit, in lower
+          case and normalized to NFC. In scripts without blanks between words, runs of Katakana stay whole, and every
+          other character is a word;
+        * ``characters``: like ``unicode``, with Katakana split too, for Chinese and Japanese;
+        * ``tokens``: the tokens of a pre-tokenized sentence, unchanged, for any language; a raw sentence is split at
+          white space, keeping case;
+        * ``pypi-rouge``: like the package ``rouge`` on PyPI: split at "." and at blanks, keeping case and all other
+          punctuation. Blanks between two full stops give one empty token;
+        * ``presumm``: like PreSumm's greedy selection: lower case, split at white space, and every character outside
+          a-z0-9 removed ("it's" becomes "its").
 
-        A pre-tokenized sentence is joined by blanks first by all but ``tokens``.
+        All but ``tokens`` first join a pre-tokenized sentence by blanks.
     stem : bool
         Whether tokens are stemmed.
     stopwords : str or frozenset of str
         ``keep`` all words, ``drop`` the SMART list, or the set of tokens to drop (`load_stopwords`), compared
         with the tokens before stemming.
     stemmer : str or callable
-        ``rouge155`` or ``rouge-score`` (English, as these do), ``snowball:LANGUAGE`` (such as ``snowball:german``),
-        another name of a stemmer, ``module:function``, or a function from a token to its stem.
+        ``rouge155`` or ``rouge-score`` (the English stemmers of these programs), ``snowball:LANGUAGE`` (such as
+        ``snowball:german``), another name of a stemmer, ``module:function``, or a function from a token to its stem.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class Analyzer:
         Parameters
         ----------
         sentence : str or tuple of str
-            Any text; nothing in it is an error.
+            Any text.
         """
         words = tokenizer_of(self.tokenizer).split(sentence)
         if self.stopwords == "keep" and not self.stem:
@@ -106,7 +106,7 @@ class Analyzer:
         return map(_word_table(self.stemmer if self.stem else None, self.stopwords).__getitem__, words)
 
     def spans(self, sentence: Sentence) -> list[tuple[str, int]]:
-        """Return the counted tokens, each with the place of its first character.
+        """Return the counted tokens, each with the position of its first character.
 
         Parameters
         ----------
@@ -115,8 +115,8 @@ class Analyzer:
         Returns
         -------
         list of (token, start)
-            The tokens are exactly those of `tokens`. `start` counts characters (code points) of the sentence as it is
-            written, or of its tokens joined by blanks.
+            The tokens are exactly those of `tokens`. `start` counts characters (code points) of the written sentence,
+            or of its tokens joined by blanks.
 
         Examples
         --------
@@ -135,7 +135,7 @@ class Analyzer:
 
 
 class _WordTable(dict[str, str | None]):
-    """Word -> counted token, or None if it is dropped; filled as words come."""
+    """A cache of the counted token of each word, or None if it is dropped."""
 
     def __init__(self, stemmer: str | None, dropped: frozenset[str]) -> None:
         super().__init__()
@@ -159,7 +159,7 @@ def _word_table(stemmer: str | None, stopwords: str | frozenset[str]) -> _WordTa
 
 
 def load_stopwords(path: PathLike) -> frozenset[str]:
-    """Read stop words for `Analyzer` from a UTF-8 file, one a line, kept as written; blank lines are passed over."""
+    """Read stop words for `Analyzer` from a UTF-8 file, one on each line, unchanged; blank lines are skipped."""
     words: set[str] = set()
     for number, line in enumerate(read_text(path, "the stop word file").splitlines(), start=1):
         if len(found := line.split()) > 1:

@@ -1,4 +1,4 @@
-"""Sentences as numbers: equal tokens have equal numbers, so that whatever counts need not look at letters again."""
+"""Sentences as numbers: equal tokens have equal numbers, so that counting need not compare letters."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
 def interned_texts(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int]
 ) -> tuple[tuple[_Ints, ...], list[int], list[int]] | None:
-    """Return the counted tokens of several texts as numbers, which texts these are, and how much of each is foreign.
+    """Return the counted tokens of several texts as numbers, the texts concerned, and the foreign part of each.
 
-    The arrays are `ids`, `start` and `words` of `Interned`, one text after another and each numbered by itself; then
-    how many different tokens, and how many sentences, each text has. Those with a NUL within a sentence, and tokenizers
-    that look at more than single bytes, are left to `interned`. The last list: bytes that
-    pieces between white space which are not all ASCII have at most.
+    The arrays are `ids`, `start` and `words` of `Interned`, text by text and numbered separately; then the number of
+    different tokens, and of sentences, of each text. Texts with a NUL in a sentence, and tokenizers that depend on more
+    than single bytes, are left to `interned`. The last list has upper bounds of the bytes in pieces (between white
+    space) with non-ASCII characters.
 
-    `texts`: sentences joined by NUL; `sizes`: how many of them each text has.
+    `texts`: sentences joined by NUL; `sizes`: the number of sentences of each text.
     """
     kept = [number for number, text in enumerate(texts) if _tells(text, sizes[number], analyzer.tokenizer)]
     if len(kept) < len(sizes):
@@ -88,10 +88,10 @@ def _words_of(
 ) -> tuple[_Ints, _Ints, _Ints, _Ints, _Ints | None, _Ints] | None:
     """Return the words of texts as numbers, before any is dropped or stemmed.
 
-    The result: `ids`, `start` and `words` as `Interned` has them, of each text by itself, what is foreign of each
-    sentence (`interned_texts`), and how many different words each has. Where words are dropped or stemmed: of all texts
-    together, with the number of the token that each word is, -1 if it is dropped, and how many tokens there are. None
-    while the kernel is not compiled, if no more than `lost_s` is lost.
+    The result: `ids`, `start` and `words` of `Interned` for each text separately, the foreign bytes of each sentence
+    (`interned_texts`), and the number of different words of each. If words are dropped or stemmed, texts are numbered
+    together, with the token of each word (-1 if it is dropped) and the number of tokens. None while the kernel is not
+    compiled, if that loses at most `lost_s`.
     """
     plain = analyzer.stopwords == "keep" and not analyzer.stem
     # One text after another, as most are ASCII, which is copied; one that is not would have all looked at.
@@ -124,16 +124,17 @@ def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline:
 
 
 _BLANK_PIECE: Final = "\x1f"
-"""The empty token of `pypi-rouge`: white space, which is no word of a length, and no part of a token otherwise."""
+"""The empty token of `pypi-rouge`, written as white space that separates no words of a length and is in no other token.
+"""
 
 _PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")  # White space alone before, between or after full stops.
 
 _BECOME_ASCII: Final = (("\u0130", "i\u0307"), ("\u212a", "k"))
-"""The letters that are not ASCII, but have some in lower case."""
+"""The non-ASCII letters whose lower case has ASCII letters."""
 
 
 def _tells(text: str, sentences: int, tokenizer: str) -> bool:
-    """Return whether the bytes of sentences, joined by NUL, tell their tokens."""
+    """Return whether the bytes of sentences, joined by NUL, determine their tokens."""
     spoiled = tokenizer == "pypi-rouge" and _BLANK_PIECE in text
     return tokenizer in _BECOMES and text.count("\0") == max(0, sentences - 1) and not spoiled
 
@@ -150,7 +151,7 @@ def _bytes_of(text: str, tokenizer: str) -> bytes:
 
 
 def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray[np.uint8]:
-    """Return the replacement of each byte: a blank for white space, letters and digits as they are, others as given."""
+    """Return the replacement of each byte: a blank for white space, letters and digits unchanged, others as given."""
     made = np.zeros(256, np.uint8)
     for byte in range(1, 256):
         small = ord(chr(byte).lower()) if lower and byte < 128 else byte
@@ -164,7 +165,7 @@ def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray
 
 
 def _of_pieces() -> NDArray[np.uint8]:
-    """Return the table of `pypi-rouge`, where a full stop is a blank and `_BLANK_PIECE` is not."""
+    """Return the table of `pypi-rouge`, in which a full stop is a blank and `_BLANK_PIECE` is not."""
     made = _table(lower=False, letters_only=False)
     made[ord(".")], made[ord(_BLANK_PIECE)] = ord(" "), ord(_BLANK_PIECE)
     return made
@@ -180,4 +181,4 @@ _BECOMES: Final[Mapping[str, NDArray[np.uint8]]] = MappingProxyType(
         "pypi-rouge": _of_pieces(),
     }
 )
-"""Table from byte to byte of each tokenizer that looks at every byte by itself."""
+"""Byte tables of the tokenizers that replace every byte independently."""

@@ -1,6 +1,6 @@
-"""Lengths: in words, sentences, characters or a model's tokens, and texts cut to a length.
+"""Lengths in words, sentences, characters or a model's tokens, and cutting of texts.
 
-A *word* is a blank-separated piece of a sentence, whatever tokens an `optsum.text.analyzer.Analyzer` makes of it.
+A *word* is a blank-separated piece of a sentence, independent of the tokens of `optsum.text.analyzer.Analyzer`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def word_count(sentence: Sentence) -> int:
 
 
 def word_starts(sentence: Sentence) -> list[int]:
-    """Return where each word that `word_count` counts begins, as the analyzer's `spans` does for tokens."""
+    """Return the position of each word counted by `word_count`, like `spans` of the analyzer for tokens."""
     return [start for _, start in tokenizer_of("tokens").locate(sentence)]
 
 
 def character_count(sentence: Sentence) -> int:
-    """Return the length of a sentence in characters (code points), tokens joined by blanks."""
+    """Return the length of a sentence in characters (code points), with tokens joined by blanks."""
     return len(raw_text(sentence))
 
 
@@ -58,7 +58,7 @@ def tiktoken(name: str) -> Callable[[str], Any]:
 
 
 def hugging_face(name: str) -> Callable[[str], Any]:
-    """Return what encodes a text by a tokenizer of Hugging Face: of a model on the hub, or a ``tokenizer.json``."""
+    """Return a function that encodes a text by a tokenizer of Hugging Face: a hub model, or a ``tokenizer.json``."""
     package = _imported("tokenizers")
     try:
         made = package.Tokenizer.from_file(name) if Path(name).exists() else package.Tokenizer.from_pretrained(name)
@@ -90,7 +90,7 @@ LENGTH_TOKENIZERS: Final = Functions(
 
 @lru_cache(maxsize=32)
 def token_counter(name: str) -> Callable[[Sentence], int]:
-    """Return the function that counts the tokens of a sentence, those of a pre-tokenized one joined by blanks."""
+    """Return the function that counts the tokens of a sentence; pre-tokenized ones are joined by blanks first."""
     function = LENGTH_TOKENIZERS.load(name)
 
     def count(sentence: Sentence) -> int:
@@ -125,7 +125,7 @@ _ASCII_WORD = re.compile(r"\S+", re.ASCII)
 
 
 def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
-    """Cut sentences after `max_words` words of ASCII white space in all, as ROUGE-1.5.5 -l; later ones become empty."""
+    """Cut sentences after `max_words` words (ASCII white space) like ROUGE-1.5.5 -l; later ones become empty."""
     if max_words < 0:
         raise OptionError(f"a text cannot be cut to {max_words} words; give 0 or more")
     left = max_words

@@ -1,20 +1,20 @@
-"""Stemmers: ROUGE-1.5.5's (its option ``-m``), that of Google's package rouge-score, and those of Snowball.
+"""Stemmers: ROUGE-1.5.5's (its option ``-m``), the one of Google's package rouge-score, and those of Snowball.
 
-The first two stem English after Porter 1980, "An algorithm for suffix stripping", with the two changes of its author's
-own program: ``bli`` for ``abli``, and ``logi``. Tokens of at most three characters stay as they are.
+The first two stem English after Porter 1980, "An algorithm for suffix stripping", with the two changes in its author's
+program: ``bli`` for ``abli``, and ``logi``. Tokens of at most three characters are not changed.
 
-ROUGE-1.5.5 looks longer ones up in WordNet's exception lists first, and departs from the algorithm twice: step 4 tries
+ROUGE-1.5.5 first looks up longer ones in WordNet's exception lists, and differs from the algorithm twice: step 4 tries
 the longest of most suffixes, then ``ment``, then ``ent``, one after the other, and ``ion`` only where the word does not
 end in ``ent`` ("agreement" becomes "agreem"); in step 1b a double ``y`` is no double consonant.
 
-rouge-score (``use_stemmer=True``) stems as NLTK extends the algorithm: a few irregular words have stems of their own
+rouge-score (``use_stemmer=True``) uses NLTK's extension of the algorithm: a few irregular words have stems of their own
 ("dying" is "die"); four letters that end in ``ies`` or ``ied`` keep the ``e``, longer words in ``ied`` lose ``ed``;
-``y`` becomes ``i`` after a consonant that is not the first letter ("happi", but "enjoy"); step 2 takes ``alli`` off
-before all others, knows ``fulli``, and counts the ``l`` of ``logi`` to what is before it; a vowel and a consonant by
-themselves end as a short word does ("owed" is "owe").
+``y`` becomes ``i`` after a consonant that is not the first letter ("happi", but "enjoy"); step 2 first removes
+``alli``, includes ``fulli``, and leaves the ``l`` of ``logi`` to the stem; a vowel and a consonant alone count as a
+short word ("owed" is "owe").
 
-Compared with the original script, and the stemmer of NLTK 3.10.4, on some 62,000 words of real text and more than
-160,000 made-up strings of vowels, consonants, digits and suffixes: the same stem for every one.
+Both agree with the original script, and with the stemmer of NLTK 3.10.4, on about 62,000 words of real text and more
+than 160,000 random strings of vowels, consonants, digits and suffixes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SOME: Final = re.compile(f"(?:{_C})?+{_V}[^aeiou]", re.DOTALL).match  # Whether
 _SEVERAL: Final = re.compile(f"(?:{_C})?+{_V}{_C}{_V}[^aeiou]", re.DOTALL).match  # Whether m > 1.
 _VOWEL: Final = re.compile(f"(?:{_C})?+[aeiouy]", re.DOTALL).match  # Whether there is a vowel.
 _SHORT: Final = re.compile(f"{_C}[aeiouy][^aeiouwxy]", re.DOTALL).fullmatch
-"""Whether m = 1, and the word ends in consonant, vowel, consonant, of which the last is not w, x or y."""
+"""Whether m = 1 and the word ends in consonant, vowel, consonant, of which the last is not w, x or y."""
 
 _STEP_2: Final = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
@@ -51,7 +51,7 @@ _STEP_3: Final = {
 
 
 def _exchange(word: str, suffixes: dict[str, str]) -> str:
-    """Exchange the longest suffix, if something is before it (steps 2 and 3)."""
+    """Replace the longest suffix, if something is before it (steps 2 and 3)."""
     for size in range(7, 1, -1):
         if (new := suffixes.get(word[-size:])) is not None:
             rest = word[:-size]
@@ -65,7 +65,7 @@ def _without(word: str, size: int) -> str:
 
 
 def _without_past(word: str, doubled: Callable[[str], object], short: Callable[[str], object]) -> str:
-    """Take -eed, -ed and -ing off (step 1b); `doubled` words lose a letter more, `short` ones get their e back."""
+    """Remove -eed, -ed and -ing (step 1b); `doubled` words lose one more letter, `short` ones regain their e."""
     if word.endswith("eed"):
         return word[:-1] if _SOME(word[:-3]) else word
     rest = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
@@ -79,7 +79,7 @@ def _without_past(word: str, doubled: Callable[[str], object], short: Callable[[
 
 
 def _without_end(word: str, short: Callable[[str], object]) -> str:
-    """Take the e at the end off, and one l of two (step 5); `short` says which words keep their e."""
+    """Remove a final e, and one l of two (step 5); `short`: whether a word keeps its e."""
     if word.endswith("e"):
         rest = word[:-1]
         if _SEVERAL(rest) or (_SOME(rest) and not short(rest)):
@@ -90,7 +90,7 @@ def _without_end(word: str, short: Callable[[str], object]) -> str:
 _LONGEST_UNSTEMMED = 3
 
 _DOUBLE: Final = re.compile(r"([^aeiouylsz])\1\Z", re.DOTALL).search
-"""Whether it ends in a double consonant but for l, s and z."""
+"""Whether a word ends in a double consonant other than l, s and z."""
 
 _STEP_4: Final = dict.fromkeys(
     ("ement", "ance", "ence", "able", "ible", "ant", "ism", "ate", "iti", "ous", "ive", "ize", "al", "er", "ic", "ou"),
@@ -99,7 +99,7 @@ _STEP_4: Final = dict.fromkeys(
 
 
 def stem(word: str) -> str:
-    """Stem a token in lower case as ROUGE-1.5.5 does with ``-m``; letters outside a-z count as consonants.
+    """Stem a lower-case token like ROUGE-1.5.5 with ``-m``; letters outside a-z count as consonants.
 
     >>> [stem(word) for word in ("was", "running", "mice", "agreement")]
     ['was', 'run', 'mouse', 'agreem']
@@ -144,12 +144,12 @@ _STEP_4_NLTK: Final = frozenset(
 )  # fmt: skip
 
 _CONSONANT: Final = re.compile(r"(?:(?:\A|[aeiou])y|[^aeiouy])(?:yy)*+\Z", re.DOTALL).search
-"""Whether the last letter is a consonant; of several y each other one is."""
+"""Whether the last letter is a consonant; among several y, every other one is."""
 _TWO: Final = re.compile("[aeiou][^aeiou]", re.DOTALL).fullmatch  # Whether it is a vowel and a consonant.
 
 
 def stem_rouge_score(word: str) -> str:
-    """Stem a token in lower case as the package rouge-score does; letters outside a-z count as consonants.
+    """Stem a lower-case token like the package rouge-score; letters outside a-z count as consonants.
 
     >>> [stem_rouge_score(word) for word in ("was", "running", "mice", "agreement")]
     ['was', 'run', 'mice', 'agreement']
@@ -193,7 +193,7 @@ def _step_4_nltk(word: str) -> str:
 
 
 def snowball(name: str) -> Callable[[str], str]:
-    """Return the stemmer of Snowball for a language: pure Python, as an installed compiled one may differ."""
+    """Return the stemmer of Snowball for a language, in pure Python, because an installed compiled one may differ."""
     import snowballstemmer
 
     modules = [each.name for each in iter_modules(snowballstemmer.__path__)]
@@ -220,7 +220,7 @@ STEMMERS: Final = Functions(
 
 @lru_cache(maxsize=64)
 def stemmer_of(name: str) -> Callable[[str], str]:
-    """Return the stemmer of a name: ours, ``snowball:LANGUAGE``, another's, ``module:function``, or a caller's own."""
+    """Return the stemmer with a name: ours, ``snowball:LANGUAGE``, another's, ``module:function``, or a caller's."""
     function: Callable[[str], Any] = STEMMERS.load(name)
     if name in STEMMERS.builtin:
         return function

@@ -1,4 +1,4 @@
-"""Whether an analysis fits a text: one that drops most of its letters counts nothing, and nobody would notice."""
+"""Check whether an analysis suits a text, because one that silently drops most letters counts almost nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.tokenizers import Sentence, raw_text, tokenizer_of
 
 _MOST: Final = 0.1
-"""Largest share of a text, blanks aside, that may be words which a tokenizer tears, drops or does not part."""
+"""Largest share of a text, without blanks, in words that a tokenizer tears, drops or does not separate."""
 
 _LOST: Final = 0.9  # Smallest share of the letters of a text that are as good as all.
 
@@ -25,13 +25,14 @@ _WITHOUT_BLANKS: Final = {
     "characters": (f"[{_CHINESE}]", 3),
     "tokens": (f"[{_INDOCHINESE}]", 8),
 }
-"""Scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese, Khmer), by the tokenizer that serves
-them, with the mean length above which what stands between two blanks is no word."""
+"""Scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese, Khmer), by the suitable tokenizer,
+with the mean length above which a blank-separated piece is not a word.
+"""
 
 _KEEPS_CLAUSES: Final = frozenset({"blank", "pypi-rouge", "tokens"})  # Tokenizers that part words at blanks alone.
 
 _KEEPS_LETTERS: Final = frozenset({"blank", "presumm", "pypi-rouge", "rouge", "rouge-score"})
-"""Tokenizers that throw no letter of ASCII away."""
+"""Tokenizers that keep all ASCII letters."""
 
 _NO_LETTERS: Final = bytes(byte for byte in range(128) if not chr(byte).isalpha())
 
@@ -49,8 +50,8 @@ def tokenizer_check(
 ) -> str | None:
     """Return a warning if the text analysis damages a text; None otherwise.
 
-    It does if more than a tenth of the text is words of which letters are thrown away, or of a script without blanks,
-    which the tokenizer does not part; or if a stemmer for English meets another `language`. `in_words`: whether the
+    There is a warning if more than a tenth of the text is in words that lose letters, or in a script without blanks
+    that the tokenizer does not split; or if an English stemmer is used for another `language`. `in_words`: whether the
     length of the summary is limited in words.
     """
     texts, joined = _raw(sentences)
@@ -101,16 +102,16 @@ def tokenizer_check(
 
 
 def _stems_another(analyzer: Analyzer, language: str) -> bool:
-    """Whether a stemmer for English is to stem another language."""
+    """Whether an English stemmer is used for another language."""
     english = language.partition("-")[0].partition("_")[0] == "en"
     return not english and analyzer.stem and analyzer.stemmer in _PORTER
 
 
 def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, language: str) -> bool:
-    """Return whether it is soon seen that neither `tokenizer_check` nor `nothing_left` says anything of a text.
+    """Return whether a quick check shows that neither `tokenizer_check` nor `nothing_left` has a message for a text.
 
-    `text`: sentences joined by NUL, those of the references first. `first`: where the documents begin. `foreign`: not
-    less than the letters of all words that are not ASCII.
+    `text`: sentences joined by NUL, references first. `first`: where the documents begin. `foreign`: an upper bound of
+    the letters in words that are not ASCII.
     """
     if _stems_another(analyzer, language) or analyzer.tokenizer not in _KEEPS_LETTERS or "\u212a" in text:
         return False
@@ -123,7 +124,7 @@ def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, languag
 
 
 def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:
-    """Return why a tokenizer keeps almost nothing of the documents or the references (`texts`); None if it does."""
+    """Return a message if a tokenizer keeps almost nothing of documents or references (`texts`), else None."""
     for what, sentences in zip(("documents", "references"), texts, strict=False):
         raw, joined = _raw(sentences)
         if joined.isascii() or (tokenizer in _KEEPS_LETTERS and _mostly_plain(joined)):
@@ -140,7 +141,7 @@ def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | N
 
 
 def _foreign_bytes(text: str) -> int:
-    """Return how many bytes the words of a text have that are not ASCII, or a few more; quicker than they are found."""
+    """Return a quick upper bound of the bytes of non-ASCII words in a text."""
     held = np.frombuffer(f"{text} ".encode("utf-8", "surrogatepass"), np.uint8)
     (blanks,), (places,) = (held == ord(" ")).nonzero(), (held >= 128).nonzero()
     found: int = np.diff(blanks, prepend=0)[np.unique(blanks.searchsorted(places))].sum()
@@ -167,7 +168,7 @@ def _raw(sentences: Iterable[Sentence]) -> tuple[list[str], str]:
 
 
 def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
-    """Return the share of a text that is clauses without blanks, if it is large, and the tokenizer for such text."""
+    """Return the share of a text in clauses without blanks, if it is large, and the tokenizer for such text."""
     for serving, (letter, most) in _WITHOUT_BLANKS.items():
         held = [len(found) for piece in foreign if (found := re.findall(letter, piece))]
         if sum(held) > _MOST * whole and sum(held) > most * len(held):

@@ -1,6 +1,6 @@
-"""The tokenizers: each in two forms, tokens alone, which is quick, and tokens with the place of their first character.
+"""The tokenizers, each in two forms: a quick one for tokens, and one with the positions of their first characters.
 
-A function of a third party or of a caller has the first form alone: the places are looked for.
+Functions of third parties or callers have only the first form; positions are found by searching.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _split_unicode(sentence: Sentence) -> list[str]:
 
 _KATAKANA: Final = r"[\u30a0-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9f]"
 _CHARACTER: Final = re.compile(rf"{_KATAKANA}[^\w]*|(?:(?!{_KATAKANA}).)+", re.DOTALL)
-"""A character of Katakana, with its marks, or what stands between two of them. UAX 29 parts those of other scripts."""
+"""A character of Katakana with its marks, or other text between two of them; UAX 29 splits other scripts."""
 
 
 def _split_characters(sentence: Sentence) -> list[str]:
@@ -96,7 +96,7 @@ def _split_characters(sentence: Sentence) -> list[str]:
 
 
 def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentence) -> list[tuple[str, int]]:
-    """Locate the `pieces` of words that hold a letter or a digit, of a text in lower case and NFC."""
+    """Locate the `pieces` of words with a letter or a digit in a text in lower case and NFC."""
     raw = raw_text(sentence)
     text = unicodedata.normalize("NFC", raw).lower()
     parts = [piece for word in _boundaries()(text) for piece in pieces(word)]
@@ -109,7 +109,7 @@ def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentenc
 
 
 def _origins(raw: str) -> list[int]:
-    """Return where each character of the text in lower case and NFC comes from: of several from the first of them."""
+    """Return the origin of each character of the text in lower case and NFC: the first of several."""
     origins: list[int] = []
     start, whole = 0, ""
     for end in range(len(raw) + 1):
@@ -169,7 +169,7 @@ def _locate_presumm(sentence: Sentence) -> list[tuple[str, int]]:
 
 
 def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
-    """Return the tokenizer that a function from a text to its tokens is."""
+    """Return the tokenizer for a function from a text to its tokens."""
 
     def split(sentence: Sentence) -> list[str]:
         text = raw_text(sentence)
@@ -215,11 +215,11 @@ _BUILTIN: Final[Mapping[str, Tokenizer]] = {
 }
 
 TOKENIZERS: Final = Functions("tokenizer", {name: each.split for name, each in _BUILTIN.items()}, "optsum.tokenizers")
-"""Functions from a text to its tokens, before stop words and stemming; `optsum.text.analyzer.Analyzer` says what each
-of ours does."""
+"""Functions from a text to its tokens, before stop words and stemming, as described in `optsum.text.analyzer.Analyzer`.
+"""
 
 
 @lru_cache(maxsize=64)
 def tokenizer_of(name: str) -> Tokenizer:
-    """Return the tokenizer of a name: ours, another's, ``module:function``, or a caller's own function."""
+    """Return the tokenizer with a name: ours, another's, ``module:function``, or a caller's own function."""
     return _BUILTIN[name] if name in _BUILTIN else _as_tokenizer(name, TOKENIZERS.load(name))

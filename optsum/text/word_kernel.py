@@ -1,4 +1,4 @@
-"""Words of many sentences at once: one pass over their bytes gives each word a number."""
+"""Words of many sentences at once: one pass over their bytes numbers the words."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ _END = 0  # The byte that ends a sentence.
 _BLANK = 32
 
 _PARTS, _WHITE, _LETTER, _FOREIGN = 256, 512, 1024, 2048
-"""What a byte does: it parts words; it parts pieces; it is left in words; white space that is not ASCII may begin with
-it."""
+"""Kinds of bytes: one that separates words; white space, which separates pieces; one that is part of words; a possible
+first byte of white space that is not ASCII.
+"""
 
 _NOT_ASCII = 128  # The first byte of what is not ASCII.
 
@@ -26,7 +27,7 @@ _TEXT = 1 << 32  # More than different words that a text may have.
 
 @njit(cache=True)
 def _foreign_blank(first: int, second: int, third: int) -> int:
-    """Return of how many bytes a white space that is not ASCII is; 0 if this is none."""
+    """Return the number of bytes of a non-ASCII white space; 0 if this is none."""
     if first == 0xC2:
         return 2 if second in (0x85, 0xA0) else 0
     if first == 0xE2 and second == 0x80:
@@ -40,7 +41,7 @@ def _foreign_blank(first: int, second: int, third: int) -> int:
 
 @njit(cache=True)
 def _kinds(becomes: Any) -> Any:
-    """Return what each byte becomes, with its kind above the lowest eight bits."""
+    """Return the replacement of each byte, with its kind above the lowest eight bits."""
     kind = np.empty(256, np.int64)
     for byte in range(256):
         white, new = byte in (_END, _BLANK) or 9 <= byte <= 13 or 28 <= byte <= 31, np.int64(becomes[byte])
@@ -56,11 +57,11 @@ def _number_text(
     text: Any, place: int, kind: Any, ids: Any, start: Any, lengths: Any, foreign: Any, vocabulary: Any, at: Any,
     tails: Any, table: Any, mark: int, room: int,
 ) -> Any:  # fmt: skip
-    """Give the words of one text numbers, as `number_words` does.
+    """Give numbers to the words of one text, like `number_words`.
 
-    `table`: `mark` and 1 more than the number of a word, at a place of its hash below `room`; what is less is of other
-    texts. The result: how many words there are, how many different ones, and where the next text begins. There are -1
-    words where there is no room for all.
+    `table`: `mark` plus 1 plus the number of a word, at a place of its hash below `room`; smaller entries belong to
+    other texts. The result: the number of words (-1 if they do not fit), the number of different ones, and where the
+    next text begins.
     """
     words, known, end = 0, 0, 0
     at[0], start[0] = 0, 0
@@ -134,16 +135,16 @@ def _number_text(
 
 @njit(cache=True)
 def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
-    """Give each word of several texts a number, in the order in which different ones first occur in a text.
+    """Give numbers to the words of several texts, in the order of first occurrence in each text.
 
-    `text`: bytes: the sentences of one text after another in UTF-8, each ended by a NUL. `becomes` (256,): what each
-    byte becomes: itself or another one; a blank if it parts words, as all white space does; 0 if it is left out.
-    `sentences` (texts,): how many sentences each text has.
+    `text`: bytes of the sentences, text by text in UTF-8, each ended by a NUL. `becomes` (256,): the replacement of
+    each byte; a blank if it separates words, like all white space; 0 if it is left out. `sentences` (texts,): number of
+    sentences of each text.
 
-    The result: `ids`, one a word; `start` (all sentences + 1,), where the words of each sentence begin; `lengths`,
-    pieces between white space in each; `foreign`, the bytes that pieces which are not all ASCII have at most;
-    `vocabulary`, the different words of the last text, each ended by a blank; `different`, how many different words
-    each text has.
+    The result: `ids`, one for each word; `start` (all sentences + 1,), where the words of each sentence begin;
+    `lengths`, number of pieces between white space in each; `foreign`, an upper bound of the bytes in pieces with
+    non-ASCII characters; `vocabulary`, the different words of the last text, each ended by a blank; `different`, number
+    of different words of each text.
     """
     most = len(text) // 2 + 1  # a word is one byte at least, and something ends it
     ids = np.empty(most, np.int64)
@@ -182,11 +183,11 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
 
 @njit(cache=True)
 def number_apart(ids: Any, start: Any, sentences: Any, becomes: Any) -> Any:
-    """Give the tokens of each of several texts numbers of its own, in the order in which different ones first occur.
+    """Give numbers to the tokens of each text separately, in the order of first occurrence.
 
-    `ids`, `start`: as of `number_words`, of all texts. `sentences` (texts,): how many each text has. `becomes`
-    (different words,): the number of the token that a word is, among those of all texts; -1 if it is dropped. The
-    result: `ids` and `start` of the tokens, and how many different ones each text has.
+    `ids`, `start`: from `number_words`, for all texts. `sentences` (texts,): number of sentences of each text.
+    `becomes` (different words,): the token number of each word, among those of all texts; -1 if it is dropped. The
+    result: `ids` and `start` of the tokens, and the number of different ones in each text.
     """
     made = np.empty(len(ids), np.int64)
     begin = np.zeros(len(start), np.int64)

@@ -1,6 +1,6 @@
-"""Python processes that optsum starts, which do not outlive it, and native code in threads that hear signals.
+"""Python processes that end with optsum, and native code in threads that can be interrupted.
 
-Processes import from where this one does, and nowhere else.
+Processes import only from the same places as this one.
 """
 
 from __future__ import annotations
@@ -18,26 +18,28 @@ from time import monotonic, sleep
 from typing import Final
 
 SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
-"""Environment in which Python does not look for modules in the current folder."""
+"""Environment variable that keeps Python from importing modules from the current folder."""
 
 ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1"}
-"""Environment in which numpy starts no threads when it is imported, which take 30 ms of a processor in each process."""
+"""Environment variables that keep numpy from starting threads on import, which takes 30 ms of a processor in each
+process.
+"""
 
 _LOOKS_S: Final = 0.5
 _PR_SET_PDEATHSIG: Final = 1
 
 
 def python(module: str, function: str) -> list[str]:
-    """Return the command of a Python that imports from where this one does, and calls a function with this one's id.
+    """Return the command of a Python that calls a function with this process's id, and imports from the same places.
 
-    ``python -m`` would look in the current folder first, where a file called numpy.py may lie.
+    ``python -m`` would look in the current folder first, which may have a file called numpy.py.
     """
     lines = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {function}; {function}({os.getpid()})"
     return [sys.executable, "-P", "-c", lines]
 
 
 def has_one_thread() -> bool:
-    """Return whether this is the only thread of the process, native ones included; False if the system does not say."""
+    """Return whether this process has only this thread, including native ones; False if the system does not tell."""
     try:
         return len(list(Path("/proc/self/task").iterdir())) == 1
     except OSError:
@@ -45,10 +47,10 @@ def has_one_thread() -> bool:
 
 
 def end_with(parent: int, *, natively: bool = False) -> None:
-    """End this process, whatever it is doing, once the one that started it is gone.
+    """End this process, whatever it is doing, when its parent has ended.
 
-    `parent`: the process that started this one. `natively`: whether to have Linux do it too, for work in native code
-    that keeps Python from running. It does so when the thread ends that started this process, though others may go on.
+    `parent`: the process that started this one. `natively`: whether Linux does it too, for native code that blocks
+    Python. Linux does it when the thread that started this process ends, even if other threads continue.
     """
     if natively and sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -65,14 +67,14 @@ def _look(parent: int) -> None:
 _SETTING: Final = RLock()
 
 _set: Final[list[tuple[object, str, str | None]]] = []
-"""Values of variables in the order in which they were set, each with who set it; before the first its value before."""
+"""Values of variables in the order of setting, each with its setter; before the first one, the original value."""
 
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for this process and all that it starts meanwhile; afterwards they are as before.
+    """Set environment variables for this process and its children within the block, and restore them afterwards.
 
-    Where threads do so at once, those of the others stay, and they are as before when the last is done.
+    If several threads do so at once, the variables of the others stay, and all are restored when the last one is done.
     """
     me = object()
     with _SETTING:
@@ -99,11 +101,12 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 _ASK_S: Final = 0.05  # Seconds between two looks at the clock.
 
 _LEAVES_S: Final = 10.0
-"""Seconds that the process waits in the end for work that has not heard: native code that comes back to an interpreter
-that is gone would abort the process."""
+"""Seconds that the process waits at its end for uninterrupted work, because native code that returns to an interpreter
+that is gone would abort the process.
+"""
 
 _ENDS: Final = signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM
-"""Signal that no process can ignore; on Windows any is."""
+"""A signal that no process can ignore; on Windows any is."""
 
 _at_work: Final[set[Event]] = set()  # Events of threads that are at work, for which the process waits before it ends.
 
@@ -116,13 +119,12 @@ def run_in_thread(
     passed: Callable[[], bool] = lambda: False,
     heard: Callable[[], object] | None = None,
 ) -> bool:
-    """Do work that releases Python's lock, until it is done, a deadline has passed, or Ctrl-C or SIGTERM came.
+    """Do work that releases Python's lock, until it ends, a deadline passes, or Ctrl-C or SIGTERM comes.
 
-    `interrupt`: asks the work, from here, to end soon; called in every case but that it has ended already. `hears_s`:
-    seconds that it may take to hear of that. `passed`: asked every 50 ms whether to end now. `heard`: called after
-    Ctrl-C, which then ends the work as a deadline does, so that what it holds can be asked for. Without it Ctrl-C is
-    raised. The result: whether the work has ended. Otherwise it does not hear, goes on in its thread, and what it works
-    on must be left alone.
+    `interrupt`: asks the work to end soon; called unless it has ended already. `hears_s`: seconds that the work may
+    take to respond. `passed`: called every 50 ms, tells whether to end now. `heard`: called after Ctrl-C, which then
+    ends the work like a deadline, so that its findings are available; without it Ctrl-C is raised. The result: whether
+    the work has ended. Otherwise it has not responded and continues in its thread, and its data must be left alone.
     """
     done = Event()
     errors: list[BaseException] = []
@@ -164,9 +166,9 @@ def _wait() -> None:
 
 
 def leave(status: int) -> None:
-    """End the process now: what else is to be done at the end is done, but nothing is waited for or taken down.
+    """End the process now, with all registered steps, but without waiting for anything or taking Python down.
 
-    Python would take itself down object by object, a tenth of a second, and wait for processes that have nothing to do.
+    Python would delete objects one by one, which takes a tenth of a second, and wait for idle processes.
     """
     started = sys.modules.get("multiprocessing.process")  # a module that most commands never need
     for process in () if started is None else started.active_children():

@@ -1,10 +1,10 @@
-"""A signal that comes where what its handler raises would be lost, or worse.
+"""Postpone signals at points where an exception from the handler would be lost or do harm.
 
-While Python throws an object away, or runs a function that C code calls through ctypes, an exception is printed and
-forgotten. Where a compiled kernel asks Python for a class of what it returns, or for a named tuple, numba takes no
-exception for an answer: the process crashes. Where llvmlite has handed a module over to LLVM, and not yet noted that it
-has, it would be freed twice. A module of Python's whose import is broken off may be half imported for ever: numpy
-says so, numba does not. What a context was about to put back would stay as it is: standard output, a lock, a folder.
+While Python deletes an object, or runs a callback of C code through ctypes, an exception is printed and lost. While a
+compiled kernel asks Python for the class of its result, or for a named tuple, an exception crashes numba. After
+llvmlite has passed a module to LLVM and before it has recorded that, the module would be freed twice. A Python module
+whose import is interrupted may stay half imported: numpy reports that, numba does not. A context would not restore its
+state: standard output, a lock, a folder.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ _CONTEXT: Final[Any] = type(contextmanager(lambda: iter(()))())  # The class of 
 _WHOLE: Final = {
     function.__code__ for kind in (_CONTEXT, *redirect_stdout.__bases__) for function in (kind.__enter__, kind.__exit__)
 } | {threading.Thread.start.__code__}
-"""Code of functions that begin or end something; what they begin is not in them. More are added by `unbroken`."""
+"""Code of functions that begin or end something. More are added by `unbroken`."""
 
 _DEAF: Final = {"__del__", "_numba_unpickle"}
-"""Names of functions in which no exception may be raised, nor in what they call; compiled kernels call the second."""
+"""Names of functions in which, and in whose callees, no exception may be raised; compiled kernels call the second."""
 
 _DEAF_MODULES: Final = (
     *("namedtuple_", "llvmlite.", "highspy.", "pyomo.common.tee", "pyomo.common.tempfiles", "pyomo.common.gc_manager"),
     *("tempfile", "shutil"),
 )
-"""Prefixes of the names of modules of which the same holds: constructors of named tuples, the bindings of LLVM, those
-of HiGHS, which calls an exception in what it calls back a "Solve error", and what opens and puts away for Pyomo.
+"""Prefixes of the names of modules with the same rule: constructors of named tuples, the bindings of LLVM, those of
+HiGHS (which reports an exception in a callback as "Solve error"), and temporary files of Pyomo.
 """
 
 
 def unbroken(function: Callable[P, T]) -> Callable[P, T]:
-    """Have no signal raise anything in a function, nor in what it calls."""
+    """Let no signal raise an exception in a function or its callees."""
     _WHOLE.add(function.__code__)
     return function
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
-    """Say whether a signal must not raise anything where it came; it is sent once more then, soon."""
+    """Return whether a signal must be postponed at this point; then it is sent again soon."""
     if not is_amid(frame):
         return False
     # No thread of `threading`: what was interrupted may hold its locks.
@@ -60,7 +60,7 @@ def is_postponed(number: int, frame: FrameType | None) -> bool:
 
 
 def is_amid(frame: FrameType | None) -> bool:
-    """Say whether what runs must not be left half-way: one of the above, or an import that optsum has begun."""
+    """Return whether the current code must not be interrupted: one of the above, or an import by optsum."""
     inside = True  # of what optsum has begun; a module that calls optsum may be under import itself
     while frame is not None and not _is_deaf(frame) and not (inside and frame.f_code.co_name == _IMPORT):
         inside = inside and frame.f_code.co_qualname != _BEGUN
@@ -79,16 +79,16 @@ def _is_deaf(frame: FrameType) -> bool:
 
 
 class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.contextmanager` would make of a function
-    """Have Ctrl-C postponed where it must be, as long as Python's own handler is there; others ask by themselves.
+    """Postpone Ctrl-C where necessary, while Python's own handler is installed; other handlers check for themselves.
 
-    Each topic enters it several times: it is no generator, and asks beneath `signal`, whose functions look for an Enum
-    of each handler, because either takes as long as other parts of a search.
+    Each topic enters it several times, so for speed it is not a generator, and uses the functions beneath `signal`,
+    which do not look up an Enum for each handler.
     """
 
     __slots__ = ("_set",)
 
     def __call__(self, work: Callable[P, T]) -> Callable[P, T]:
-        """Return a function that does some work in such a context."""
+        """Return a function that works in such a context."""
 
         @wraps(work)
         def inner(*given: P.args, **named: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""Programs that end in time: with all the processes that they start, and with this one, however it ends."""
+"""Run programs with a time limit; they end with all their processes, and with this process, however it ends."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _SAID: Final = 8_000_000  # Bytes of a program's output that are kept: its begin
 def find_program(name: str) -> str | None:
     """Return the path of a program in an absolute folder of the PATH; None if there is none.
 
-    Unlike `shutil.which`, it never looks in the current folder: for an empty, "." or other relative entry of the PATH
-    it would, and always on Windows. Only a path that is absolute may be given in the place of a name.
+    Unlike `shutil.which`, it never looks in the current folder, which is searched for an empty, "." or other relative
+    entry of the PATH, and always on Windows. Instead of a name, only an absolute path may be given.
     """
     if Path(name).name != name:
         return shutil.which(name) if Path(name).is_absolute() else None
@@ -39,7 +39,7 @@ def find_program(name: str) -> str | None:
 
 
 def read_whole(path: Path, most: int) -> bytes:
-    """Return the bytes of a file that a program has written, the middle left out where there are more than `most`."""
+    """Return the bytes of a file that a program has written, without the middle if there are more than `most`."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - of a descriptor
         state = os.fstat(file.fileno())
@@ -56,12 +56,12 @@ GRACE_S: Final = 0.8  # Seconds that a process may need beyond its time limit to
 
 
 class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error
-    """The time limit was over before there was an answer; says in words what happened."""
+    """The time limit passed before there was an answer; the message describes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """End of a program."""
+    """The end of a program."""
 
     status: int  # Its exit status; minus the number of the signal that ended it.
     output: str  # What it wrote on its standard output and error output.
@@ -76,12 +76,12 @@ def run_supervised(
     given: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run a program under a supervisor, a process that outlives this one if it must.
+    """Run a program under a supervisor, a process that can outlive this one.
 
-    The program, and what it starts, forms a process group. That is ended (by SIGTERM, and by SIGKILL a second later)
-    when its time is over, when this call is left by an exception (Ctrl-C), and when this process dies in whatever way.
+    The program and its children form a process group, which is ended (by SIGTERM, and by SIGKILL a second later) when
+    its time is over, when this call is left by an exception (Ctrl-C), and when this process dies.
 
-    `folder`: one of its own, for what it reads and writes; removed if this process dies meanwhile.
+    `folder`: a folder for its input and output; removed if this process dies meanwhile.
     """
     if os.name != "posix":
         return _run_alone(command, seconds, given, environment)
@@ -112,7 +112,7 @@ def run_supervised(
 
 
 def ask(command: Sequence[str], seconds: float = 10.0) -> str | None:
-    """Return what a program says of itself; None if it does not end in time, or cannot be started."""
+    """Return the output of a program about itself; None if it does not end in time, or cannot be started."""
     with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
         try:
             ended = run_supervised(command, Path(folder), seconds=seconds)
@@ -124,7 +124,7 @@ def ask(command: Sequence[str], seconds: float = 10.0) -> str | None:
 def _run_alone(
     command: Sequence[str], seconds: float | None, given: str, environment: Mapping[str, str] | None
 ) -> Ended:
-    """Run a program where there are no process groups: it alone is ended when its time is over."""
+    """Run a program without process groups: only the program itself is ended when its time is over."""
     try:
         done = subprocess.run(  # noqa: S603 - a solver that was found on the PATH
             list(command),
@@ -143,7 +143,7 @@ def _run_alone(
 
 
 def _dismiss(process: subprocess.Popen[bytes]) -> None:
-    """Let a supervisor go; if its program still runs, it ends that first."""
+    """End a supervisor, which first ends its program if that still runs."""
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101
     with suppress(OSError):

@@ -1,12 +1,12 @@
-"""Run one program in a process group of its own, and end all of it in time: a script, started by `supervised`.
+"""Run one program in its own process group, and end the group in time: a script, started by `supervised`.
 
 It imports nothing of optsum and little of Python, because it is started for every solve. Its standard input is a pipe
-that nobody writes to: when its other end closes, whoever started this process is gone, or wants it to end.
+without data: when the other end closes, the parent is gone, or wants this process to end.
 
     supervisor.py SECONDS FOLDER INPUT OUTPUT PROGRAM [ARGUMENT ...]
 
-SECONDS ("inf" for no limit) is how long the program may run, FOLDER what is removed if this process outlives the one
-that started it. One line is written in the end: "ended" or "killed", and the exit status.
+SECONDS ("inf" for no limit) is the time limit of the program, and FOLDER is removed if this process outlives its
+parent. One line is written at the end: "ended" or "killed", and the exit status.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TO_GO_S = 1.0  # Seconds between SIGTERM and SIGKILL.
 
 
 def main(arguments: list[str]) -> None:
-    """Do what the arguments say."""
+    """Run according to the arguments."""
     seconds, folder, source, output, *command = arguments
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the pipe alone says when to end
         signal.signal(ignored, signal.SIG_IGN)

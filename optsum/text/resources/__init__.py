@@ -1,4 +1,4 @@
-"""Word lists that ROUGE-1.5.5 uses, carried as data; `LICENSES.md` names origin and licence of each."""
+"""Word lists of ROUGE-1.5.5, included as data; `LICENSES.md` names origin and licence of each."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Searches that prove their answer: exact strategies, the backends of `milp`, and what bounds other searches.
+"""Exact strategies, the backends of `milp`, and bounds for other searches.
 
 =====================  =============================================================================================
 module                 answers
 =====================  =============================================================================================
-`auto`                 which search a topic gets if none is named: `few_units` first, then the best of `choices`
-`branch_and_bound`     the strategy of that name; it asks `few_units` first, then `levels` or `objectives`,
+`auto`                 the default strategy: `few_units` first, then the best of `choices`
+`branch_and_bound`     the strategy of that name: `few_units` first, then `truncation` or `objectives`,
                        which make programs for the `engine`
-`exhaustive`           the strategy that looks at every selection
-`milp`                 the strategy that asks a MILP solver of `backends`, for ratios and their sums too,
-                       and believes no claim unchecked
-`certificate`          a bound for a search that proves nothing
+`exhaustive`           the strategy that evaluates every selection
+`milp`                 the strategy that uses a MILP solver of `backends`, also for ratios and their sums
+                       (`ratio_rows`), and checks every claim
+`certificate`          a bound for a heuristic search
 =====================  =============================================================================================
 """

@@ -1,4 +1,4 @@
-"""The strategy that chooses: for each problem the quickest of those that prove, by what is known of it beforehand."""
+"""The strategy that chooses the quickest exact strategy for each problem, by what is known beforehand."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Auto(Strategy):
-    """`branch-and-bound`, but for `exhaustive` where selections are few and it takes long; `milp` where neither serves.
+    """`branch-and-bound`; `exhaustive` for few selections if that takes long; `milp` if neither works.
 
-    Where a problem can only evaluate, greedy search and VNS find what is held before all selections are visited.
+    If a problem can only evaluate, greedy search and VNS find a first selection before all selections are visited.
 
-    Selections are counted, not visited, to know how many there are: the same problem is always searched in the same
-    way. The row says which strategy it was (``ran``).
+    The choice depends on the number of selections, not on time: the same problem is always searched in the same way.
+    The row names the strategy (``ran``).
 
     Parameters
     ----------
     backend, threads, backend_options, verify
-        As of `milp`, for where it comes to that.
+        As for `milp`, if it is chosen.
     """
 
     backend: str = "highs"
@@ -56,7 +56,7 @@ class Auto(Strategy):
         return Choices(Milp(self.backend, self.threads, self.backend_options, self.verify))
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Prepare what is tried first; kernels of other choices are loaded when a topic needs them, or compiled now."""
+        """Prepare what is tried first; kernels of other choices are loaded or compiled when a topic needs them."""
         soon = problem is not None and problem.can(Capability.COVERAGE) and (not patience.is_over or advance.is_kept)
         if not soon or self.backend != Auto.backend:
             self._choices.milp.prepare(problem)
@@ -66,12 +66,12 @@ class Auto(Strategy):
             self._choices.prepare(problem)
 
     def prove_extracts(self, extracts: Extracts) -> Proven | None:
-        """Search topics of few units together, as branch and bound does."""
+        """Search topics of few units together, like branch and bound."""
         proven = prove_extracts(extracts) if self.backend == Auto.backend else None
         return None if proven is None else proven._replace(ran=DEFAULT_EXACT)
 
     def search(self, run: Run) -> None:
-        """Search by branch and bound for a while where selections have few units, and then by what is chosen."""
+        """Search by branch and bound for a while if selections have few units, and then by the chosen strategy."""
         run.check()
         if self.backend != Auto.backend:
             # It is refused where it is missing, whether it comes to it or not.
@@ -84,15 +84,15 @@ class Auto(Strategy):
         self._choices.search(run)
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
-        """Return all optima by the first choice that does not refuse."""
+        """Return all optima by the first strategy that accepts the problem."""
         return self._choices.enumerate(problem, limits, should_stop)
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Find selections near the optimum by branch and bound, or by a visit of all selections where it refuses."""
+        """Find near-optimal selections by branch and bound, or by visiting all selections if it refuses."""
         return self._choices.near(problem, nearness, limits, should_stop)
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
-        """Yield strategies for a problem, the best first; each is a choice only if those before it refuse."""
+        """Yield strategies for a problem, the best first; each is used only if those before it refuse."""
         return self._choices.choices(problem, limits, refusals)

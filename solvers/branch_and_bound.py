@@ -1,4 +1,4 @@
-"""Branch and bound: one optimum proven, or all of them as a decision diagram."""
+"""Branch and bound: one proven optimum, or all optima as a decision diagram."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def search_by_own_bound(run: Run) -> None:
 
 
 def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Selection, Evaluation]]:
-    """Yield each selection that no bound rules out, once, with its value.
+    """Yield each selection that no bound excludes, with its value.
 
-    Units are decided in the order of what each is worth by itself: with a unit first, then without it.
+    Units are decided in the order of their own values, first with a unit, then without it.
     """
     problem = run.problem
     run.check()
@@ -123,7 +123,7 @@ def _tighter(problem: Problem, known: Key, bound: Key | None) -> Key | None:
 _VISIT_S: Final = 60.0  # Longest visit of all selections (s) that replaces a search of ratios that does not end.
 _NODES_BEFORE: Final = 1_000
 _NODES_A_SECOND: Final = 20_000
-"""Nodes of the search before such a visit: a fixed number, and more for each second that the visit takes."""
+"""Nodes of the search before visiting all selections: a fixed number, and more for each second of the visit."""
 
 _LARGE: Final = 2**54
 """Largest numerator of one exact program; larger ones are searched as sums of ratios, by rounded programs."""
@@ -137,10 +137,9 @@ class BranchAndBound(Strategy):
     ----------
     bound : {"lagrangian", "knapsack"}
         "lagrangian": the bound of the linear relaxation in integers, fixing, merging of equal states; for every
-        objective (`objectives`). "knapsack": the
-        paper's baseline (Hirao et al. 2017, Algorithms 1-3), without a minimum length only. Minimum covers have a
-        search of their own (`covers`), whatever is said here. "root" and "none" say something of other searches, and
-        stand for "lagrangian".
+        objective (`objectives`). "knapsack": the paper's baseline (Hirao et al. 2017, Algorithms 1-3), only without a
+        minimum length. Minimum covers have their own search (`covers`) in both cases. "root" and "none" are for other
+        searches, and mean "lagrangian" here.
     """
 
     bound: str = "lagrangian"
@@ -157,7 +156,7 @@ class BranchAndBound(Strategy):
             raise OptionError(f"There is no bound {self.bound!r}: use lagrangian or knapsack.")
 
     def accept(self, problem: Problem) -> None:
-        """Refuse what the bounds do not hold for."""
+        """Refuse problems for which the bounds are not valid."""
         if bounds_itself(problem):
             if self.bound == "knapsack":
                 raise UnsupportedError(
@@ -187,7 +186,7 @@ class BranchAndBound(Strategy):
             raise UnsupportedError(f"branch-and-bound cannot search this problem: {why}; use exhaustive.")
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Run every kernel that such problems need once, on instances that are not settled at the root."""
+        """Run every kernel that such problems need once, on instances that are not solved at the root."""
         if problem is not None and (not problem.can(Capability.COVERAGE) or is_cover(problem.coverage)):
             return
         if self.bound == "knapsack":
@@ -210,10 +209,9 @@ class BranchAndBound(Strategy):
         return None if self.bound == "knapsack" else prove_extracts(extracts)
 
     def search_further(self, run: Run, most: int | None = None) -> bool:
-        """Find one optimum and prove it, where `few_units` has not; raise `Stopped` at a limit of the run.
+        """Find one optimum and prove it, if `few_units` has not; raise `Stopped` at a limit of the run.
 
-        `most`: nodes after which a search of ratios is given up. The result: whether the optimum is proven; otherwise
-        `most` nodes were not enough.
+        `most`: limit of nodes for a search of ratios. The result: whether the optimum is proven within it.
         """
         if bounds_itself(run.problem):
             search_by_own_bound(run)
@@ -283,7 +281,7 @@ class BranchAndBound(Strategy):
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Return all selections that are near the best."""
+        """Return all near-optimal selections."""
         self.accept(problem)
         if bounds_itself(problem):
             return evaluated_near(problem, nearness, limits, should_stop, search_by_own_bound, visit)
@@ -306,7 +304,7 @@ class BranchAndBound(Strategy):
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
     ) -> ByLength | None:
-        """Return a search for optima of recall at falling maximum lengths."""
+        """Return a search for optima of recall at descending maximum lengths."""
         if bounds_itself(problem):
             return None
         coverage = problem.coverage
@@ -332,7 +330,7 @@ def _mapped(found: Optima, number_of: Callable[[int | Fraction], int | Fraction]
 
 
 def _bounded(problem: Problem, found: Optima, limits: Limits, deadline: Deadline) -> Optima:
-    """Return an engine's optima, with the bound of the problem where the engine has none."""
+    """Return an engine's optima, with the bound of the problem if the engine has none."""
     if found.bound is not None:
         return found
     root = problem.root_bound(limits.late(Deadline(0.0), interrupted=deadline.reason == "interrupted"))
@@ -356,7 +354,7 @@ def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
 
 
 def _patience(problem: Problem, limits: Limits) -> Limits:
-    """Limit the nodes where a visit of all selections would take little time, to as many as it is worth waiting for."""
+    """Limit the nodes if a visit of all selections would take little time."""
     seconds = seconds_of(problem, _VISIT_S)
     if seconds > _VISIT_S:  # it may be infinite
         return limits
@@ -365,7 +363,7 @@ def _patience(problem: Problem, limits: Limits) -> Limits:
 
 
 def is_linear(coverage: Coverage) -> bool:
-    """Whether one integer decides, and the engine holds it."""
+    """Whether one integer decides, and fits the engine."""
     if not coverage.constant_denominator or coverage.ceilings:
         return False
     return reaches(coverage)[0] * spread(coverage.rows) < _LARGE
@@ -378,7 +376,7 @@ def _is_one_ratio(coverage: Coverage) -> bool:
 def _solve_ratios(
     coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
 ) -> Optima:
-    """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
+    """Search one ratio by a sequence of programs, and other values by programs that contain all good selections."""
     solve = solve_whole_text if is_whole_text(coverage) else solve_ratio if _is_one_ratio(coverage) else solve_sum
     return solve(coverage, limits, deadline, every=every, start=start)
 
@@ -391,7 +389,7 @@ def _run_recall() -> None:
 
 
 def _run_ties() -> None:
-    """Search a program with trees, joints and costs that is not settled at the root."""
+    """Search a program with trees, joints and costs that is not solved at the root."""
     units = range(36)
     instance = Coverage.of(
         [2 + unit * unit % 7 for unit in units],
@@ -433,10 +431,10 @@ LISTED: Final = 2_000_000  # Sets that are evaluated one and all to find how man
 
 
 def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline: Deadline, *, linear: bool) -> Optima:
-    """Return all selections that are near the best, for every objective that branch and bound serves.
+    """Return all near-optimal selections, for every objective that branch and bound supports.
 
-    First the optimum is proven, which says how much a selection must be worth; then all sets that are worth as much are
-    enumerated, by the engine that enumerates optima, at a lower target.
+    First the optimum is proven, which gives the threshold; then all sets that reach it are enumerated, by the engine
+    that enumerates optima, with a lower target.
     """
     if is_cover(instance):
         reach = _of_cover(instance, limits, deadline)
@@ -463,9 +461,9 @@ def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline
 
 
 def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termination | None]:
-    """Return all selections of the `wanted` best values: one enumeration, lower ones as long as values are missing.
+    """Return all selections of the `wanted` best values by one enumeration, and lower ones while values are missing.
 
-    The first is as low as it must be if every step has a selection; after that the distance doubles.
+    The first target suffices if every step has a selection; then the distance doubles.
     """
     instance = reach.instance
     shortest = instance.goal is Sense.MINIMIZE
@@ -530,7 +528,7 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
 
 
 def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
-    """Ratios whose denominators vary are searched by programs that belong to a value."""
+    """Return the reach for varying ratios, whose programs depend on the value."""
     table = LengthTable(instance) if is_whole_text(instance) else None
     found = _solve_ratios(instance, limits, deadline, every=False)
     budget = Budget(limits, deadline)
@@ -553,7 +551,7 @@ def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
 
 
 def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
-    """Covers are the selections that reach every feature, so their engine maximizes what is reached."""
+    """Return the reach for covers: selections that reach every feature, so their engine maximizes reached features."""
     found = enumerate_covers(instance, limits, every=False, should_stop=lambda: deadline.passed)
     budget = Budget(limits, deadline)
     budget.statistics.nodes = found.nodes
@@ -571,8 +569,8 @@ def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
 def smallest_fraction(value: Fraction, largest: int) -> Fraction:
     """Return the least fraction >= a value whose denominator is at most `largest`.
 
-    The convergents of the value and those between them bracket it by neighbours in the Farey sequence (as
-    `Fraction.limit_denominator` does, which returns the nearer of the two).
+    The convergents and semiconvergents of the value bracket it by neighbours in the Farey sequence, as in
+    `Fraction.limit_denominator`, which returns the nearer of the two.
 
     Examples
     --------

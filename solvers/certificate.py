@@ -1,9 +1,9 @@
-"""Bound the optimum for a search that proves nothing: cheaper than that search, and often equal to the optimum.
+"""Bound the optimum for a heuristic: cheaper than the search, and often equal to the optimum.
 
-Where selections are few, all of them are visited. Otherwise each ratio of the value is maximized by itself, by the
-engine with a limited number of nodes: no selection is worth more than these largest values together. They lie near the
-optimum where the ratios are of one reference. Those of several references are largest on different selections; their
-denominators differ by constants alone, so the engine is soon done with the whole sum.
+If there are few selections, all of them are visited. Otherwise each ratio of the value is maximized separately, by the
+engine with a limited number of nodes; these maxima together bound every value. They are near the optimum if the ratios
+belong to one reference. Ratios of several references are maximal for different selections; their denominators differ
+only by constants, so the engine quickly searches the whole sum.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _NODES_OF_SUM: Final = 3_000  # Of the search for the largest sum of ratios whos
 
 
 def prepare(problem: Problem | None = None) -> None:
-    """Compile the kernels that a certificate of such problems takes, or all there is."""
+    """Compile the kernels for a certificate of such problems, or all kernels."""
     if problem is None or _serves(problem):
         for strategy in (Exhaustive(), BranchAndBound()):
             strategy.prepare(problem)
 
 
 def certify(problem: Problem, deadline: Deadline) -> Key | None:
-    """Return a limit that no selection can pass, proven without floating point.
+    """Return a limit of all values, proven without floating point.
 
-    `deadline`: what is not done by then is replaced by something weaker; None where even that takes too long.
+    `deadline`: unfinished parts are replaced by weaker bounds; the result is None if even these take too long.
     """
     if not _serves(problem) or not affordable(problem.coverage, deadline):
         return problem.root_bound(deadline)
@@ -100,7 +100,7 @@ def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) 
 
 
 def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> Fraction:
-    """Return a bound of one ratio: number `h` of an instance, which `part` holds alone."""
+    """Return a bound of one ratio: number `h` of an instance, which is alone in `part`."""
     limits, start = Limits(nodes=_NODES), None
     try:
         if is_linear(part):

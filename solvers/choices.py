@@ -1,6 +1,6 @@
-"""Strategies that prove, the best of them for a problem first (`optsum.solvers.auto`).
+"""Exact strategies, ordered by suitability for a problem (`optsum.solvers.auto`).
 
-A module by itself, as most topics are done before anybody chooses, and all strategies are imported here.
+It is a separate module because it imports all strategies, and most topics are solved before a choice is needed.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ _MANY_CAPPED: Final = 10  # The same for ROUGE-L: the number of units of average
 _FREE: Final = 1.25  # If 1.25 times as many units fit, the length limit cannot bind.
 
 _NODES: Final = 25_000_000
-"""Nodes (about half a minute) of a search of sums of varying ratios; integer programs are quicker beyond them."""
+"""Nodes (about half a minute) of a search of sums of varying ratios, above which integer programs are quicker."""
 
 _LONGEST_S: Final = 600.0  # Longest visit of all selections (s) that is begun without a limit.
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The strategies that there are. `milp`: the one that hands problems to the solver that was asked for."""
+    """The available strategies. `milp`: the one that uses the requested solver."""
 
     milp: Milp
 
     @staticmethod
     def prepare(problem: Problem | None) -> None:
-        """Prepare what needs no solver."""
+        """Prepare everything that needs no solver."""
         for strategy in (Exhaustive(), BranchAndBound()):
             strategy.prepare(problem)
 
     def search(self, run: Run) -> None:
-        """Search by the first choice that accepts the problem, and does not refuse it when it begins."""
+        """Search by the first strategy that accepts the problem, also at its start."""
         refusals: list[str] = []
         # A search by branch and bound that lasts may be given up for integer programs.
         ratios = run.problem.can(Capability.RATIOS)
@@ -76,7 +76,7 @@ class Choices:
                 return
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
-        """Return all optima by the first choice that does not refuse."""
+        """Return all optima by the first strategy that accepts the problem."""
         if _has_program(problem) and not is_few(problem):
             return self.near(problem, Nearness(within=Fraction(0)), limits, should_stop).near(None, None)
         refusals: list[str] = []
@@ -89,7 +89,7 @@ class Choices:
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Find selections near the optimum by branch and bound, or by a visit of all selections where it refuses."""
+        """Find near-optimal selections by branch and bound, or by visiting all selections if it refuses."""
         if _has_program(problem):
             search = self.milp.search
             found = evaluated_near(problem, nearness, limits, should_stop, search, visit)
@@ -103,10 +103,10 @@ class Choices:
         return near
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
-        """Yield strategies for a problem, the best first; each is a choice only if those before it refuse.
+        """Yield strategies for a problem, the best first; each is used only if those before it refuse.
 
-        `refusals`: why others did not serve; more are added. An `UnsupportedError` says that only a visit of all
-        selections would prove, and takes too long to wait for.
+        `refusals`: the reasons of refusals, to which more are added. An `UnsupportedError` means that only a visit of
+        all selections, which takes too long, could prove the optimum.
         """
         with standing():
             self.prepare(problem)
@@ -137,7 +137,7 @@ class Choices:
 
 
 def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable[[Strategy], Optima]) -> Optima | None:
-    """Return what the first strategy finds that does not refuse, and which it was; why others did is noted."""
+    """Return the answer of the first strategy that does not refuse, and this strategy; record other refusals."""
     for chosen in choices:
         try:
             found = search(chosen)
@@ -148,19 +148,18 @@ def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable
 
 
 def _has_program(problem: Problem) -> bool:
-    """Whether a problem is an integer program of its owner's, which solvers serve best, with bounds of completions."""
+    """Whether a problem is a user's integer program, best for solvers, with bounds of completions."""
     abilities = (Capability.LINEAR, Capability.COMPLETIONS)
     return all(map(problem.can, abilities)) and not problem.can(Capability.COVERAGE)
 
 
 def _climb(run: Run) -> None:
-    """Let searches that prove nothing find what is held, where a problem can only evaluate, and has many selections.
+    """Run heuristics for a first selection if a problem can only evaluate, and has many selections.
 
-    VNS goes the way that it goes by itself. The time that greedy search takes before is given back to it, and a tenth
-    of the limit, as the same evaluations may take longer a second time; no more than a first selection may take beyond
-    the limit (`optsum.contracts.run.Limits.grace_s`). Where evaluations are so slow that greedy search would not end,
-    VNS has all the time. What is left of the limit repeats VNS from other places, while a visit of all selections would
-    not end.
+    VNS runs as it does alone. It gets the time of the preceding greedy search in addition, and a tenth of the limit,
+    because the same evaluations may take longer the second time, but at most `optsum.contracts.run.Limits.grace_s`. If
+    evaluations are so slow that greedy search would not end, VNS has all the time. The rest of the limit repeats VNS
+    from other starts, unless a visit of all selections would end.
     """
     problem, whole, began = run.problem, run.deadline, run.elapsed
     if problem.can(Capability.COVERAGE):
@@ -183,9 +182,9 @@ def _climb(run: Run) -> None:
 
 
 def _greedy_ends(run: Run) -> bool:
-    """Return whether greedy search would end within the limit, or a moment later where evaluations are quick.
+    """Return whether greedy search would end within the limit, or slightly later if evaluations are quick.
 
-    Its selections are half of what fits, on average. The first evaluations of all may take far longer than others.
+    Its selections are half full on average. The very first evaluations may take far longer than others.
     """
     size, lengths = run.problem.size, run.problem.lengths
     order = sorted(range(size), key=lengths.__getitem__)
@@ -201,7 +200,7 @@ def _greedy_ends(run: Run) -> bool:
 
 
 def _takes_many(problem: Problem) -> bool:
-    """Whether the value is one ratio that varies (precision, F1), and many units make it large."""
+    """Whether the value is one varying ratio (precision, F1) that needs many units to be large."""
     if problem.size <= _MANY or not problem.can(Capability.COVERAGE):
         return False
     instance = problem.coverage

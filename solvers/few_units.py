@@ -1,20 +1,19 @@
-r"""One optimum of an instance whose selections have few units, if that is soon found.
+r"""One optimum of an instance whose selections have few units, if it is found quickly.
 
-This is a depth-first search over the units, with one linear bound a node.
+This is a depth-first search over the units, with one linear bound for each node.
 
 A node is a set of units C and the units that may still join it, the most promising first. With the ratios
 :math:`\lambda_h = T_h / D_h` of the incumbent, a selection is better only if
 
 .. math:: \sum_h w_h \frac{D_0}{D_h} (T_h - \lambda_h D_h) > 0,
 
-where :math:`D_0 / D_h` is 1 for one ratio and a constant for recalls. For two ratios it is within limits that the node
-knows (`_ends`); the sum is linear in it, hence positive at one of the two ends if it is positive at all. At each end it
-is at most what C is worth there, plus a knapsack of what each unit adds: its present gain in T, as tables are concave,
-less what it adds to D at least, whatever else is chosen. The knapsack is bounded by a price of the length.
+where :math:`D_0 / D_h` is 1 for one ratio and a constant for recalls. For two ratios it is within limits that depend on
+the node (`_ends`); the sum is linear in it, hence positive at one of the two ends if it is positive at all. At each end
+it is at most the value of C plus a knapsack of the contributions of units: the present gain in T, because tables are
+concave, minus the least addition to D for any other choices. The knapsack is bounded by a price of the length.
 
-Sums of two ratios of at most three units, all of the same length, are first looked for in a table of what each two
-units have in common (`search_table`), in whole numbers; this search is asked where the best selection is not the only
-one.
+Sums of two ratios with at most three units, all of the same length, are first searched by a table of the overlap of
+every two units (`search_table`), in whole numbers; this search is used if the best selection is not unique.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -46,8 +45,9 @@ from optsum.system.clock import Stopped
 from optsum.system.compiled import compiles, is_worth, njit
 
 DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)
-"""Places of `FewUnitsState.scalars`: all is searched; there is an incumbent; nodes; units of the present one; numerator
-and denominator of the incumbent's value; steps; incumbents so far; whether the first node is made."""
+"""Places of `FewUnitsState.scalars`: everything is searched; there is an incumbent; nodes; units of the present one;
+numerator and denominator of the incumbent's value; steps; incumbents so far; whether the first node is made.
+"""
 
 COUNT, NEXT, LENGTH, BOUNDED = range(4)  # Rows of `FewUnitsState.place`.
 
@@ -55,7 +55,7 @@ LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)  # Places of `FewUnitsInst
 
 
 class FewUnitsInstance(NamedTuple):
-    """The data that the walk reads and does not change."""
+    """The constant data of the walk."""
 
     # (5,): minimum and maximum length, how totals make a value (`values`), whether all denominators are constant, and
     # whether there are ceilings.
@@ -103,10 +103,10 @@ class FewUnitsState(NamedTuple):
 
 @njit(cache=True)
 def laid_out(lengths, start, feature, count, level_start, level, slot, mass, gains, least):
-    """Write what each unit adds to each total, by itself and whatever else is chosen; return the units of each feature.
+    """Write the contribution of each unit to each total, alone and at least; return the units of each feature.
 
-    The result: where the units of each feature begin, the units, and how many copies each has. `reach` (totals + 1,):
-    what all units add to a total, each as if it were alone; then what no sum of a search can pass.
+    The result: where the units of each feature begin, the units, and the number of copies in each. `reach` (totals +
+    1,): the sum of all contributions to each total, each unit alone; then a limit of all sums of a search.
     """
     begin = np.zeros(len(slot) + 1, np.int64)
     for entry in range(len(feature)):
@@ -154,9 +154,9 @@ def _multiplier(held, ratio):
 
 @njit(cache=True)
 def _surely(gain, least, share):
-    """Return the average gain of units that are added to a total, if each is at least a `share` of them.
+    """Return the average gain of units added to a total, if each has at least a `share` of them.
 
-    What they have by themselves is added whole; of the rest they add together as much as the one that has most of it.
+    Features of single units count fully; of the others, as many as the unit with most of them has.
     """
     return least + (gain - least) * share
 
@@ -172,7 +172,7 @@ def _more(fixed, walk, depth):
 
 @njit(cache=True)
 def _ends(fixed, walk, depth, share):
-    """Return between what D_0 / D_1 is for all selections that the next units of a node lead to."""
+    """Return the limits of D_0 / D_1 for all selections reached by the next units of a node."""
     count, left = walk.place[COUNT, depth], fixed.rules[MOST] - walk.place[LENGTH, depth]
     bottom0, bottom1 = walk.totals[1, depth], walk.totals[3, depth]
     most0, most1 = 0.0, 0.0  # what is added at most, by all units and by the densest
@@ -214,7 +214,7 @@ def _ends(fixed, walk, depth, share):
 
 @njit(cache=True)
 def bound(fixed, walk, depth):
-    """Order the next units of a node, and bound what they can add."""
+    """Order the next units of a node, and bound their possible gain."""
     kind, weights, totals, gains = fixed.rules[KIND], fixed.weights, walk.totals, walk.gains[depth]
     units, begin, count = walk.units[depth], walk.place[NEXT, depth], walk.place[COUNT, depth]
     left = fixed.rules[MOST] - walk.place[LENGTH, depth]
@@ -292,7 +292,7 @@ def _price(units, reduced, lengths, begin, count, left):
 
 @njit(cache=True)
 def least_of(fixed, walk):
-    """Return the least bound that a selection better than the incumbent can have."""
+    """Return the least bound of a selection that is better than the incumbent."""
     scalars, kind = walk.scalars, fixed.rules[KIND]
     if scalars[HELD] == 0:
         return -np.inf
@@ -340,7 +340,7 @@ def _hold(fixed, walk, depth):
 
 @njit(cache=True)
 def _descend(fixed, walk, depth, number):
-    """Let a unit join a node: make the node below, with the units after it that still fit."""
+    """Add a unit to a node: make the node below, with the later units that still fit."""
     unit = walk.units[depth, number]
     below = depth + 1
     length = walk.place[LENGTH, depth] + fixed.lengths[unit]
@@ -384,7 +384,7 @@ def _descend(fixed, walk, depth, number):
 
 @njit(cache=True)
 def _begin(fixed, walk):
-    """Make the node without units, of those that are written there; they are about in the order that is tried."""
+    """Make the node without units, from units that are roughly in the order of trial."""
     kept = 0
     for number in range(walk.units.shape[1]):
         unit = walk.units[0, number]
@@ -398,7 +398,7 @@ def _begin(fixed, walk):
 
 @njit(cache=True)
 def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
-    """Continue until `nodes` more nodes are made, `work` steps are done in all, or everything is searched."""
+    """Continue until `nodes` more nodes are made, `work` steps are done in total, or everything is searched."""
     if not walk.scalars[BEGUN]:
         _begin(fixed, walk)
     low = fixed.rules[LEAST]
@@ -441,12 +441,14 @@ _ROOM: Final = 1_000_000  # Numbers that the nodes on the way may hold together.
 _STRIDE: Final = 2_000  # Nodes after which somebody is asked whether to go on.
 
 _WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
-"""Steps of some nanoseconds after which other searches are the better ones."""
+"""Number of steps, of some nanoseconds each, after which other searches are better."""
 
 _LINEAR_WORK: Final = 650_000  # The same for sums of recalls.
 
 _FEW_UNITS: Final = (80, 80, 80, 80, 80, 25, 8, 3)
-"""Multiple of the work allowed for other sums, by the number of units that fit: other searches take seconds there."""
+"""Factor of the allowed work for other sums, by the number of units that fit, because other searches take seconds
+there.
+"""
 
 _SLICE: Final = 200_000  # Steps after which somebody is asked, too, as nodes of many units take long.
 
@@ -472,7 +474,7 @@ class Found(NamedTuple):
 def search_few_units(
     instance: Coverage, check: Callable[[], object], node_limit: int | None = None, *, work: int | None = None
 ) -> Found | None:
-    """Search an instance; None if it is not served here."""
+    """Search an instance; None if it is not supported here."""
     several = not instance.singletons or instance.rows or isinstance(instance, Facility)
     if several or instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
         return None
@@ -566,8 +568,9 @@ _MOST_OF_TABLE: Final = 2048  # Units whose table is not too large.
 _TABLE_WORK: Final = 20_000_000  # Steps, of a nanosecond or so, after which a topic by itself is searched otherwise.
 
 _TOP, _BOTTOM, _FIRST, _TIED, _PACKED, _NODES, _STEPS, _STAMP = 0, 1, 2, 5, 6, 7, 8, 9
-"""Places of what `_hold_few` keeps: the value; three units, the missing ones -1 and first; whether another selection is
-as good; the totals; nodes; steps; the last number that was used to mark features."""
+"""Places of the record of `_hold_few`: the value; three units, with missing ones -1 and first; whether another
+selection is as good; the totals; nodes; steps; the last number used to mark features.
+"""
 
 
 @njit(cache=True)
@@ -608,7 +611,7 @@ def _hold_few(best, packed, one, two, three):
 
 @njit(cache=True)
 def _add_third(one, two, begin, packed, own, table, start, feature, adds, order, mark, best):
-    """Let each unit from `begin` join two others, whose totals are `packed`."""
+    """Add each unit from `begin` to two others, whose totals are `packed`."""
     top0, bottom0, top1, bottom1 = _lanes(packed)
     both0, _, both1, _ = _lanes(table[one, two])
     marked = False
@@ -649,9 +652,9 @@ def _add_third(one, two, begin, packed, own, table, start, feature, adds, order,
 def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, high: int, work: int) -> Any:
     """Search for the best sum of two ratios of at most three units.
 
-    `start`, `feature`: the features of each unit, one after another. `adds` (features,): what each adds to the four
-    totals, packed. `constants` (4,): the totals of no unit, denominators above 0. `low`, `high`: numbers of units.
-    `work`: steps that may be made. The result: the best selection and its totals, packed (10,); and 1 if all others are
+    `start`, `feature`: the features of each unit, in turn. `adds` (features,): contributions to the four totals,
+    packed. `constants` (4,): the totals without units, denominators above 0. `low`, `high`: limits of the number of
+    units. `work`: limit of steps. The result: the best selection and its totals, packed (10,); and 1 if all others are
     worse, 0 if another is as good or totals are too large, -1 if there was more work.
     """
     units, base = len(start) - 1, _pack(constants)
@@ -748,7 +751,7 @@ def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, 
 
 
 def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
-    """Search an instance by `search_table`; None if it is not served there, or another selection is as good."""
+    """Search an instance by `search_table`; None if it is not supported there, or another selection is as good."""
     made, low, high = len(instance.constants) // 2, instance.min_length, instance.max_length
     if high > 3 or made > 2 or instance.size > _MOST_OF_TABLE or instance.ceilings or set(instance.weights) != {1}:
         return None
@@ -772,16 +775,17 @@ def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
 # Extracts of several topics, of which each is made and searched by compiled code before the next.
 
 MOST_UNITS: Final = 256
-"""Units of a topic that is searched among others; larger ones take so long that nothing is gained by it."""
+"""Largest number of units of a topic that is searched together with others; larger ones take too long to gain from it.
+"""
 
 MOST_CHOSEN: Final = 128
-"""Units of a selection that is found among others."""
+"""Largest number of units of a selection found in a joint search."""
 
 _TOGETHER_WORK: Final = 1_000_000
-"""Steps for a topic among others: some milliseconds, so that a signal is heard between two calls."""
+"""Limit of steps for a topic in a joint search: some milliseconds, so that signals are handled between two calls."""
 
 _COMMON: Final = 2**50
-"""As `optsum.problem.objective` has it: a larger common denominator leaves too little room in 64 bits."""
+"""As in `optsum.problem.objective`: a larger common denominator leaves too little room in 64 bits."""
 
 
 @njit(cache=True)
@@ -789,12 +793,12 @@ def search_extracts(
     ids: Any, start: Any, words: Any, different: Any, sentences: Any, bounds: Any, first_bound: Any, coded: Any,
     form: Any, scored: Any, ceilings: Any,
 ) -> Any:  # fmt: skip
-    """Search several topics, one after another, as far as that soon proves the optimum.
+    """Search several topics, one after another, if that proves the optimum quickly.
 
-    The arguments are those of `optsum.problem.numbered.Extracts` and its tokens, and the arrays of no ceilings. The
-    result: of each topic how many units the optimum has, its length, and the nodes of the search (-1 first if it is not
-    proven here); the numbers of its sentences; numerator and denominator of each ratio; and its scores, as
-    `optsum.metrics.kernels.official_hits` returns them.
+    The arguments are those of `optsum.problem.numbered.Extracts` and its tokens, and empty arrays of ceilings. The
+    result for each topic: the number of units of the optimum (-1 if it is not proven), its length, and the nodes of the
+    search; its sentence numbers; numerator and denominator of each ratio; and its scores from
+    `optsum.metrics.kernels.official_hits`.
     """
     topics = len(sentences)
     found = np.full((topics, 3), -1, np.int64)
@@ -828,7 +832,7 @@ def search_extracts(
 
 @njit(cache=True)
 def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilings, found, chosen, all_totals):
-    """Make the instance of one topic and search it; `found` stays as it is if that proves nothing."""
+    """Make the instance of one topic and search it; `found` is unchanged if that proves nothing."""
     max_length, min_length, in_words, measure, distinct, mean, unmatched, overlong = form
     references = len(bounds) - 1
     row_start = np.empty(references + 1 + len(words), np.int64)
@@ -944,7 +948,7 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
 def _search_extract_by_table(
     first, keys, totals, kinds, denominators, units, references, mean, measure, high, low, found, chosen, all_totals,
 ):  # fmt: skip
-    """Search one topic by `search_table`, as `_by_table` does; return what that returns."""
+    """Search one topic by `search_table`, like `_by_table`, and return its result."""
     ratios, parts, rows = len(denominators), len(kinds), totals.shape[1]
     offset = np.zeros(parts + 1, np.int64)
     for part in range(parts):
@@ -1000,7 +1004,7 @@ def _search_instance(
     lengths, start, feature, number, level_start, level, slot, constants, mass, low, high, integer, ceilings, found,
     chosen, all_totals,
 ):  # fmt: skip
-    """Search one instance by the rules of `search_few_units`; see there why it may not be served."""
+    """Search one instance by the rules of `search_few_units`, which explains unsupported cases."""
     units, made = len(lengths), len(constants) // 2
     totals = 1 if integer else 2 * made
     kind = INTEGER if integer else RATIO if made == 1 else SUM
@@ -1108,19 +1112,19 @@ def _order(order, gains, lengths):
 
 
 def bounds_itself(problem: Problem) -> bool:
-    """Whether branch and bound has nothing but the problem's own bounds."""
+    """Whether branch and bound has only the problem's own bounds."""
     return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 
 def see(run: Run, selection: Selection, claimed: Fraction) -> None:
-    """Let a run see a selection that branch and bound has found."""
+    """Report a selection found by branch and bound to a run."""
     seen = run.see(selection)
     if not seen.feasible or seen.key != claimed:
         raise BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen.key}: it is no result.")
 
 
 def serve(run: Run, coverage: Coverage | None = None) -> bool:
-    """Search for a while where selections have few units; return whether the optimum is proven."""
+    """Search for a while if selections have few units; return whether the optimum is proven."""
     if bounds_itself(run.problem):
         return False
     coverage = coverage or run.problem.coverage.merged
@@ -1154,7 +1158,7 @@ def prepare_few_units() -> None:
 
 
 def two_ratios() -> Coverage:
-    """Return an instance of 14 units, two ratios and a feature that a denominator counts."""
+    """Return an instance of 14 units, with two ratios and a feature that a denominator counts."""
     units = range(14)
     copies = [{(5 * unit + 3 * step) % 9: 1 for step in range(3)} | {9 + unit % 4: 1} for unit in units]
     return Coverage.of(
@@ -1171,7 +1175,7 @@ def two_ratios() -> Coverage:
 
 
 def prove_extracts(extracts: Extracts) -> Proven | None:
-    """Search several topics; None while the compiled code for it is not there."""
+    """Search several topics; None while its code is not compiled."""
     tokens = extracts.tokens
     lost_s = _LOST_S * len(tokens.sentences)
     given = (
@@ -1182,4 +1186,4 @@ def prove_extracts(extracts: Extracts) -> Proven | None:
 
 
 _LOST_S: Final = 0.0005
-"""What a topic takes longer that is searched by itself."""
+"""Additional seconds of a topic that is searched separately."""

@@ -1,12 +1,11 @@
-"""The MILP strategy: any backend solves the integer program, and nothing that it says is believed unchecked.
+"""The MILP strategy: any backend solves the integer program, and all its claims are checked.
 
-Each answer is judged by what is known, and proven again with `--verify`. A claim that anything at hand refutes is an
-error, never a result. What cannot be refuted in this way is a consistent lie, such as a good selection that is called
-optimal; `verify` finds it.
+Each answer is compared with known values and bounds, and with `--verify` proven again. A refuted claim is an error,
+never a result. A consistent error, such as a good selection claimed to be optimal, is found only by `verify`.
 
 One ratio is maximized by a short sequence of programs (Dinkelbach 1967). For sums of ratios, `optsum.program.surrogate`
-has linear programs that no better selection escapes, one for each corner of a box of denominators; boxes whose
-programs are coarse are split, and a solver maximizes over the selections of those that relaxations leave open.
+has linear programs that contain all better selections, one for each corner of a box of denominators; boxes with coarse
+programs are split, and a solver maximizes over the selections of boxes that relaxations leave open.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from .truncation import limits_left, search_by_levels
 
 _TOLERANCE: Final = 1e-6  # Absolute error that is allowed to a solver's integer objective and to its bound.
 RELATIVE: Final = 1e-9
-"""Relative error that is allowed where it is larger, for objectives over a large common denominator."""
+"""Allowed relative error if it is larger, for objectives over a large common denominator."""
 
 _TRIED: Final = 64  # Selections next to an optimum that are tried; each costs as much as one evaluation.
 
@@ -55,7 +54,7 @@ _COUNTS: Final = 1e-4  # A solver's gap below 1, and as much as this, may be rou
 
 
 def slack_of(value: float) -> float:
-    """Return how far a number of a solver may be off."""
+    """Return the possible error of a solver's number."""
     return max(_TOLERANCE, RELATIVE * abs(value))
 
 
@@ -69,7 +68,7 @@ class Verdict:
 
 
 def stopped_by_options(backend: Backend, name: str, outcome: RawOutcome) -> Stopped:
-    """Return how a search ends if the solver had options of its own and proved nothing under them."""
+    """Return how a search ends if the solver's own options kept it from a proof."""
     return Stopped(
         Termination.COMPLETED,
         f"{name} ended with {outcome.native!r} under {backend.given()}, which proves no optimum",
@@ -88,17 +87,17 @@ def judge(
     size: float = 0.0,
     neighbours: Iterable[Callable[[], Fraction | None]] = (),
 ) -> Verdict:
-    """Say what follows from an answer.
+    """Return the conclusions from an answer.
 
-    Where the solver was given options of its own, which may stop it anywhere or bend its numbers, an answer is optimal
-    only where the bound that it states, if that can be believed at all (`Backend.keeps_bound`), is attained; and
-    claims that are refuted are left aside, instead of being errors.
+    If the solver was given its own options, which may stop it anywhere or change its numbers, an answer is optimal only
+    if it attains the stated bound, and that is valid (`Backend.keeps_bound`); refuted claims are then ignored instead
+    of being errors.
 
-    `worth`, `known`: the program's objective at the answer's selection, and at the best selection that is known
-    otherwise, both evaluated afresh; None where there is none. `gap`: relative gap within which the solver may call its
-    answer optimal. `size`: what the solver adds up to an objective that may be near 0: its numbers are as exact as that
-    is large. `neighbours`: each returns the objective at a selection next to the answer's, None if that is not
-    feasible; some are tried if the answer is called optimal.
+    `worth`, `known`: the program's objective at the answer's selection, and at the best otherwise known selection, both
+    evaluated again; None if there is none. `gap`: relative gap within which the solver may claim optimality. `size`:
+    magnitude of the terms of the objective, which determines the precision of the solver's numbers. `neighbours`: each
+    returns the objective at a neighbouring selection, None if that is infeasible; some are tried if optimality is
+    claimed.
     """
     trusted = not backend.options
     if not trusted and (outcome.infeasible or not backend.keeps_bound):
@@ -203,7 +202,7 @@ _UNASKED_S: Final = 10.0  # Seconds that are spent at most where nobody has aske
 
 
 def prove(run: Run) -> bool:
-    """Say whether our own means prove what a run holds, or that nothing is feasible; bound it in any case."""
+    """Return whether our own means prove the run's selection, or that nothing is feasible; bound it in any case."""
     seconds = min(_UNASKED_S, run.remaining_s)
     if run.evaluation is not None and run.problem.can(Capability.BOUND):
         run.raise_root_bound(run.deadline.within(seconds))
@@ -226,7 +225,7 @@ def prove(run: Run) -> bool:
 
 
 def _is_beyond(model: LinearModel) -> bool:
-    """Return whether a solver, whose tolerances are relative, may be off by 1 in a row or in the objective."""
+    """Return whether a solver, whose tolerances are relative, may err by 1 in a row or in the objective."""
     sides = np.concatenate([model.row_lower, model.row_upper]).astype(np.float64)
     worth = np.abs(model.objective.astype(np.float64)) @ model.upper.astype(np.float64)
     rows = np.abs(np.concatenate([model.row_value.astype(np.float64), sides[np.isfinite(sides)]]))
@@ -234,7 +233,7 @@ def _is_beyond(model: LinearModel) -> bool:
 
 
 def prove_beyond(run: Run, name: str, outcome: RawOutcome) -> None:
-    """Prove by our own means what a solver says of a program whose numbers are too large for it."""
+    """Prove by our own means what a solver claims of a program whose numbers are too large for it."""
     said = f"numbers of this program are larger than {name} tells apart"
     if not prove(run):
         raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is no proof")
@@ -243,11 +242,11 @@ def prove_beyond(run: Run, name: str, outcome: RawOutcome) -> None:
 
 
 def verify(run: Run, name: str) -> None:
-    """Prove that nothing beats what a run holds, or that nothing is feasible where it holds nothing.
+    """Prove that the run's selection is optimal, or that nothing is feasible if it has none.
 
-    The root bound is enough where it is attained; otherwise branch-and-bound searches, in what is left of the time
-    limit, and in no more than a minute. The statistic ``verified`` says whether it succeeded, and if it did not, the
-    run's detail says why.
+    If the root bound is attained, that is the proof; otherwise branch-and-bound searches within the remaining time
+    limit, for at most a minute. The statistic ``verified`` tells whether it succeeded, and otherwise the run's detail
+    tells why.
     """
     seconds = min(_LONGEST_S, run.remaining_s)
     run.statistics["verified"] = True
@@ -304,7 +303,7 @@ class _Round:
 
 
 def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
-    r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing beats it."""
+    r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing exceeds it."""
     coverage, rounds = run.problem.coverage, count(1)
 
     def beaten(ratio: Fraction) -> bool:
@@ -341,7 +340,7 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
 def answer_of(
     backend: Backend, run: Run, problem: Any, *, gap: float | None = None, start: Selection | None = None, **told: Any
 ) -> RawOutcome:
-    """Let a backend solve a problem in what is left of a run's limits; `told` are further statistics."""
+    """Let a backend solve a problem within the remaining limits of a run; `told`: further statistics."""
     outcome = backend.solve(problem, limits_left(run, gap), run.seed, start)
     if not isinstance(outcome, RawOutcome):
         raise BackendError(f"{backend.name} returned {outcome!r:.40}: let its solve return an optsum.RawOutcome.")
@@ -356,7 +355,7 @@ def answer_of(
 
 
 def _give_up(run: Run, backend: Backend, outcome: RawOutcome) -> NoReturn:
-    """End a search whose solver failed, as a limit does: with what it held, if that is feasible, or what greedy finds.
+    """End a search whose solver failed like at a limit: with its selection, if feasible, or the greedy one.
 
     Raises
     ------
@@ -378,7 +377,7 @@ def _give_up(run: Run, backend: Backend, outcome: RawOutcome) -> NoReturn:
 
 
 def conclude(verdict: Verdict, outcome: RawOutcome, backend: Backend, name: str, *, proven: bool) -> None:
-    """Return where a round is proven, and what is proven is what it should be."""
+    """Return if a round is proven; otherwise raise the limit or the error that ended it."""
     if verdict.proven and proven:
         return
     if outcome.termination is not Termination.COMPLETED:
@@ -399,7 +398,7 @@ def _only_tops(coverage: Coverage) -> Coverage:
 
 
 def see_greedy(run: Run) -> None:
-    """Begin with the greedy selection; a run of a part of a search climbs for itself."""
+    """Begin with the greedy selection; a run for a part of a search climbs by itself."""
     run.begin()
     if not run.selection and run.problem.can(Capability.COVERAGE):
         climbed = climb.climb(run.problem.coverage, run.deadline)
@@ -410,9 +409,9 @@ def see_greedy(run: Run) -> None:
 
 
 def totals_of(coverage: Coverage, outcome: RawOutcome, backend: Backend, name: str) -> tuple[int, ...] | None:
-    """Return the totals of an answer, evaluated afresh; None where there is none.
+    """Return the totals of an answer, evaluated again; None if there is none.
 
-    One that is not feasible is a `BackendError`, unless options of the solver's own may be to blame: then it is none.
+    An infeasible one raises a `BackendError`, unless the solver's own options may be the cause; then there is none.
     """
     if (selection := outcome.selection) is None:
         return None
@@ -438,21 +437,21 @@ def _check_violation(violation: int, name: str) -> None:
 
 
 _REACH: Final = 2.0**28
-"""Approximate objective of a program with all units: small enough for a solver to see a difference of 1."""
+"""Approximate objective of a program with all units, small enough for a solver to see a difference of 1."""
 
 _STEEPEST: Final = 2.0**18
-"""Approximate limit of a numerator's coefficient, by which a solver's violation of rows is multiplied."""
+"""Approximate limit of a numerator's coefficient, which multiplies a solver's violation of rows."""
 
 _GRID: Final = 10**9  # Bounds are multiples of its reciprocal.
 
 _COARSE: Final = 3e-4  # Boxes are split while their programs overestimate typical numerators by more than this share.
 
 _SHARE: Final = 0.25
-"""They are split, too, only while that is more than this share of the gap that relaxations leave open."""
+"""Share of the gap left by relaxations that an excess must exceed to be split."""
 
 _FINEST: Final = 1e-7
 _SURPASSED: Final = 4
-"""After `_SURPASSED` answers that are worth less than their program says, boxes are split down to `_FINEST`."""
+"""Number of answers that are worth less than their program's value after which boxes are split down to `_FINEST`."""
 
 
 class _Search:
@@ -486,7 +485,7 @@ class _Search:
         return wish_of(self.coverage, ratios, self._value, self._score(self.run.selection))
 
     def _look_at(self, bound: Bound, part: Part) -> Iterator[tuple[Bound, Part]]:
-        """Bound a part by relaxations; split it, or let the solver close it, if that leaves something open."""
+        """Bound a part by relaxations; split it, or let the solver close it, if something remains open."""
         if bound <= self._value or (box := _whole(part.box)) is None:
             return
         if isinstance(bound, Fraction):
@@ -538,7 +537,7 @@ class _Search:
         *,
         coarse: bool,
     ) -> Sequence[DenominatorBox]:
-        """Let the solver maximize the programs of a part; return the boxes that are to be looked at again."""
+        """Let the solver maximize the programs of a part; return the boxes to be examined again."""
         times = 0
         for tops, bottoms in left:
             while True:
@@ -564,7 +563,7 @@ class _Search:
     def _largest(
         self, tops: tuple[int, ...], bottoms: tuple[int, ...], sides: tuple[Side, ...]
     ) -> tuple[int, ...] | None:
-        """Return totals that are worth more than 0 in a program, after a look at their selection; None if none are."""
+        """Return totals with a positive value in a program, after evaluating their selection, or None."""
         any_will_do = self.run.evaluation is None
         worse = [totals for totals in self.surpassed if self.totals.worth(tops, bottoms, totals) > 0]
         self.run.check()
@@ -611,7 +610,7 @@ def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def _whole(box: DenominatorBox) -> DenominatorBox | None:
-    """Round the ends of a box of denominators inwards to integers; None if it is empty then."""
+    """Round the limits of a box of denominators inwards to integers; None if it becomes empty."""
     if box.quotient:
         return box
     straight = 1 if box.outlines else len(box.low)
@@ -635,11 +634,11 @@ class Milp(Strategy):
         A name (``optsum list backends``), or "pyomo:NAME": the readable model of the paper's equations, solved by
         any solver that Pyomo knows.
     threads : int
-        Of the solver.
+        Threads of the solver.
     backend_options : tuple of (name, value)
         The solver's own options.
     verify : bool
-        Whether what the solver calls proven is proven again by our own means, where they can (`verify`).
+        Whether to prove again what the solver claims as proven, if possible (`verify`).
     """
 
     backend: str = "highs"
@@ -664,7 +663,7 @@ class Milp(Strategy):
         self.solver()
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Refuse a solver that is not here, and compile greedy search, which is held until the solver has better."""
+        """Refuse a missing solver, and compile greedy search, whose selection is used first."""
         self.solver().accept(Limits())
         if problem is None or problem.can(Capability.COVERAGE):
             climb.prepare()
@@ -676,7 +675,7 @@ class Milp(Strategy):
         return backend_of(self.backend, threads=self.threads, options=dict(self.backend_options))
 
     def search(self, run: Run) -> None:
-        """Solve, re-score, prove; and prove again, if that is asked for."""
+        """Solve, score again, prove; and prove once more if requested."""
         coverage = run.problem.coverage if run.problem.can(Capability.COVERAGE) else None
         if isinstance(coverage, Facility):
             search_by_levels(run, coverage, self.search)
@@ -732,7 +731,7 @@ class Milp(Strategy):
         self._conclude(run, solver, problem.linear_model, outcome)
 
     def _conclude(self, run: Run, solver: Backend, model: LinearModel, outcome: RawOutcome) -> None:
-        """Re-score a solver's answer, judge what it claims, and keep what is left of it."""
+        """Score a solver's answer, judge its claims, and keep what is valid."""
         known, worth = run.evaluation, None
         beyond = _is_beyond(model)
         if outcome.selection is not None:
@@ -769,7 +768,7 @@ class Milp(Strategy):
             conclude(verdict, outcome, solver, self.backend, proven=False)
 
     def _worth(self, run: Run, model: LinearModel, selection: Selection) -> Fraction:
-        """Return the program's objective at a selection, evaluated afresh; refuse one that is not feasible."""
+        """Return the program's objective at a selection, evaluated again; refuse an infeasible one."""
         _check_units(run.problem.size, selection, self.backend)
         evaluation = run.problem.evaluate(selection)
         _check_violation(evaluation.violation, self.backend)

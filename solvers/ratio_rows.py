@@ -1,9 +1,9 @@
-"""The totals of several ratios as linear expressions of one integer program, and programs that weigh and limit them.
+"""The totals of several ratios as linear expressions in one integer program, and programs that weight and limit them.
 
-Features with the same copies in the same units are one here, whatever ratio each feeds: the n-grams of several
-references share their columns. A total is then a row over the columns. Whatever steps a solver leaves unfilled, a
-numerator's row is no more than the numerator, and a denominator's no less, so that rows from below on the one and from
-above on the other lose no selection that keeps them and keep none that does not.
+Features with the same copies in the same units are merged, for all ratios: the n-grams of several references share
+their columns. A total is then a row over the columns. If a solver leaves steps unfilled, the row of a numerator is at
+most the numerator, and that of a denominator at least the denominator, so that lower limits of the former and upper
+limits of the latter are exact.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from optsum.program.surrogate import DenominatorBox, Weighted, box_of, reaches
 from optsum.whole import LARGEST
 
 _FINE: Final = 1_024
-"""Slopes of boxes are multiples of its reciprocal in rows, which a solver keeps if their numbers are small."""
+"""Slopes of boxes are multiples of its reciprocal in rows, because solvers keep rows with small numbers."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Side:
     high: int | None = None
 
     def holds(self, masses: Sequence[int]) -> bool:
-        """Return whether a selection keeps it, given how far its denominators are above their constants."""
+        """Return whether a selection satisfies it, given its denominators minus their constants."""
         held = sum(times * masses[h] for h, times in self.times.items())
         return (self.low is None or held >= self.low) and (self.high is None or held <= self.high)
 
 
 def rows_of_box(box: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
-    """Yield rows that every selection of a box of some ratios keeps, and few others; `constants` of all totals."""
+    """Yield rows that hold for every selection of a box of some ratios, and few others; `constants`: of all totals."""
     if box.quotient:
         first, second = ratios
         yield from _sloped(
@@ -66,10 +66,10 @@ def _sloped(first: int, second: int, low: float, high: float, constants: tuple[i
 
 
 def cases_of(coverage: Coverage) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
-    """Yield the ratios that may have a denominator at once: those that always have one, and any of the others.
+    """Yield sets of ratios whose denominators may be nonzero together: those that always are, and any of the others.
 
-    Those whose denominators are the same have one, or none, together. With each case come the first of every such group
-    that has one in it, and of every other.
+    Ratios with equal denominators form a group. With each case come the first ratios of all groups with nonzero
+    denominators in it, and of all other groups.
     """
     most, constants = reaches(coverage), coverage.constants.tolist()
     certain: list[int] = []
@@ -95,7 +95,7 @@ Bound: TypeAlias = float | Fraction
 
 @dataclass(frozen=True)
 class Part:
-    """Selections in a box of the denominators of some ratios; `sides` say which of all ratios have a denominator."""
+    """Selections in a box of the denominators of some ratios; `sides`: which ratios have a nonzero denominator."""
 
     ratios: tuple[int, ...]
     box: DenominatorBox
@@ -109,11 +109,10 @@ def search_parts(
     *,
     all_needed: bool = False,
 ) -> None:
-    """Look at the part with the largest bound, which is replaced by what is left of it, until nothing is left.
+    """Examine the part with the largest bound, and replace it by its remaining parts, until there are none.
 
-    `wish`: for some ratios, what every selection fulfils that is looked for. `look_at`: gets a part and its bound,
-    infinite at first, and returns what has to be looked at again. `all_needed`: whether a selection is worth nothing
-    where a ratio is over nothing.
+    `wish`: for some ratios, an inequality for all wanted selections. `look_at`: called with a part and its bound, at
+    first infinite, returns parts to examine again. `all_needed`: whether a zero denominator makes the value 0.
     """
     constants, number = coverage.constants.tolist(), count()
     queue: list[tuple[Bound, int, Part]] = []
@@ -128,7 +127,7 @@ def search_parts(
 
 
 class RatioRows:
-    """Columns and rows that all programs of an instance share."""
+    """Columns and rows shared by all programs of an instance."""
 
     def __init__(self, coverage: Coverage, *, relaxed: bool = False) -> None:
         self.constants: list[int] = coverage.constants.tolist()
@@ -181,8 +180,8 @@ class RatioRows:
     ) -> LinearModel | None:
         """Return the program that maximizes ``tops T - bottoms D``.
 
-        `tops`, `bottoms`: one integer >= 0 a ratio. `surpassed`: every selection has a larger numerator than each of
-        these, or a smaller denominator. The result: none where no selection can surpass one of them.
+        `tops`, `bottoms`: one integer >= 0 for each ratio. `surpassed`: every selection must have a larger numerator
+        than each of these, or a smaller denominator. The result is None if no selection can surpass one of them.
         """
         weights = dict(enumerate(weight for a, b in zip(tops, bottoms, strict=True) for weight in (a, -b)))
         offset = self.worth(tops, bottoms, self.constants)
@@ -214,7 +213,7 @@ class RatioRows:
         return _extended(model, added, rows)
 
     def _surpassing(self, totals: Sequence[int]) -> Iterable[tuple[IntArray, int, int]]:
-        """Yield ``row . x + times y <= limit`` with y = 1 only for what surpasses one of the totals."""
+        """Yield ``row . x + times y <= limit`` with y = 1 only for selections that surpass one of the totals."""
         seen = set()
         for number, (total, held) in enumerate(zip(totals, self._held, strict=True)):
             constant, most = self.constants[number], self.most[number]
@@ -229,12 +228,12 @@ class RatioRows:
                 yield held, most - total + 1, most - constant
 
     def masses(self, totals: Sequence[int]) -> list[int]:
-        """Return the denominators less their constants."""
+        """Return the denominators minus their constants."""
         return [total - constant for total, constant in zip(totals[1::2], self.constants[1::2], strict=True)]
 
 
 def _groups(coverage: Coverage) -> IntArray:
-    """Return the number of the shared feature of each feature: one for all that the same units have alike."""
+    """Return the number of the shared feature of each feature: one for all with equal entries."""
     order = np.argsort(coverage.unit_feature, kind="stable")
     unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[order]
     ends = np.searchsorted(coverage.unit_feature[order], np.arange(coverage.features + 1))
@@ -253,7 +252,7 @@ def _groups(coverage: Coverage) -> IntArray:
 
 
 def _skeleton(coverage: Coverage, group: IntArray) -> Coverage:
-    """Return an instance with the shared features, whose gains and masses say nothing."""
+    """Return an instance with the shared features, and empty gains and masses."""
     numbers, first = np.unique(group, return_index=True)
     full = np.diff(coverage.level_start) - 1
     steps = np.zeros(len(numbers), np.int64)

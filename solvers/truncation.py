@@ -1,18 +1,18 @@
-"""Best similarities searched by few levels at a time, until the optimum found is one of all levels.
+"""Search best similarities with few levels at a time, until the optimum is valid for all levels.
 
-A truncated instance (`optsum.coverage.facility.Facility.truncated`) is worth at least as much on every selection, so
-its bound bounds them all. Where its optimum reaches the floors of all tokens, both are worth the same there, and no
-selection is worth more. Otherwise more levels are kept of the tokens whose floors it misses; each round keeps more, so
-that it ends.
+A truncated instance (`optsum.coverage.facility.Facility.truncated`) has at least the value of the full one on every
+selection, so its bound is valid. If its optimum reaches the floors of all tokens, both values are equal there, and it
+is optimal. Otherwise more levels are kept of the tokens whose floors it misses; each round keeps more, so that the
+process ends.
 
-For one optimum of an instance with a constant denominator, levels are added while the search for better sets goes on
-(`Refining`). A search on a truncated instance for sets that are worth a target, which rises with each set that is found
-(`Driver.rising`), may meet one that misses floors and is worth less in truth. Then more levels are kept, and the search
-goes on with the subtrees that it had left: those that are done hold nothing worth the target on fewer levels, so they
-hold nothing on more. Where none is left, nothing is worth the target.
+For one optimum of an instance with a constant denominator, levels are added during the search for better sets
+(`Refining`). A search on a truncated instance for sets that reach a target, which rises with each set found
+(`Driver.rising`), may find one that misses floors and has a lower true value. Then more levels are kept, and the search
+continues with the remaining subtrees: finished ones have no set that reaches the target with fewer levels, hence none
+with more. If no subtree remains, nothing reaches the target.
 
-Targets come from the bound downwards, in growing steps. The first ones cost little, and what is found there is near the
-optimum: so the levels that good selections reach are known before the costly proof.
+Targets descend from the bound in growing steps. The first ones are cheap, and sets found there are near the optimum, so
+that the levels of good selections are known before the costly proof.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _GROWTH: Final = 3  # Ratio of each step to the one before.
 
 
 class Refining:
-    """A search for one optimum of an instance with a constant denominator, a run's whole problem, that proves it."""
+    """A search that finds and proves one optimum of an instance with a constant denominator, a run's whole problem."""
 
     def __init__(self, run: Run, facility: Facility) -> None:
         self._run, self._facility = run, facility
@@ -61,7 +61,7 @@ class Refining:
         self._missed: tuple[int, ...] = ()
 
     def search(self) -> None:
-        """Search with more and more levels."""
+        """Search with increasing levels."""
         run, rounds = self._run, 0
         while not run.proven:
             run.check()
@@ -106,7 +106,7 @@ class Refining:
         run.prove()
 
     def _reaches(self, units: tuple[int, ...]) -> bool:
-        """Take note of a set that is worth the target on few levels; return whether it is in truth."""
+        """Record a set that reaches the target with few levels; return whether its true value does."""
         found = self._run.see(units)
         if not found.feasible:
             raise BackendError(f"branch-and-bound claims that {sorted(units)} is feasible: it is no result.")
@@ -127,13 +127,13 @@ class Refining:
 
 
 def limits_left(run: Run, gap: float | None = None) -> Limits:
-    """Return the time and nodes that a run has left for a part of it with another objective, which may end in a gap."""
+    """Return the remaining time and nodes of a run for a part with another objective, which may end with a gap."""
     left = run.limits.after(run.elapsed, nodes=run.nodes)
     return replace(left, gap=gap, target=None, evaluations=None)
 
 
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
-    """Search an instance of best similarities by `search`, which is given truncated ones."""
+    """Search an instance of best similarities by calling `search` on truncated ones."""
     kept, rounds = facility.first_kept(), 0
     while True:
         rounds += 1
@@ -170,10 +170,10 @@ def all_by_levels(
     should_stop: Callable[[], bool] | None,
     enumerate_: Callable[[Problem, Limits, Callable[[], bool] | None], Optima],
 ) -> Optima:
-    """Return all optima of an instance of best similarities, or what is near them, found on truncated ones.
+    """Return all optima, or near-optimal sets, of an instance of best similarities, found on truncated ones.
 
-    A set is worth no less on a truncated instance, so the family of that instance holds all optima; if each of its sets
-    reaches all floors, it holds no others.
+    Values are no lower on a truncated instance, so its family contains all optima; if each of its sets reaches all
+    floors, it contains no others.
     """
     began, kept, nodes, rounds = clock(), facility.first_kept(every=True), 0, 0
     while True:
@@ -197,7 +197,7 @@ def all_by_levels(
 
 
 def _missed(facility: Facility, floors: IntArray, diagram: Diagram) -> NDArray[np.bool_]:
-    """Return for each token whether a set of a family reaches less than its floor; the empty set is worth 0 anyway."""
+    """Return for each token whether a set of a family misses its floor; the empty set has the value 0 anyway."""
     tokens = len(floors)
     everything = (1 << tokens) - 1
     below = np.packbits(floors > facility.similar.T, axis=1, bitorder="little")

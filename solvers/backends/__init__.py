@@ -1,1 +1,1 @@
-"""The MILP solvers, one file each; what all of them declare is `optsum.contracts.backend.Declaration`."""
+"""The MILP solvers, one in each file; `optsum.contracts.backend.Declaration` describes their declarations."""

@@ -1,7 +1,7 @@
 """CP-SAT of OR-Tools, in a process of its own.
 
 OR-Tools and highspy cannot be loaded into one process (their native libraries define the same symbols). So a child
-process is started with the first problem, is given one after another, and ends with this process.
+process is started for the first problem, solves all of them, and ends with this process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
 
 
 class CpSat(Backend):
-    """CP-SAT on the integer program: every column of it is an integer at some optimum, so none may be a fraction."""
+    """CP-SAT on the integer program, with integer columns only, which lose no optimum."""
 
     name = "cp-sat"
     about = "CP-SAT of OR-Tools, in a process of its own"
@@ -112,7 +112,7 @@ _ARRAYS: Final = ("objective", "upper", "row_start", "row_column", "row_value", 
 
 
 class _Child:
-    """The process that has OR-Tools; started when it is needed, and again if it died."""
+    """The process with OR-Tools, started when it is needed, and again if it died."""
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
         self._command = command

@@ -1,6 +1,6 @@
-"""The process that has OR-Tools loaded: models in on standard input, answers out on standard output.
+"""The process that loads OR-Tools: models on standard input, answers on standard output.
 
-Started by `optsum.solvers.backends.cpsat`. It must load nothing that loads highspy.
+It is started by `optsum.solvers.backends.cpsat`, and must not load anything that loads highspy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from optsum.system.processes.children import end_with
 
 
 def main(parent: int) -> None:
-    """Answer requests until there are no more: eight bytes of length, then NumPy arrays; one line of JSON back."""
+    """Answer requests until there are no more: eight bytes of length, then NumPy arrays; return a line of JSON."""
     for number in (signal.SIGINT, signal.SIGTERM):  # they may reach both processes; the other one decides
         signal.signal(number, signal.SIG_IGN)
     end_with(parent)

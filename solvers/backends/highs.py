@@ -24,15 +24,16 @@ _SMALL = 400  # Columns of a model that is solved within milliseconds.
 _RELATIVE: Final = 1e-8  # Largest relative difference between bound and objective that counts as rounding.
 
 _NEEDLESS: Final = ("mip_heuristic_run_feasibility_jump", "mip_allow_restart")
-"""Options that are off where only units are integral and the most is wanted: something feasible is found anyway, and a
-few cuts at the root leave little to begin again for. Such programs take a third less time without (squality, ROUGE-L)
-to half as much (realsumm, F1)."""
+"""Options that are off if only units are integral and the objective is maximized: feasible solutions are easy to find,
+and with few cuts at the root restarts are useless. Such programs then take from a third less time (squality, ROUGE-L)
+to half as much (realsumm, F1).
+"""
 
 _GAP: Final = 0.999  # The objective is an integer: a bound less than 1 away proves it.
 
 
 class Highs(Backend):
-    """`highspy`, handed the merged program as arrays."""
+    """`highspy` on the merged program as arrays."""
 
     name = "highs"
     about = "HiGHS through highspy, arrays passed straight to it"
@@ -136,7 +137,7 @@ def set_options(highs: Any, options: Mapping[str, Any], name: str) -> None:
 
 @contextmanager
 def scheduler() -> Iterator[None]:
-    """Let HiGHS use another number of threads than the solves around this one, which it refuses otherwise."""
+    """Let HiGHS use another number of threads than other solves in this process, which it would refuse."""
     import highspy
 
     highspy.Highs.resetGlobalScheduler(True)
@@ -151,9 +152,9 @@ def _chosen(columns: Any) -> Selection:
 
 
 def _contradicts_itself(highs: Any, model: LinearModel, *, trusting: bool) -> bool:
-    """Return whether an optimum is worth less or more than stated, or (unless `trusting`) has another bound.
+    """Return whether the value of an optimum differs from the stated one, or (unless `trusting`) from the bound.
 
-    Its presolve may end with an older bound, or with the objective of an optimum beside the columns of the start.
+    Its presolve may return an older bound, or the objective of an optimum with the columns of the start.
     """
     if highs.getModelStatus().name != "kOptimal":
         return False

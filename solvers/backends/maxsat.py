@@ -18,9 +18,9 @@ _HEARS_S: Final = 5.0  # Seconds that RC2 may take to end.
 
 
 class Rc2(Backend):
-    """RC2 (Ignatiev, Morgado and Marques-Silva 2019): raises a lower bound core by core until it can be met.
+    """RC2 (Ignatiev, Morgado and Marques-Silva 2019): raises a lower bound core by core until it is attained.
 
-    So at a time limit it has a bound and no cover.
+    So at a time limit it has a bound, but no cover.
     """
 
     name = "rc2"
@@ -37,7 +37,7 @@ class Rc2(Backend):
     )
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
-        """Solve a cover; `UnsupportedError` for anything else, and for a limit that is none of time."""
+        """Solve a cover; raise `UnsupportedError` for anything else, and for limits other than time."""
         del seed, start  # RC2 goes from bound to bound
         self.accept(limits)
         if self.options:

@@ -1,7 +1,7 @@
-"""Any solver that Pyomo knows: one driver, told by a declaration what is particular about each.
+"""One driver for all solvers of Pyomo, with a declaration for each.
 
-Pyomo has two solver interfaces, and neither has all solvers. In the newer one (`pyomo.contrib.solver`) results mean the
-same for every solver; in the older one they do not.
+Pyomo has two solver interfaces, and neither has all solvers. In the newer one (`pyomo.contrib.solver`) results have the
+same meaning for every solver; in the older one they do not.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class PyomoDeclaration(Declaration):
     Attributes
     ----------
     factory : str
-        As Pyomo calls it: "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", ...
+        Pyomo's name: "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", ...
     newer : bool
-        Whether it is of Pyomo's newer interface (`pyomo.contrib.solver`). Neither of the two has all solvers.
+        Whether it belongs to Pyomo's newer interface (`pyomo.contrib.solver`).
     """
 
     factory: str
@@ -90,25 +90,25 @@ OLDER: Final[Mapping[str, Ending]] = {
     ),
     **dict.fromkeys(("solverFailure", "internalSolverError", "error", "licensingProblems", "unknown"), Ending.FAILED),
 }
-"""Meaning of each termination condition of the older interface, unless a declaration knows better."""
+"""Meaning of each termination condition of the older interface, unless a declaration differs."""
 
 
 _SHORTEST = 0.01  # Seconds; some solvers take 0 for no limit.
 
 
 class PyomoBackend(Backend):
-    """A solver that Pyomo drives; subclasses declare which.
+    """A solver called through Pyomo; subclasses declare it.
 
     Parameters
     ----------
     threads, options :
-        As of `Backend`.
+        As for `Backend`.
 
     Attributes
     ----------
     readable : bool
-        Whether it is given the readable model of the paper's equations, where the problem has one, instead of the
-        merged program, which is smaller.
+        Whether it gets the readable model of the paper's equations, if the problem has one, instead of the smaller
+        merged program.
     """
 
     declaration: PyomoDeclaration
@@ -117,7 +117,7 @@ class PyomoBackend(Backend):
     readable: bool = False
 
     def __init_subclass__(cls) -> None:
-        """Refuse a declaration that does not say how Pyomo knows the solver."""
+        """Refuse a declaration without Pyomo's name for the solver."""
         super().__init_subclass__()
         declared: object = getattr(cls, "declaration", None)
         if declared is not None and not isinstance(declared, PyomoDeclaration):
@@ -134,7 +134,7 @@ class PyomoBackend(Backend):
         return name, name
 
     def nodes(self, solver: Any, results: Any) -> int | None:
-        """Return how many nodes were searched, where Pyomo says so."""
+        """Return the number of searched nodes, if Pyomo reports it."""
         del solver
         if self.declaration.newer:
             said = results.extra_info
@@ -145,7 +145,7 @@ class PyomoBackend(Backend):
             return None
 
     def check_options(self) -> None:
-        """Refuse options that the solver does not have, where it would ignore them without a word."""
+        """Refuse options that the solver would silently ignore."""
 
     def native_statuses(self) -> tuple[str, ...]:
         """Return the names of Pyomo's termination conditions."""
@@ -158,7 +158,7 @@ class PyomoBackend(Backend):
         return tuple(str(condition) for condition in Older)
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
-        """Build a Pyomo model, solve it, read it back."""
+        """Build a Pyomo model, solve it, and read the answer."""
         self.accept(limits)
         self.check_options()
         began, deadline = clock(), Deadline(self.kept(limits).time_s)
@@ -233,7 +233,7 @@ class PyomoBackend(Backend):
         return outcome, seconds
 
     def _failed(self, error: Exception, noise: str, model: Any) -> RawOutcome:
-        """Return that the solver failed, in its own words; raise what says what to do about it."""
+        """Return a failed outcome in the solver's own words; raise an error if there is advice on it."""
         if isinstance(error, OptsumError):
             raise error
         if (stop := behind(error, Stopped)) is not None:
@@ -272,7 +272,7 @@ class PyomoBackend(Backend):
         return pyo.SolverFactory(self.declaration.factory)
 
     def found_by_pyomo(self) -> Availability:
-        """Say whether Pyomo itself finds the solver: for solvers without a declaration."""
+        """Return whether Pyomo itself finds the solver, for solvers without a declaration."""
         with Turn(), hushed():
             solver = self.factory()
             if self.declaration.newer:
@@ -285,9 +285,9 @@ class PyomoBackend(Backend):
 
 
 class OtherSolver(PyomoBackend):
-    """Any solver by Pyomo's name for it; through the newer interface where that has it.
+    """Any solver by Pyomo's name, through the newer interface if possible.
 
-    The newer interface takes time, gap and threads for every solver; of the older one only the solver's own options
+    The newer interface accepts time, gap and threads for every solver; with the older one only the solver's own options
     are known to work.
     """
 
@@ -297,12 +297,12 @@ class OtherSolver(PyomoBackend):
     readable = True
 
     def available(self) -> Availability:
-        """Say whether Pyomo finds the solver."""
+        """Return whether Pyomo finds the solver."""
         return self.found_by_pyomo()
 
 
 def through_pyomo(solver: str) -> type[PyomoBackend]:
-    """Return the backend ``pyomo:SOLVER``: a declared one on the readable model, or one that nothing is declared of."""
+    """Return the backend ``pyomo:SOLVER``: a declared one on the readable model, or an undeclared one."""
     if not solver:
         raise OptionError("The backend pyomo: needs a solver's name after the colon, such as pyomo:highs.")
     for name in BACKENDS:
@@ -334,7 +334,7 @@ _INTEGRAL = 0.01  # Largest distance from 0 or 1 of a value that means one of th
 
 
 def pyomo_model(model: LinearModel) -> Any:
-    """Return a `pyomo.environ.ConcreteModel` whose ``x[u]`` are the units and ``y[j]`` the other columns."""
+    """Return a `pyomo.environ.ConcreteModel` with the units ``x[u]`` and the other columns ``y[j]``."""
     import pyomo.environ as pyo
 
     built = pyo.ConcreteModel("coverage")
@@ -373,9 +373,9 @@ def pyomo_model(model: LinearModel) -> Any:
 
 
 def chosen_units(model: Any) -> tuple[int, ...] | None:
-    """Return the units whose variable is 1, or nothing if some are fractions: then no solution was found.
+    """Return the units whose variable is 1; None if some are fractional, because then no solution was found.
 
-    A variable that occurs in no constraint stays without a value: it is 0.
+    A variable in no constraint has no value, which means 0.
     """
     values = {unit: variable.value or 0.0 for unit, variable in model.x.items()}
     if not all(isfinite(value) for value in values.values()):
@@ -391,7 +391,7 @@ _NODES: Final = ("mip_node_count", "NNodes", "NodeCount")
 
 
 def solve_newer(solver: Any, model: Any, watch: Watch, given: Mapping[str, Any], started: bool) -> Any:
-    """Solve, and return Pyomo's results; `given` are the options that the solver was given as its own."""
+    """Solve, and return Pyomo's results; `given`: the solver's own options."""
     settings = watch.settings()
     watch.newer(solver, "time_limit" in settings and "time_limit" not in given)
     common = {name: settings[name] for name in _COMMON if name in settings and name not in given}
@@ -407,7 +407,7 @@ def solve_newer(solver: Any, model: Any, watch: Watch, given: Mapping[str, Any],
 
 
 def told_newer(results: Any, model: Any) -> dict[str, Any]:
-    """Return selection, objective and bound as `RawOutcome` has them."""
+    """Return selection, objective and bound for `RawOutcome`."""
     from pyomo.contrib.solver.common.results import SolutionStatus
 
     if results.solution_status not in {SolutionStatus.feasible, SolutionStatus.optimal}:
@@ -426,7 +426,7 @@ _DIGITS: Final = 1e-5  # Relative error of a number printed with six digits, wit
 def told_older(
     results: Any, model: Any, ending: Ending, quality: BoundQuality, sense: Sense, *, gap: bool
 ) -> dict[str, Any]:
-    """Return selection, objective and bound as `RawOutcome` has them; `gap` says whether one was asked for."""
+    """Return selection, objective and bound for `RawOutcome`; `gap`: whether a gap was requested."""
     from pyomo.opt import SolverStatus, TerminationCondition
 
     objective = None
@@ -487,7 +487,7 @@ _LINES: Final = 8  # Largest answer that is read: `_ANSWER` bytes and `_LINES` t
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """End one solve in time."""
+    """Ends one solve in time."""
 
     name: str  # The backend's, for sentences.
     deadline: Deadline  # When the solver is to end.
@@ -496,10 +496,10 @@ class Watch:
     settings: Callable[[], Mapping[str, Any]]
 
     def newer(self, solver: Any, time_is_ours: bool) -> None:
-        """Have a solver of Pyomo's newer interface begin with what its writing left of the time.
+        """Make a solver of Pyomo's newer interface start with the time that is left after writing the model.
 
-        `solver`: Pyomo's solver object. Those that are no programs have one of two methods that see its configuration
-        when everything is handed over. `time_is_ours`: whether the time limit is not among the options that were given.
+        `solver`: Pyomo's solver object. Those without a program have one of two methods that see the configuration
+        after the model was passed. `time_is_ours`: whether the time limit is not among the given options.
         """
         limited = time_is_ours and self.deadline.left_s < float("inf")
         if (create := getattr(solver, "_create_solver_model", None)) is not None:
@@ -523,7 +523,7 @@ class Watch:
 
     @contextmanager
     def older(self, solver: Any) -> Iterator[None]:
-        """Do the same for one of the older interface; where it is a program, it gets a supervisor."""
+        """Do the same for the older interface; a program gets a supervisor."""
         from pyomo.common.tempfiles import TempfileManager
 
         with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
@@ -582,7 +582,7 @@ class Watch:
 
 
 def _check_files(name: str, folder: Path) -> None:
-    """Read no files that Pyomo could not read, or not soon: pipes, devices, links, and far more than an answer is.
+    """Refuse files that Pyomo cannot read quickly: pipes, devices, links, and files far larger than an answer.
 
     Raises
     ------
@@ -613,12 +613,12 @@ _SWALLOWED_S: Final = 0.5  # When it is raised again, should a finalizer have sw
 
 
 class Alarm:
-    r"""While this is entered, and until it is `silence`\ d, `Overran` is raised here at a deadline.
+    r"""Raise `Overran` at a deadline while this is entered, until it is `silence`\ d.
 
-    Whatever Python code runs then is left. It takes a signal, which only a main thread can get: elsewhere nothing
+    Any running Python code is left. It needs a signal, which only a main thread can get: in other threads nothing
     happens before the work is done.
 
-    `rang`: what was raised, which others may have swallowed.
+    `rang`: the raised exception, which other code may have swallowed.
     """
 
     def __init__(self, deadline: Deadline) -> None:
@@ -653,7 +653,7 @@ class Alarm:
             raise self.rang
 
     def ring_again(self, seconds: float) -> None:
-        """Ring for what follows the solver, too, some seconds after the deadline: its answer may be long, or grow."""
+        """Ring again some seconds after the deadline, because reading a long or growing answer takes time too."""
         if self._before is not None:
             self._said = "the time limit was over before the answer of the solver was read"
             self._armed = True
@@ -661,7 +661,7 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, self._deadline.left_s + seconds)
 
     def silence(self) -> None:
-        """Let what follows take its time."""
+        """Let the following code take its time."""
         self._armed = False
         if self._collecting:
             gc.enable()
@@ -676,22 +676,22 @@ class Alarm:
 
 
 _SAID: Final = 1 << 20
-"""Characters that are kept of what a solver prints."""
+"""Number of characters kept of a solver's output."""
 
 
 @cache
 def load_pyomo() -> Any:
-    """Return `pyomo.environ`, taught to run no program of the current folder and to wait for no output.
+    """Return `pyomo.environ`, changed to run no program of the current folder and to wait for no output.
 
-    Pyomo looks for programs and libraries in the current folder before the PATH, and for a version or an ability
-    it reads whatever a program says. While a solver works in this process, a thread of Pyomo's reads what it prints
-    from a pipe, whose end another process may hold: now and then it waits for 100 seconds, and the answer is lost.
+    Pyomo looks for programs and libraries in the current folder before the PATH, and reads all output of a program
+    about its version or abilities. While a solver works in this process, a thread of Pyomo's reads its output from a
+    pipe, whose end another process may hold: sometimes it waits for 100 seconds, and the answer is lost.
     """
     import pyomo.environ as pyo
     from pyomo.common import Executable, Library, dependencies, tee
 
     class TeeStream(tee.TeeStream):  # type: ignore[misc]
-        """One that has files where Pyomo's has pipes and a thread, while it serves optsum."""
+        """A stream with files instead of Pyomo's pipes and thread, while optsum uses it."""
 
         def open(self, mode: str = "w", buffering: int = -1, encoding: Any = None, newline: Any = None) -> Any:
             if not _ALONE._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001
@@ -729,7 +729,7 @@ def load_pyomo() -> Any:
 
 
 class _Bounded:
-    """The module `subprocess`, whose `run` keeps a bounded part of what a program says and ends all that it started."""
+    """The module `subprocess`, whose `run` keeps a limited part of a program's output and ends all that it started."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(subprocess, name)
@@ -746,7 +746,8 @@ class _Bounded:
 
 
 _ALONE: Final = threading.RLock()
-"""Held by the thread that uses Pyomo, which redirects the whole process's output and has one folder for its files."""
+"""Lock of the thread that uses Pyomo, which redirects the output of the whole process and has one folder for its files.
+"""
 
 
 class Turn:
@@ -768,10 +769,10 @@ class Turn:
 
 
 class _OneThread(TextIOBase):
-    """A standard stream that keeps what one thread writes, and lets the others write where they did.
+    """A standard stream that captures the output of one thread, and passes on that of the others.
 
-    While a solver of Pyomo's newer interface searches, Pyomo itself replaces the streams of the whole process: what
-    another thread prints then is lost, or raises `ValueError` there.
+    While a solver of Pyomo's newer interface searches, Pyomo replaces the streams of the whole process: output of other
+    threads is lost, or raises `ValueError`.
     """
 
     def __init__(self, noise: StringIO, before: Any) -> None:
@@ -789,7 +790,7 @@ class _OneThread(TextIOBase):
 
 @contextmanager
 def hushed() -> Iterator[StringIO]:
-    """Keep what solvers, their modules and Pyomo print out of the rows, and at hand for an error's sentence."""
+    """Keep the output of solvers, their modules and Pyomo out of the rows, but available for error messages."""
     noise = StringIO()
     out, err = _OneThread(noise, sys.stdout), _OneThread(noise, sys.stderr)
     logger = logging.getLogger("pyomo")
@@ -806,7 +807,7 @@ def hushed() -> Iterator[StringIO]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Leave Ctrl-C to Python afterwards: Gurobi keeps the handler that it installs beneath Python's."""
+    """Restore Python's handler of Ctrl-C afterwards, because Gurobi keeps the one that it installs beneath it."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -816,13 +817,13 @@ def interruptible() -> Iterator[None]:
 
 
 _HEARS_S: Final = 0.5
-"""Seconds that a solver may take to end; one in the middle of a linear program can take many, and is left to itself."""
+"""Seconds that a solver may take to end; one inside a linear program can take many, and is left running."""
 
 
 def make_stoppable(solver: Any, optimize: Callable[..., object], interrupt: Callable[[Any], object]) -> None:
-    """Have a solver of Pyomo's newer interface search in a thread of its own.
+    """Make a solver of Pyomo's newer interface search in a separate thread.
 
-    In Python's main thread it would keep every handler of a signal waiting until it has ended.
+    In Python's main thread it would delay every signal handler until it has ended.
     """
     create = solver._create_solver_model  # noqa: SLF001 - Pyomo has no other way to it
 
@@ -841,7 +842,7 @@ def make_stoppable(solver: Any, optimize: Callable[..., object], interrupt: Call
 
 
 class Instead:
-    """A native model with some other methods: classes written in C take no new ones."""
+    """A native model with some methods replaced, because classes written in C accept no new ones."""
 
     def __init__(self, native: Any, **methods: Callable[..., Any]) -> None:
         self._native = native

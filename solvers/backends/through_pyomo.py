@@ -1,4 +1,4 @@
-"""CBC, GLPK, Gurobi, CPLEX, SCIP, HiGHS and Xpress through Pyomo: what each declares, and what is special about it."""
+"""CBC, GLPK, Gurobi, CPLEX, SCIP, HiGHS and Xpress through Pyomo, with their declarations and peculiarities."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PyomoHighs(PyomoBackend):
     readable = True
 
     def factory(self) -> Any:
-        """Return Pyomo's solver, whose HiGHS hears Ctrl-C in any version and keeps what it holds."""
+        """Return Pyomo's solver, whose HiGHS responds to Ctrl-C in any version and keeps its incumbent."""
         from highspy import HighsModelStatus
 
         solver = super().factory()
@@ -79,7 +79,7 @@ class PyomoHighs(PyomoBackend):
         return solver
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Say that it was interrupted, which Pyomo calls unknown."""
+        """Return "interrupted", which Pyomo reports as unknown."""
         if solver._solver_model.getModelStatus().name in _INTERRUPTED:  # noqa: SLF001
             return "interrupted", "interrupted"
         return super().native(solver, results)
@@ -89,7 +89,7 @@ class PyomoHighs(PyomoBackend):
         set_options(new_highs(), self.options, self.name)
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
-        """Solve, with as many threads as asked for, whatever ran with others before."""
+        """Solve with the requested number of threads, whatever other solves used before."""
         with scheduler():
             return super().solve(problem, limits, seed, start)
 
@@ -129,14 +129,14 @@ class Scip(PyomoBackend):
     )
 
     def factory(self) -> Any:
-        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop, and which starts from units alone."""
+        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop, and which starts from units only."""
         solver = super().factory()
         make_stoppable(solver, lambda model: model.optimizeNogil(), _interrupt)
         solver._mipstart = partial(_start_from_units, solver)  # noqa: SLF001 - Pyomo's own takes no column without value
         return solver
 
     def check_options(self) -> None:
-        """Refuse what SCIP would refuse, without the lines that it writes past Python onto the standard error."""
+        """Refuse options that SCIP would refuse, without the lines that it writes past Python to the standard error."""
         if not self.options:
             return
         from pyscipopt import Model
@@ -153,13 +153,13 @@ class Scip(PyomoBackend):
                 ) from error
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return SCIP's own status: Pyomo's has no memory limit."""
+        """Return SCIP's own status, because Pyomo's has no memory limit."""
         del results
         status = str(solver._solver_model.getStatus())  # noqa: SLF001 - Pyomo has no other way to it
         return status, status
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return the statuses that Pyomo knows of SCIP."""
+        """Return the statuses of SCIP that Pyomo knows."""
         return tuple(self.factory()._get_tc_map())  # noqa: SLF001
 
 
@@ -236,7 +236,7 @@ class Cplex(PyomoBackend):
         return str(solution.get_status()), f"{solution.get_status()} {solution.get_status_string()}"
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return those of CPLEX that a program without quadratic parts can end with."""
+        """Return the statuses of CPLEX for programs without quadratic parts."""
         return tuple(self.declaration.statuses)
 
     def nodes(self, solver: Any, results: Any) -> int | None:
@@ -289,7 +289,7 @@ class Gurobi(PyomoBackend):
     )
 
     def available(self) -> Availability:
-        """Say whether it can be used: Pyomo hands programs to it as matrices of scipy."""
+        """Return whether it can be used: Pyomo passes programs to it as matrices of scipy."""
         found = super().available()
         if found and find_spec("scipy") is None:
             return Availability(usable=False, reason="the package scipy is not installed")
@@ -302,7 +302,7 @@ class Gurobi(PyomoBackend):
         return solver
 
     def licence(self) -> str:
-        """Say which licence is found."""
+        """Return the licence that is found."""
         if not self.available():
             return self.declaration.licence
         with Turn(), hushed():
@@ -333,13 +333,13 @@ class Glpk(PyomoBackend):
     )
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Say that the gap was reached, which for Pyomo is any feasible end."""
+        """Return whether the gap was reached, because Pyomo reports any feasible end in the same way."""
         if "GAP TOLERANCE REACHED" in (getattr(solver, "_log", None) or ""):
             return "gap", "gap tolerance reached"
         return super().native(solver, results)
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
-        """Give whole seconds, at least one."""
+        """Return the settings, with the time in whole seconds, at least one."""
         settings = super().settings(limits, seed)
         if limits.time_s is not None and "tmlim" not in self.options:
             settings["tmlim"] = max(1, ceil(limits.time_s))
@@ -347,9 +347,10 @@ class Glpk(PyomoBackend):
 
 
 class Cbc(PyomoBackend):
-    """CBC behind Pyomo's older interface, whose results have traps.
+    """CBC behind Pyomo's older interface, whose results have pitfalls.
 
-    When it stops early the upper bound has lost its sign, and without an incumbent a fractional point is held for one.
+    When it stops early, the upper bound has lost its sign, and without an incumbent a fractional point is reported as
+    one.
     """
 
     name = "cbc"
@@ -371,14 +372,14 @@ class Cbc(PyomoBackend):
     )
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
-        """Leave one thread out: for CBC that is not the same as none."""
+        """Return the settings without a single thread, which CBC does not treat like no setting."""
         settings = super().settings(limits, seed)
         if settings["threads"] == 1:
             del settings["threads"]
         return settings
 
     def check_options(self) -> None:
-        """Refuse what CBC would ignore with a line in its log."""
+        """Refuse options that CBC would ignore with a line in its log."""
         if refused := _refused(tuple((name, str(value)) for name, value in self.options.items())):
             raise OptionError(f"The backend {self.name} does not take its options: {refused}.")
 
@@ -463,7 +464,7 @@ class Xpress(PyomoBackend):
         return name, f"solution {solution}, stopped by {stop}" if stop else f"solution {solution}"
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return the names that `native` makes."""
+        """Return the names made by `native`."""
         return (*_STOPS.values(), *_SOLUTIONS.values(), "unknown")
 
     def nodes(self, solver: Any, results: Any) -> int | None:
@@ -492,8 +493,8 @@ class Xpress(PyomoBackend):
 def _ctrl_c(problem: Any) -> Iterator[None]:
     """Let Ctrl-C stop a search, so that its incumbent is kept.
 
-    While Xpress searches it has the operating system end the whole process on Ctrl-C. So it is asked, first of all,
-    to call back, and what Ctrl-C does is put right from there.
+    While Xpress searches, it makes the operating system end the whole process on Ctrl-C. So the handler is restored
+    from its first callback.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

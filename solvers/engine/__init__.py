@@ -1,4 +1,4 @@
-"""Exact search for one program: all sets of units that reach a value, faster than a MILP solver finds one.
+"""Exact search of one program: all sets of units that reach a value, faster than a MILP solver finds one.
 
 ================  ===================================================================================================
 module            idea
@@ -12,6 +12,6 @@ module            idea
                   programs under the limits of one run
 ================  ===================================================================================================
 
-Units may be tied: by joints (occurrences that several units decide), by rows over joints, and by parents. Where nothing
-is tied their arrays are empty, and whatever serves them is passed over.
+Units may be tied: by joints (occurrences that several units decide), by rows over joints, and by parents. Without ties
+their arrays are empty, and the code for them is skipped.
 """

@@ -1,4 +1,4 @@
-r"""The Lagrangian bound in integers, and what it decides at once.
+r"""The Lagrangian bound in integers, and the units that it decides.
 
 With prices p_f >= 0 on copies and y_r >= 0 on rows of joints, every selection S that is closed under parents has
 (everything times `scale`)
@@ -9,17 +9,17 @@ With prices p_f >= 0 on copies and y_r >= 0 on rows of joints, every selection S
     profit_i = mass_i + sum_f p_f count_if + sum of y_r over the rows that need i - over those that i vetoes,
     q_o      = mass_o + sum_f p_f count_of - sum of y_r over the rows that o is a member of,
 
-R_f being the copies in all items. All but the last sum is `slack`; the last is at most an integer knapsack over the
-lengths, under precedence: units come in preorder, so from unit i one goes on to i + 1 if it is taken and past its
-descendants if it is not. Knapsack tables from both ends give the bound with any one unit taken or dropped.
+where R_f is the number of copies in all items. All but the last sum is `slack`; the last is at most an integer knapsack
+over the lengths, under precedence: units are in preorder, so unit i is followed by i + 1 if it is taken, and by the
+unit after its descendants if not. Knapsack tables from both ends give the bound with any one unit taken or dropped.
 
 A capped cost, ``-weight * min(copies, step)``, is not concave: it is shared among its items instead. Item i pays a
-share s_i of at most weight * copies of i whenever it is chosen (it lowers the item's profit), and the slack has what
-the shares of a set T of the undecided items exceed the cost by, at most. With v copies and the shares s(V) in the items
-chosen, that is ``s(V) + max(-weight v, -weight step + s(undecided))``, without the first argument once v >= step: below
-the step the shares of T cost no more than its copies, above it all of the cost is due.
+share s_i of at most weight * copies of i if it is chosen (which lowers its profit), and the slack includes the largest
+excess of the shares of a set T of undecided items over the cost. With v copies and the shares s(V) in the chosen items,
+that is ``s(V) + max(-weight v, -weight step + s(undecided))``, without the first argument once v >= step: below the
+step the shares of T are at most the cost of its copies, above it the whole cost is due.
 
-Lengths may be divided by `grain` (rounded down) to keep the tables small; that only loosens the knapsack.
+Lengths may be divided by `grain` (rounded down) to keep the tables small, which only weakens the knapsack bound.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -49,7 +49,7 @@ def grain_of(core: Core) -> int:
 
 @njit(cache=True)
 def worths(mass, start, feature, count, price, scale, cost_start, cost_share):
-    """Return the mass of each item and what its copies are worth under the prices, less its shares."""
+    """Return the mass of each item plus the value of its copies under the prices, minus its shares."""
     out = np.empty(len(mass), np.int64)
     for i in range(len(mass)):
         total = mass[i] * scale
@@ -63,7 +63,7 @@ def worths(mass, start, feature, count, price, scale, cost_start, cost_share):
 
 @njit(cache=True)
 def best_counts(table_start, table, price, scale):
-    """For each feature the largest c whose last step is still worth its price."""
+    """Return for each feature the largest c whose last step is worth at least its price."""
     m = len(price)
     out = np.zeros(m, np.int64)
     for f in range(m):
@@ -84,7 +84,7 @@ def net(table_start, table, price, scale, f, c):
 
 @njit(cache=True)
 def cost_term(weight, step, scale, v, chosen, undecided):
-    """Return the slack's term of a cost: v copies and the shares `chosen` are in, the shares `undecided` are not."""
+    """Return the slack's term of a cost, with v copies and the shares `chosen`, without the shares `undecided`."""
     due = undecided - weight * step * scale
     if v >= step:
         return chosen + due
@@ -93,10 +93,10 @@ def cost_term(weight, step, scale, v, chosen, undecided):
 
 @njit(cache=True)
 def knapsack(lengths, profit, skip, low, high, grain):
-    """Knapsack over units i.. : ``K[i, c]`` is the best profit with at most c length left of `high`.
+    """Return the knapsack table of units i.. : ``K[i, c]`` is the best profit with at most c length left of `high`.
 
-    With a least length `low` (and grain 1) the total must reach it: selections that end too short are IMPOSSIBLE.
-    ``skip[i]`` is the first unit behind the descendants of i; it is empty where no unit has any.
+    With a minimum length `low` (and grain 1), selections that are too short are IMPOSSIBLE. ``skip[i]`` is the first
+    unit after the descendants of i; it is empty if no unit has any.
     """
     n = len(lengths)
     room = high // grain
@@ -118,10 +118,10 @@ def knapsack(lengths, profit, skip, low, high, grain):
 
 @njit(cache=True)
 def evaluated(core):
-    """Return what a core's prices make of it.
+    """Return a core's evaluation under its prices.
 
-    `alone` (items,): mass and copies of each item under the prices, without rows. `best`, `left` (features,): the count
-    that maximizes ``table - price * count`` without limits; copies in all items.
+    `alone` (items,): mass and copies of each item under the prices, without rows. `best` (features,): the count that
+    maximizes ``table - price * count`` without limits. `left` (features,): copies in all items.
     """
     _ids, lengths, mass, start, feature, count, table_start, table, price, costs, base, _low, _high, scale, ties = core
     cost_start, cost, _cost_count, cost_share, cost_weight, cost_step = costs
@@ -260,7 +260,7 @@ def _decide(core, skip, grain, target, bound_only, state):
 
 @njit(cache=True)
 def bounds_within(core, longest):
-    """Return the bound of every maximum length up to `longest` by the same prices; without costs or a least length."""
+    """Return the bounds of all maximum lengths up to `longest` for the same prices, without costs or a minimum."""
     _ids, lengths, mass, start, feature, count, table_start, table, price, _costs, base, _low, _high, scale, _ties = (
         core
     )
@@ -288,7 +288,7 @@ def bounds_within(core, longest):
 
 @njit(cache=True)
 def total_of(held, core):
-    """Return the value of some units of a core together, without its base and joints."""
+    """Return the total value of some units of a core, without its base and joints."""
     _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
     cost_start, cost, cost_count, _fee_share, cost_weight, cost_step = costs
     have = np.zeros(len(table_start) - 1, np.int64)

@@ -1,15 +1,15 @@
-"""The instance that the engine searches, how a program becomes one, and what is left of it once units are decided.
+"""The instance that the engine searches, made from a program, and its reduction when units are decided.
 
-Limits and statistics, which all searches of programs share, are here too (`Budget`).
+Limits and statistics, shared by all searches of programs, are also defined here (`Budget`).
 
-A `Core` is what is left of a program once some units are taken and some are dropped. Its items are the units and,
-behind them, the *joints*: occurrences that several units decide. The value of a selection closed under parents is
+A `Core` is the rest of a program after some units are taken and some are dropped. Its items are the units, followed by
+the *joints*: occurrences that several units decide. The value of a selection closed under parents is
 
     base + sum of mass[i] over the chosen units and active joints + sum over features f of table_f(copies of f in them)
          - sum over capped costs g of weight_g * min(copies of g in them, step_g),
 
-where every table is concave, starts with 0 and is not linear over the copies that are left, and no cost is linear over
-them either. Masses may be negative. Recall has no costs, extracts have no joints.
+where every table is concave, starts with 0 and is not linear over the remaining copies, and neither are costs. Masses
+may be negative. Recall has no costs, extracts have no joints.
 
 `reduce_core` writes a gain table as a sum of terms ``delta_t * min(copies, t)`` and uses three facts, none of which
 changes the value of a selection:
@@ -19,10 +19,10 @@ changes the value of a selection:
 * in a term with threshold t, more than t copies in one item count as t. Such terms become features of their own
   with clipped counts (a tighter relaxation); terms with t >= every item's count stay together in one table.
 
-Columns that are the same up to a common factor are merged into one feature. What remains of a column after merging is
-split by sign: the terms that gain are a concave table, each one that costs is a capped cost, ``-weight * min(copies,
-step)`` (an n-gram that a denominator counts). A joint whose last needed unit is left is as good as a part of that unit;
-one that no longer adds anything goes.
+Columns that are the same up to a common factor are merged into one feature. After merging, a column is split by sign:
+its gains form a concave table, and each cost is a capped cost, ``-weight * min(copies, step)`` (an n-gram that a
+denominator counts). A joint with only one needed unit left becomes part of that unit; one that no longer adds anything
+is removed.
 """
 
 # mypy: disable-error-code="no-untyped-def, operator, assignment, arg-type"
@@ -60,7 +60,7 @@ _NONE: Final = np.zeros(0, np.int64)
 
 
 class CappedCosts(NamedTuple):
-    """Costs of copies up to a number: ``cost[start[i]:start[i + 1]]`` are those that item i has copies of."""
+    """Costs of copies up to a limit: ``cost[start[i]:start[i + 1]]`` are the costs in which item i has copies."""
 
     # start, cost, copies: (items + 1,), (entries,), (entries,)
     start: IntArray
@@ -81,8 +81,8 @@ class CappedCosts(NamedTuple):
 class JointRows(NamedTuple):
     """Inequalities over joints: entry k says that joint ``joint[k]`` is a member of row ``row[k]``.
 
-    Of the members of a row at most one is active, and only if the row's unit is chosen (a need) or not chosen (a veto).
-    Every selection meets them; they give the relaxation its strength.
+    At most one member of a row is active, and only if the row's unit is chosen (a need) or not chosen (a veto). All
+    selections satisfy the rows, which strengthen the relaxation.
     """
 
     # (rows,): the unit that the members need or that vetoes them; -1 for "at most one of them", whatever is chosen.
@@ -94,7 +94,7 @@ class JointRows(NamedTuple):
 
 
 class Ties(NamedTuple):
-    """Ties between units: parents, and joints with their rows; all arrays are empty where there are none."""
+    """Ties between units: parents, and joints with their rows; all arrays are empty if there are none."""
 
     parent: IntArray  # (n,): a smaller number or -1; the descendants of a unit follow it immediately.
     # need_joint, need_unit, veto_joint, veto_unit: entries "joint needs unit" and "unit vetoes joint".
@@ -109,9 +109,9 @@ NO_TIES: Final = Ties(_NONE, _NONE, _NONE, _NONE, _NONE, JointRows(_NONE, _NONE,
 
 
 class Core(NamedTuple):
-    """An instance for the kernels; units, joints and features are numbered from 0 anew.
+    """An instance for the kernels, with units, joints and features renumbered from 0.
 
-    A named tuple, as it is made several times a topic: a frozen dataclass with as many fields takes 5-15 us each time.
+    It is a named tuple because a frozen dataclass of this size takes 5-15 us to make, several times for each topic.
     """
 
     ids: IntArray  # (n,): unit number in the program.
@@ -152,23 +152,23 @@ class Core(NamedTuple):
 
     @property
     def plain(self) -> tuple[Any, ...]:
-        """The fields as kernels take them: numba finds the type of plain tuples sooner than that of named ones."""
+        """The fields as a plain tuple for kernels, because numba determines its type faster than a named tuple's."""
         ties = self.ties
         return (*self[:9], self.costs[:], *self[10:14], (*ties[:5], *ties.rows))
 
     @property
     def skip(self) -> IntArray:
-        """The first unit behind each unit's descendants; empty where nothing is tied."""
+        """The first unit after each unit's descendants; empty without ties."""
         skip: IntArray = _skips(self.ties.parent) if self.tied else _NONE
         return skip
 
 
 @njit(cache=True)
 def terms_of(gains, first, last, price, scale, steps, weights, prices):
-    """Split table ``gains[first:last]`` into terms ``weights[k] * min(c, steps[k])`` and share out its price.
+    """Split table ``gains[first:last]`` into terms ``weights[k] * min(c, steps[k])``, and distribute its price.
 
-    The price goes to the terms so that the bound does not change: terms beyond the table's best count get their
-    slope, terms below it nothing, the term at it the rest. Terms that cost have no price.
+    The distribution does not change the bound: terms beyond the table's best count get their slope, terms below it
+    nothing, and the term at it the rest. Costs have no price.
     """
     found = 0
     paid = -1
@@ -192,7 +192,7 @@ def terms_of(gains, first, last, price, scale, steps, weights, prices):
 
 @njit(cache=True)
 def gcd(a, b):
-    """Greatest common divisor."""
+    """Return the greatest common divisor."""
     while b:
         a, b = b, a % b
     return a
@@ -200,7 +200,7 @@ def gcd(a, b):
 
 @njit(cache=True)
 def mix(x):
-    """Splitmix64: spread the bits of a number."""
+    """Spread the bits of a number by Splitmix64."""
     x = (x + np.uint64(0x9E3779B97F4A7C15)) & np.uint64(0xFFFFFFFFFFFFFFFF)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -225,10 +225,10 @@ def _longer(values, least):
 
 @njit(cache=True)
 def reduce_core(state, mass, entries, scale, costs_of):
-    """Fold decided units into base and mass, split, clip and merge what is left.
+    """Add decided units to base and mass; split, clip and merge the rest.
 
-    `state` (n,) int8: `DROPPED`, `TAKEN` or `FREE`. `entries`: of any tables that begin with 0; as in `Core`. The
-    result: `keep` are the free items' old numbers; `gained` is the value that the taken items have by themselves.
+    `state` (n,) int8: `DROPPED`, `TAKEN` or `FREE`. `entries`: as in `Core`, for any tables that begin with 0. In the
+    result, `keep` are the free items' old numbers, and `gained` is the value of the taken items alone.
     """
     start, feature, count, table_start, table, price = entries
     cost_start, cost, cost_count, cost_share, cost_weight, cost_step = costs_of
@@ -571,9 +571,9 @@ def below(core: Core, unit: int) -> IntArray:
 
 
 def reduced(core: Core, state: States) -> Core:
-    """Return the core that remains once units are taken (`TAKEN`) or dropped (`DROPPED`).
+    """Return the core that remains when units are taken (`TAKEN`) or dropped (`DROPPED`).
 
-    A unit may be taken only with its parent, and is dropped with it: the caller sees to that.
+    The caller ensures that a unit is taken only with its parent, and dropped with it.
     """
     if core.joints:
         return _reduced_joints(core, state)
@@ -600,7 +600,7 @@ def _lengths_left(lengths: IntArray, low: int, high: int, *, tied: bool) -> tupl
 
 
 def _merged(item_of: IntArray, start: IntArray, feature: IntArray, *values: IntArray) -> tuple[IntArray, ...]:
-    """Return the rows of the items, and their values, after some items' entries have moved to others."""
+    """Return the rows of the items, and their values, after moving some items' entries to others."""
     width = int(feature.max(initial=0)) + 1
     cell, where = np.unique(item_of.repeat(widths(start)) * width + feature, return_inverse=True)
     starts = np.zeros(len(item_of) + 1, np.int64)
@@ -615,7 +615,7 @@ def _merged(item_of: IntArray, start: IntArray, feature: IntArray, *values: IntA
 def _kept_rows(
     rows: JointRows, state: States, alive: NDArray[np.bool_], unit_of: IntArray, joint_of: IntArray
 ) -> JointRows:
-    """Keep the members that may become active; a row whose unit is decided is one only if it has two of them."""
+    """Keep the members that may become active; a row whose unit is decided needs at least two of them."""
     kept = alive[rows.joint]
     members = np.bincount(rows.row[kept], minlength=len(rows.unit))
     free = np.zeros(len(rows.unit), np.bool_)
@@ -634,7 +634,7 @@ def _kept_rows(
 
 
 def _into_units(core: Core, lone: NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray, IntArray, CappedCosts]:
-    """Return entries, mass and costs of all items where joints are parts of a unit; `lone` marks those needs."""
+    """Return entries, mass and costs of all items with some joints made parts of a unit; `lone` marks their needs."""
     if not lone.any():
         return core.start, core.feature, core.count, core.mass, core.costs
     n, costs = core.size, core.costs
@@ -723,7 +723,7 @@ class Statistics:
     seconds: dict[str, float] = field(default_factory=lambda: {"total": 0.0, "relaxation": 0.0, "search": 0.0})
 
     def add(self, other: Statistics) -> None:
-        """Take in what a part of the run did; `core` is the largest of all parts."""
+        """Add the statistics of a part of the run; `core` is the largest of all parts."""
         for name, value in vars(other).items():
             if name == "core":
                 self.core = max(self.core, other.core)
@@ -738,7 +738,7 @@ _REHEARSAL_S: Final = 10.0  # Time limit (s) of a search that only compiles kern
 
 @contextmanager
 def rehearsal() -> Iterator[Deadline]:
-    """Give the deadline of a search that only compiles kernels; Ctrl-C, which ends the search, is raised again."""
+    """Provide the deadline of a search that only compiles kernels; Ctrl-C, which ends the search, is raised again."""
     deadline = Deadline(_REHEARSAL_S)
     with suppress(Stopped):
         yield deadline
@@ -747,10 +747,10 @@ def rehearsal() -> Iterator[Deadline]:
 
 
 class Budget:
-    """The limits of a search, and what it has done; the search of each program has one of its own (`Driver`).
+    """The limits of a search, and its progress; the search of each program has its own (`Driver`).
 
-    `limits`: of which nodes (frames of a search) and bytes of memory are kept here; the time is the deadline's.
-    `programs`: those that were searched. `corners`: those of boxes that were looked at, where there may be thousands.
+    `limits`: those of nodes (frames of a search) and memory apply here; the deadline has the time. `programs`: number
+    of searched programs. `corners`: number of examined corners of boxes, which may be thousands.
     """
 
     def __init__(self, limits: Limits | None = None, deadline: Deadline | None = None) -> None:
@@ -761,7 +761,7 @@ class Budget:
         self.programs = self.corners = 0
 
     def check(self, memory: int = 0) -> None:
-        """Stop if a limit is reached; `memory` is the number of bytes that the answer takes."""
+        """Stop if a limit is reached; `memory`: bytes of the answer."""
         self.deadline.check()
         # Programs without any node, and corners, count as nodes, or there might be no end of them.
         done = max(self.programs, self.corners, self.statistics.nodes)
@@ -771,7 +771,7 @@ class Budget:
             raise Stopped(Termination.MEMORY_LIMIT)
 
     def finish(self) -> Statistics:
-        """Return the statistics, with the time that the search took."""
+        """Return the statistics, with the time of the search."""
         self.statistics.seconds["total"] = clock() - self._started
         return self.statistics
 
@@ -782,7 +782,7 @@ class Budget:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Count the time of a phase; Ctrl-C in it ends the run, and whatever shares its deadline."""
+        """Measure the time of a phase; Ctrl-C during it ends the run, and everything with the same deadline."""
         started = clock()
         try:
             yield
@@ -800,14 +800,14 @@ _SCALE: Final = 1 << 16
 _MANY: Final = 100_000  # Vetoes from which on the making of a root is worth a look at the clock.
 
 _VETO_S: Final = 1e-7
-"""Seconds that a veto takes at least in the making of a root, on a quick machine: what cannot end is not begun."""
+"""Least seconds for a veto when a root is built, on a fast machine: hopeless work is not begun."""
 
 _PAIRS: Final = 40  # Joints of one unit that are compared with one another, at most.
 
 
 @dataclass(frozen=True, slots=True)
 class _Occurrence:
-    """A joint in the new numbers, sorted; `gives` are its features and copies."""
+    """A joint in the new numbers, sorted; `gives`: its features and copies."""
 
     needs: tuple[int, ...]
     vetoes: Sequence[int]
@@ -833,10 +833,9 @@ def _preorder(parents: IntArray) -> IntArray:
 def _simplified(
     joints: Iterable[Joint], number: IntArray, parent: IntArray, idle: set[int], deadline: Deadline
 ) -> list[_Occurrence]:
-    """Joints in new numbers, without what follows from the rest; equal ones are one.
+    """Return joints in new numbers, without redundant needs and vetoes, and with equal ones merged.
 
-    A need's ancestors are needed anyway and a veto's descendants veto anyway; a joint whose needs meet its vetoes is
-    never active.
+    Ancestors of a need and descendants of a veto are redundant; a joint with a common need and veto is never active.
     """
     above: list[tuple[int, ...]] = []
     for mother in parent.tolist():
@@ -865,10 +864,10 @@ def _simplified(
 
 
 def _with_seams(joints: list[_Occurrence], deadline: Deadline) -> list[_Occurrence]:
-    """Mark the joints of two units that veto each other as seams do.
+    """Mark the joints of two units that exclude each other like seams.
 
-    They are vetoed by units between the two, and by every one of those that any of them needs (sentences without
-    text between them may stay). So one that starts or ends between the units of another excludes it.
+    They are vetoed by units between the two, and by every such unit that any of them needs (sentences without text may
+    be between them). So a joint that starts or ends between the units of another excludes it.
     """
     pairs = [
         joint
@@ -906,9 +905,9 @@ def _cliques(members: list[int], joints: Sequence[_Occurrence]) -> list[list[int
 
 
 def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> JointRows:
-    """Rows of all joints: those of seams at once (a path has one successor), others by comparing them.
+    """Return the rows of all joints: those of seams directly (a path has one successor), others by comparison.
 
-    Seams veto tens of millions of units in a topic of thousands of sentences: each step takes a part of a second.
+    In a topic of thousands of sentences, seams veto tens of millions of units, so each step takes a part of a second.
     """
     seams = [number for number, joint in enumerate(joints) if joint.seam]
     # Cell: a unit, and whether it is the first or the second that seams need, or one between the two.
@@ -960,8 +959,8 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     """Return the root instance of a program, and the divisor of its values.
 
     Values of the core times the divisor, plus the program's base, are values of the program. Units longer than the
-    maximum, and those below them, are left out. Where thousands of joints have a thousand vetoes each this takes some
-    seconds, so the deadline is asked between the steps.
+    maximum, and their descendants, are left out. With thousands of joints of a thousand vetoes each, this takes some
+    seconds, so the deadline is checked between the steps.
     """
     if program.singletons:
         return _plain_core(program)
@@ -1092,7 +1091,7 @@ def _reach_of_ties(
     mass: IntArray,
     rows: JointRows,
 ) -> float:
-    """Return the largest sum that the kernels can meet; prices of rows are cut at their members' gains."""
+    """Return the largest sum that can occur in the kernels; prices of rows are limited to their members' gains."""
     slope = np.abs(first_gains(table_start, table)).astype(np.float64)
     gains = np.zeros(len(mass))
     np.add.at(gains, item, slope[feature] * count)

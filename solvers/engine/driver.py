@@ -1,18 +1,17 @@
-"""Exact optima of one program: a first set, bound, levels, fixing, search, splitting.
+"""Exact optima of one program: first set, bound, targets, fixing, search, splitting.
 
-The root relaxation gives prices, the prices an integer bound. Then targets are tried from the bound downwards: all
-sets of at least the target's value are enumerated, and the first target that has any has exactly the optima, since
-the one above had none. Where values are large numbers (weighted gains), the optimum is closed in first, by searches
-that stop at one set.
+The root relaxation gives prices, and these an integer bound. Then targets are tried from the bound downwards: all sets
+that reach the target are enumerated, and the first target with any set gives exactly the optima. If values are large
+numbers (weighted gains), the optimum is bracketed first, by searches that stop at one set.
 
-A subtree is searched with a limited number of frames. If they do not suffice it is split at a unit and each half gets
-prices of its own, which tightens their bounds: right where the search mostly fails. Where it mostly succeeds (frames
-become diagram nodes) splitting would only cut the diagram in parts that share less, so the search goes on, with a
-larger memo, as long as it stays fruitful. Where the bound does not see the length (`is_flat`) splitting does not
-help, and merging does: there a search is run far, with a memo that grows with it.
+A subtree is searched with a limited number of frames. If they do not suffice, it is split at a unit and each half gets
+its own prices, which tightens the bounds; this helps if most frames fail. If most succeed (become diagram nodes),
+splitting would only create parts that share less, so the search continues with a larger memo while it remains fruitful.
+If the bound does not depend on the length (`is_flat`), splitting does not help but merging does, so the search
+continues with a growing memo.
 
-Relaxations are warm. That of a subtree is the one of an ancestor with bounds changed, until the core is much smaller,
-and begins where its parent's ended; one of which no more is asked than that nothing reaches a target ends there.
+Relaxations are warm-started: a subtree uses the model of an ancestor with changed bounds until the core is much
+smaller, and starts from its parent's basis. A relaxation that only has to miss a target stops there.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _CLOSE: Final = 24  # Largest number of units of trees that stay together becaus
 
 @njit(cache=True)
 def _weights(core):
-    """Weigh each unit by how loose the bound is while it is undecided, as a number <= 0; `branching_order` says how."""
+    """Weigh each unit, as a number <= 0, by how loose the bound is while it is undecided; see `branching_order`."""
     _ids, lengths, mass, start, feature, count, table_start, table, price, costs, _base, _low, _high, scale, ties = core
     cost_start, cost, cost_count, cost_share, cost_weight, _cost_step = costs
     parent, need_joint, need_unit, _vj, veto_unit, _ru, _rs, _rp, _row, _joint = ties
@@ -139,16 +138,15 @@ def _trees(weight, parent, ties):
 def branching_order(core: Core) -> tuple[IntArray, int]:
     """Return the units in the order of decision, and the unit to branch on if the core is split.
 
-    Those come first that make the bound of the rest tight soonest. The Lagrangian bound is loose on features whose
-    price lies strictly between nothing and the gain of the first copy: they are paid for in part whatever happens. Long
-    units that hold many copies of such features come first. A copy weighs the more the dearer and rarer its feature is,
-    ``sqrt(price) / copies^(3/4)``, and the sum is multiplied by the root of the length: exponents found by trial on the
-    hardest real instances, where this order needs an eighth of the time of "length times fractionality of the
-    relaxation". Costs that are shared among several units count as such features, and joints count with the units that
-    they need.
+    Units that tighten the bound of the rest most come first. The Lagrangian bound is loose on features whose price is
+    strictly between 0 and the gain of the first copy, because they are paid for in part in every case. Long units with
+    many copies of such features come first. A copy has the weight ``sqrt(price) / copies^(3/4)`` of its feature, and
+    the sum is multiplied by the root of the length; the exponents were found by trial on the hardest real instances,
+    where this order takes an eighth of the time of "length times fractionality of the relaxation". Costs shared among
+    several units count as such features, and joints count with the units that they need.
 
-    Where units are tied, trees follow one another, the heaviest first, each with its parents first. Small groups of
-    trees that share joints stay together, so that joints are decided soon.
+    With ties, trees follow one another, the heaviest first, with parents before children. Small groups of trees that
+    share joints are adjacent, so that joints are decided early.
     """
     weights = _weights(core.plain)
     if not core.tied:
@@ -164,30 +162,30 @@ def branching_order(core: Core) -> tuple[IntArray, int]:
 
 
 def halving_unit(core: Core, values: NDArray[np.float64]) -> int:
-    """Return the unit to branch on where relaxations follow, from the share that the relaxation has of each unit.
+    """Return the unit to branch on before further relaxations, from the relaxation's value of each unit.
 
-    Where both halves are bounded afresh, a unit that is in or out already changes one bound alone: weights count as
-    far as a unit is neither. On topics of 700 sentences this needs half the relaxations of the first unit in the order
-    of decision; trying what the bounds of eight such units become needs 15 % fewer still, and takes twice the time.
+    If both halves get new bounds, deciding a unit with a value near 0 or 1 changes only one of them, so weights are
+    multiplied by fractionality. On topics of 700 sentences this takes half the relaxations of the first unit in the
+    order of decision; strong branching on eight such units takes 15 % fewer still, but twice the time.
     """
     apart = np.minimum(values, 1.0 - values)
     return int(np.argmin(_weights(core.plain) * (np.maximum(apart, 0.0) + _WHOLE)))
 
 
 def is_flat(core: Core) -> bool:
-    """Return whether no unit is worth more than it pays for, so that the bound is the same for every length.
+    """Return whether no unit has a positive profit, so that the bound is the same for every length.
 
-    If everything that can be gained fits into the summary with room to spare, copies have no price: the bound cuts what
-    misses a gain and nothing else, and new multipliers for subtrees would say the same. Prices that see the length help
-    (`relaxation.Session.squeezed`), and so does merging, which the `frontier_order` is for.
+    If all gains fit into the summary with room to spare, copies have no price: the bound only cuts selections that miss
+    a gain, and new multipliers for subtrees would not change that. Prices that depend on the length help
+    (`relaxation.Session.squeezed`), and so does merging, for which there is `frontier_order`.
     """
     return not (evaluated(core.plain)[1] > 0).any()
 
 
 def frontier_order(core: Core) -> IntArray:
-    """Return the units, tree by tree; each tree is the one that opens the fewest features, less those that it closes.
+    """Return the units, tree by tree; the next tree opens the fewest features, minus those that it closes.
 
-    A feature is open while some of the trees that hold it are decided and some are not.
+    A feature is open while some trees with it are decided and some are not.
     """
     n, ties = core.size, core.ties
     tree = np.arange(n)
@@ -258,7 +256,7 @@ def _knapsack_set(core, skip, grain, state):
 
 
 class Worths(NamedTuple):
-    """Mass, rows and tables of a core, with its costs behind the features."""
+    """Mass, rows and tables of a core, with costs after the features."""
 
     mass: IntArray
     start: IntArray
@@ -269,7 +267,7 @@ class Worths(NamedTuple):
 
 
 class TiedMoves(NamedTuple):
-    """Lengths and ties of the units, and how far the joints of a selection are from being active."""
+    """Lengths and ties of the units, and the distance of each joint from being active."""
 
     lengths: IntArray
     parent: IntArray
@@ -340,9 +338,9 @@ def _gain_of(have, worths, item):
 
 @njit(cache=True)
 def _moved_tied(state, have, worths, moves, unit, sign):
-    """Add a unit with its ancestors that are not taken, or drop it (-1) with those before `state` says that they are.
+    """Add a unit with its missing ancestors, or drop it (-1) with the ancestors that were added with it.
 
-    Return gain and length.
+    It returns gain and length, and is called before `state` changes.
     """
     gain, length = np.int64(0), np.int64(0)
     n = len(moves.lengths)
@@ -368,7 +366,7 @@ def _moved_tied(state, have, worths, moves, unit, sign):
 
 @njit(cache=True)
 def _fill_greedily(core, ties, state):
-    """Add the unit, with its ancestors, of most gain a length, as long as one fits and gains."""
+    """Add the unit, with its ancestors, of largest gain per length while one fits and gains."""
     lengths, high, parent, needed = core[1], core[12], core[14][0], core[14][1]
     n, joints = len(lengths), len(ties.surplus)
     tied = len(parent) > 0
@@ -423,9 +421,9 @@ def _fill_greedily(core, ties, state):
 
 @njit(cache=True)
 def _good_set(core, skip, ties, grain, from_knapsack, state):
-    """Fill a set up from the knapsack's solution, or from nothing; return its value without the base and joints.
+    """Fill a set from the knapsack's solution, or from nothing; return its value without the base and joints.
 
-    One kernel does it all: calling one with a whole core takes as long as filling up a small one.
+    One kernel does both, because passing a whole core to a kernel takes as long as filling a small set.
     """
     if from_knapsack:
         _knapsack_set(core, skip, grain, state)
@@ -444,8 +442,8 @@ def _filled_up(core: Core, *, from_knapsack: bool) -> tuple[tuple[int, ...], int
 def good_set(core: Core, greedy: tuple[tuple[int, ...], int] | None = None) -> tuple[tuple[int, ...], int]:
     """Return a feasible set and its value.
 
-    With a least length only the knapsack's solution, filled up, is tried: it meets the limit by itself. The caller
-    has seen to it that some set is feasible and that the knapsack's grain is 1 wherever there is a least length.
+    With a minimum length, only the knapsack's solution, filled up, is tried, because it keeps the limit. The caller
+    ensures that some set is feasible, and that the knapsack's grain is 1 with a minimum length.
     """
     best = _filled_up(core, from_knapsack=True)
     if core.low > 0:
@@ -460,9 +458,9 @@ def _value_of(core: Core, state: States) -> int:
 
 @njit(cache=True)
 def _improve(core, ties, state):
-    """Make the best exchange of one unit for one as long as one brings value, or as much and is shorter; then fill up.
+    """Make the best exchanges of one unit for one while they add value, or shorten without loss; then fill up.
 
-    Return whether there was anything to fill in: exchanges may help again then.
+    It returns whether a unit was added, after which exchanges may help again.
     """
     lengths, high = core[1], core[12]
     plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
@@ -502,9 +500,9 @@ def _improve(core, ties, state):
 
 
 def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
-    """Improve the set that the core's prices give by exchanges; return it and its value.
+    """Improve the set from the core's prices by exchanges; return it and its value.
 
-    None with a least length, or where units are tied.
+    None with a minimum length or ties.
     """
     if core.low > 0 or core.tied:
         return None
@@ -520,7 +518,7 @@ def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | Non
 
 @njit(cache=True)
 def _shaken(core, ties, state, enough, rounds):
-    """Drop a quarter of a set's units by turns, and fill up again; keep what is worth more, or as much and shorter."""
+    """Drop a quarter of a set's units in turn, and refill; keep a better set, or an equally good and shorter one."""
     lengths = core[1]
     value, best, drawn = total_of(state == 1, core), state.copy(), np.int64(1)
     length = np.sum(lengths[state == 1])
@@ -543,7 +541,7 @@ def _shaken(core, ties, state, enough, rounds):
 
 
 def shaken(core: Core, units: Sequence[int], enough: int) -> tuple[tuple[int, ...], int]:
-    """Return a set that is at least as good as one that is given, and its value; without a least length or joints."""
+    """Return a set at least as good as the given one, and its value; without a minimum length or joints."""
     state: States = np.isin(core.ids, units).astype(np.int8)
     rounds = _SHAKES // max(1, len(units) * core.size)
     _shaken(core.plain, tie_tables(core, core.ids), state, enough - core.base, rounds)
@@ -555,7 +553,7 @@ _SHAKES: Final = 400_000  # Chosen units times units times rounds: a few millise
 _SHORT: Final = 7  # Number of splits up to which a search is too short to look for good sets as well.
 
 _CLEAR: Final = 655
-"""Distance below a target, in units of prices, at which a relaxation stops: more than rounding prices changes."""
+"""Distance below a target, in units of prices, at which a relaxation stops: more than the effect of rounding prices."""
 
 _NODE_BYTES: Final = 400  # Memory (bytes) of a diagram node, with all that is done with it.
 
@@ -567,7 +565,7 @@ _LARGEST_MEMO: Final = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The frames one subtree may use."""
+    """The frames that one subtree may use."""
 
     # start, first: frames before the memo grows, and before a search must be fruitful to go on
     start: int = 300
@@ -587,7 +585,7 @@ class Effort:
     brief_shrink: float = 2.5
 
     def run(self, search: Search, check: Callable[[], None], *, endless: bool, brief: bool = False) -> int:
-        """Run a search until it is done or has used its effort; `check` may raise."""
+        """Run a search until it ends or has used its effort; `check` may raise."""
         check()
         answer = search.run(min(self.start, self.brief) if brief else self.start)
         if answer != PAUSED or (brief and not endless):
@@ -603,7 +601,7 @@ class Effort:
         return answer
 
     def run_far(self, search: Search, check: Callable[[], None], frames: int) -> int:
-        """Run a search for `frames` frames, and to its end if it finds much; `check` may raise."""
+        """Run a search for `frames` frames, and to its end if it finds many sets; `check` may raise."""
         slots = _PATIENT_MEMO
         answer = PAUSED
         while answer == PAUSED and (search.frames < frames or search.fruitful > self.patient_fruitful * search.frames):
@@ -634,7 +632,7 @@ class Subtree:
     near: NDArray[np.float64] | None = None
 
     def decided(self, free: IntArray, taken: list[int]) -> None:
-        """Take note of the units that are still free, and of those taken; others that were free are dropped."""
+        """Record the units that are still free, and those taken; other free units are dropped."""
         gone = self.state == FREE
         gone[free] = False
         self.state[gone] = np.int8(DROPPED)
@@ -644,10 +642,9 @@ class Subtree:
 class Driver(Budget):
     """The search of one program.
 
-    `limits`: of nodes (frames), memory and, without a deadline, time. `root`: where the program's root is known
-    already, with prices. `upper`: bound of the root; the caller lowers it as targets fail. `met`: the best set that was
-    met where a search was split often, whatever the target was. `short`: whether the nodes that `hold` gives are
-    used up.
+    `limits`: of nodes (frames), memory and, without a deadline, time. `root`: the program's root with prices, if known
+    already. `upper`: bound of the root, which the caller lowers when targets fail. `met`: the best set found at the
+    splits of a search, for any target. `short`: whether the nodes allowed by `hold` are used up.
     """
 
     def __init__(
@@ -699,7 +696,7 @@ class Driver(Budget):
     def all_of(self, target: int) -> tuple[int, Termination | None]:
         """Enumerate every set of value >= `target`.
 
-        `node`: in `store`. `reason`: none if the node holds all of them, otherwise the limit that was reached.
+        `node`: in `store`. `reason`: None if the node has all of them, otherwise the limit that was reached.
         """
         self._stopped = None
         found: tuple[int, ...] | None = None
@@ -729,12 +726,11 @@ class Driver(Budget):
     def rising(
         self, target: int, judge: Callable[[tuple[int, ...]], int | None], undone: Sequence[States] = ()
     ) -> list[States]:
-        """Find sets of value >= `target`, which rises with each, in one search that goes on until there is none.
+        """Find sets of value >= `target`, which rises with each set, in one search until there is none.
 
-        `judge`: gets a set that reaches the target, and returns the next target, which it does not reach; or None,
-        which ends the search. `undone`: subtrees that an earlier search left, of this program or of one that bounded
-        this one; all if empty. The result: what is left to be searched where `judge` ended it. No other set reaches the
-        last target.
+        `judge`: called with a set that reaches the target, returns the next target, which this set must miss; None ends
+        the search. `undone`: subtrees left by an earlier search of this program, or of one that bounds it; all if
+        empty. The result: the remaining subtrees if `judge` ended the search. No other set reaches the last target.
         """
         self.statistics.levels += 1
         left = [Subtree(self._core, 0, state, 0) for state in undone] or [self._whole()]
@@ -778,7 +774,7 @@ class Driver(Budget):
         return []
 
     def guess(self, exchanges: int = 0) -> tuple[tuple[int, ...], int]:
-        """Return a good set and its value, improved by exchanges where their number does not exceed a limit."""
+        """Return a good set and its value, improved by exchanges if there are not too many."""
         core, greedy = self._root, self._greedy
         if greedy is not None and greedy[1] >= self.upper:
             return greedy
@@ -793,11 +789,11 @@ class Driver(Budget):
         return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
     def aim(self, value: int) -> int:
-        """Return the target that stands for a value of the program, and for keeping all rows."""
+        """Return the target for a value of the program with all rows kept."""
         return -((self.program.base - max(value, self.program.floor)) // self.divisor)
 
     def worth(self, value: int) -> int:
-        """Return the value of the program that one of the engine stands for."""
+        """Return the program's value for a value of the engine."""
         return value * self.divisor + self.program.base
 
     def reaching(self, value: int) -> tuple[Diagram, Termination | None]:
@@ -868,7 +864,7 @@ class Driver(Budget):
     def _halves(
         self, now: Subtree, core: Core, unit: int, *, root: bool, every: bool = False, brief: bool = False
     ) -> list[Subtree]:
-        """Return both halves of what is left of a subtree, parted at `unit` where `every` set is sought."""
+        """Return both halves of the rest of a subtree, split at `unit` if `every` set is sought."""
         sessions = POOL.sessions
         session = sessions[now.rank] if now.rank < len(sessions) and sessions[now.rank].owner is now.relaxed else None
         values = None if session is None else session.values()
@@ -900,7 +896,7 @@ class Driver(Budget):
         return found
 
     def _meet(self, core: Core, now: Subtree, target: int) -> Sequence[int] | None:
-        """Units of a core where a search was split, whose prices are near the optimum's, if they reach the target."""
+        """Return units of a core at a split, whose prices are near the optimum's, if they reach the target."""
         with self.phase("search"):
             found = polished(core)
         if found is not None and (self.met is None or found[1] > self.met[1]):
@@ -908,7 +904,7 @@ class Driver(Budget):
         return found[0] if found is not None and found[1] >= target else None
 
     def hold(self, nodes: int | None, search: Callable[[], T]) -> T | None:
-        """Return the result of a search with a limit of nodes; None, and `short`, if they were used up."""
+        """Return the result of a search with a limit of nodes; None, and set `short`, if they were used up."""
         self.short, self._until = False, inf if nodes is None else self.statistics.nodes + nodes
         try:
             return search()
@@ -926,7 +922,7 @@ class Driver(Budget):
         self.check(self.store.used * _NODE_BYTES)
 
     def _session(self, core: Core, rank: int, near: NDArray[np.float64] | None = None) -> Session | None:
-        """Relaxation number `rank`, with the model of a core; None if the core has no use for prices."""
+        """Return relaxation number `rank`, with the model of a core; None if the core does not use prices."""
         sessions = POOL.sessions
         if rank < len(sessions) and sessions[rank].owner is core:
             return sessions[rank]
@@ -946,7 +942,7 @@ class Driver(Budget):
         return session.multipliers(self.deadline, enough)
 
     def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        """Decide what the bound decides, again and again; None if nothing reaches the target."""
+        """Decide units by the bound repeatedly; None if nothing reaches the target."""
         taken: list[int] = []
         while True:
             if core.high < 0 or core.low > core.high:
@@ -960,7 +956,7 @@ class Driver(Budget):
             core = reduced(core, state)
 
     def _squeezed(self, now: Subtree, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        """Decide what the bound decides with prices that see the length (`Session.squeezed`)."""
+        """Decide units by the bound with prices that depend on the length (`Session.squeezed`)."""
         with self.phase("relaxation"):
             session = self._session(core, now.rank + 1)
             if session is None:
@@ -983,7 +979,7 @@ class Driver(Budget):
 
 @contextmanager
 def engine_for(program: Program, budget: Budget) -> Iterator[Driver]:
-    """Give an engine for a program, with what is left of a budget, which is charged for it."""
+    """Provide an engine for a program, which uses the rest of a budget."""
     budget.check()
     engine = Driver(program, budget.limits.after(nodes=budget.statistics.nodes), budget.deadline)
     try:

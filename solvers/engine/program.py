@@ -1,15 +1,14 @@
-"""One integer total to be maximized: what the engines of branch and bound search.
+"""An integer total to be maximized, which the engines of branch and bound search.
 
-Recall is its own program. One ratio T / D is a short sequence of them, ``q T - p D`` (Dinkelbach 1967); sums and
-products of ratios are bounded by them.
+Recall is a program itself. One ratio T / D needs a short sequence of programs, ``q T - p D`` (Dinkelbach 1967); sums
+and products of ratios are bounded by programs.
 
-Side constraints are features: a selection that breaks one is worth less than every one that keeps all. With M = 1 +
-the largest total - the least, a row ``A <= high`` takes ``M max(0, A - high)`` off, which is the feature ``M min(A,
-high)`` and ``-M a_u`` of every unit's own; a row ``A >= low`` takes ``M max(0, low - A)`` off, which is the feature
-``M min(A, low)`` and ``-M low``. Both are concave, so that everything that holds for features holds for them: the
-price of such a feature is the multiplier of its row, between 0 and M, and all bounds stay valid. Where a coefficient
-``-b_u`` is negative, ``b_u`` is added on both sides and ``b_u (1 - x_u)`` counted: copies of a joint that the unit
-vetoes.
+Side constraints are features: a selection that violates one has a lower value than every selection that keeps all. With
+M = 1 + the largest total - the least, a row ``A <= high`` subtracts ``M max(0, A - high)``, as the feature ``M min(A,
+high)`` and ``-M a_u`` for every unit; a row ``A >= low`` subtracts ``M max(0, low - A)``, as the feature ``M min(A,
+low)`` and ``-M low``. Both are concave like all features: the price of such a feature is the multiplier of its row,
+between 0 and M, and all bounds remain valid. For a negative coefficient ``-b_u``, ``b_u`` is added on both sides and
+``b_u (1 - x_u)`` is counted, by copies of a joint that the unit vetoes.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def widths(start: IntArray) -> IntArray:
 
 
 def first_gains(table_start: IntArray, table: IntArray) -> IntArray:
-    """Return the gain of the first copy of each feature; 0 where no copy is worth anything."""
+    """Return the gain of the first copy of each feature; 0 if no copy has a gain."""
     gains = np.zeros(len(table_start) - 1, np.int64)
     has = widths(table_start) > 1
     gains[has] = table[table_start[:-1][has] + 1]
@@ -80,9 +79,9 @@ class Program:
 def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
     """Return the program that maximizes a weighted sum of an instance's totals.
 
-    `instance`: to be maximized; its own combination of ratios is not looked at. `weights`, one integer a total: not
-    negative for numerators, not positive for denominators: ``(1, 0)`` is recall, ``(q, -p)`` asks whether a ratio beats
-    p / q.
+    `instance`: to be maximized; its combination of ratios is ignored. `weights`: one integer for each total, not
+    negative for numerators, not positive for denominators: ``(1, 0)`` is recall, and ``(q, -p)`` tests whether a ratio
+    exceeds p / q.
     """
     factor = np.asarray(weights, np.int64)
     if tuple(weights) == (1, 0) and not instance.slot.any():  # recall
@@ -157,14 +156,14 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
 
 
 def spread(rows: Sequence[Row]) -> int:
-    """Return by how much rows multiply the range of a program's values, at most."""
+    """Return the factor by which rows multiply the range of a program's values, at most."""
     return 1 + sum(int(np.abs(numbers).sum()) + max(limit, 0) for _, numbers, limit, _ in inequalities_of(rows))
 
 
 def inequalities_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:
-    """Yield units, ascending, their numbers, the limit, and whether more than that is forbidden, of all that bind.
+    """Yield ascending units, coefficients, limit, and whether it is an upper limit, of all binding rows.
 
-    Limits are of what stands above the least that the numbers can come to, which is 0 where none is negative.
+    Limits are relative to the least possible sum, which is 0 if no coefficient is negative.
     """
     for row in rows:
         order = np.argsort(np.array(row.units, np.int64))

@@ -1,4 +1,4 @@
-"""Multipliers from the linear relaxation of a core, solved by HiGHS again and again with more units decided.
+"""Multipliers from the linear relaxation of a core, solved by HiGHS repeatedly with more units decided.
 
 maximize    base + sum mass_i x_i + sum_f sum_s slope_fs z_fs - sum_g weight_g (step_g y_g + sum_i count_ig t_ig)
 subject to  sum_i count_if x_i - sum_s z_fs >= 0          for every feature f (its dual is the price of f)
@@ -11,22 +11,21 @@ subject to  sum_i count_if x_i - sum_s z_fs >= 0          for every feature f (i
 
 Any prices >= 0, and any shares from 0 to weight * count, give a valid bound.
 
-Features whose units are among those of the next have rows that say only what is new. Levels of a similarity are such
-chains: who reaches a level reaches those below it. Where F is among G, both are gained once, and z_F, z_G say whether
-they are,
+If the units of a feature are a subset of those of the next one, rows contain only the difference. Levels of a
+similarity are such chains, because a unit that reaches a level reaches those below it. If F is a subset of G, both are
+gained once, and z_F, z_G are 1 if they are gained,
 
     z_G <= sum of x_u (u in G)          may be          z_G <= z_F + sum of x_u (u in G, not in F),
 
-because z_F = min(1, sum of x_u (u in F)) in an optimum. Its value is the same, and in a chain of k levels a unit comes
-once instead of up to k times (Elloumi 2010 does so for the p-median problem). With y the multipliers of such rows, a
-unit has to pay the y of the row in which it comes. Prices p_F = y_F - y_G of whole rows add up to that. Where y_G >
-y_F, the row of z_G is tight with nothing new in it, and y_G = y_F serves too. In the same way, where rows of vetoes are
-long (a unit vetoes every seam that spans it) a column stands for the members of a row, and one more row says how they
-differ from those of the row before.
+because z_F = min(1, sum of x_u (u in F)) in an optimum. The value is the same, and in a chain of k levels a unit occurs
+once instead of up to k times (Elloumi 2010, for the p-median problem). With the multipliers y of such rows, a unit pays
+the y of its row. Prices p_F = y_F - y_G of whole rows sum to that. If y_G > y_F, the row of z_G is tight without new
+units, and y_G = y_F is valid too. Similarly, for long rows of vetoes (a unit vetoes every seam that spans it), a column
+represents the members of a row, and another row has the difference to the row before.
 
-The duals are only ever used as Lagrangian multipliers, where any values within their limits give a valid bound, so no
-tolerance of the simplex method can harm exactness, and what HiGHS has when its time is over serves as well. An
-infeasibility that it reports is not used to prune.
+The duals are only used as Lagrangian multipliers, for which any values within their limits give a valid bound, so
+tolerances of the simplex method cannot harm exactness, and duals at a time limit can be used as well. A reported
+infeasibility is not used for pruning.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -61,7 +60,7 @@ ABOVE: Final = 2  # Position of a column or a row: at its lower limit, in the ba
 _LARGEST: Final = 2.0**61
 _CLOSE: Final = 1e-6
 _LARGE: Final = 50_000
-"""Entries from which on a relaxation may take so long that it is solved apart, where Ctrl-C is heard."""
+"""Number of entries above which a relaxation is solved in a separate thread, so that Ctrl-C can end it."""
 
 
 _ANY: Final = 2**62
@@ -79,7 +78,7 @@ Matrix: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float
 
 
 class LinearProgram(NamedTuple):
-    """A maximization as HiGHS takes it."""
+    """A maximization in the form of HiGHS."""
 
     # cost, lower, upper: (columns,)
     cost: NDArray[np.float64]
@@ -102,7 +101,7 @@ class LinearProgram(NamedTuple):
 
 
 class Session:
-    """One HiGHS object: making it takes longer than solving a small model."""
+    """One HiGHS object, because creating it takes longer than solving a small model."""
 
     def __init__(self) -> None:
         import highspy
@@ -121,7 +120,7 @@ class Session:
             self._highs.setOptionValue(name, option)
 
     def load(self, program: LinearProgram, scale: int, owner: object) -> None:
-        """Replace the model; `scale` is the fixed-point unit of the multipliers."""
+        """Replace the model; `scale`: the fixed-point unit of the multipliers."""
         self.owner, self._program, self._scale, self._basis = owner, program, scale, None
         self._minimizes = False
         self._divisor = divisor_of(program.cost)
@@ -145,21 +144,20 @@ class Session:
         )
 
     def decide(self, state: States) -> None:
-        """Fix the columns of the units that are taken or dropped, and free the others."""
+        """Fix the columns of units that are taken or dropped, and free the others."""
         every = np.arange(len(state), dtype=np.int32)
         lower, upper = (state == TAKEN).astype(np.float64), (state != DROPPED).astype(np.float64)
         self._highs.changeColsBounds(len(every), every, lower, upper)
 
     def at_most(self, length: int) -> None:
-        """Change the largest length."""
+        """Change the maximum length."""
         row = self._program.length_row
         self._highs.changeRowBounds(row, self._program.row_lower[row], float(length))
 
     def multipliers(self, deadline: Deadline, enough: float = -inf) -> IntArray | None:
-        """Solve from the last basis: the scaled and rounded multipliers of the rows, or None without a solution.
+        """Solve from the last basis, and return scaled, rounded multipliers of the rows; None without a solution.
 
-        When the deadline comes first, or no more than `enough` can be reached, they are those of the last basis, if it
-        has any.
+        At the deadline, or if no more than `enough` can be reached, they are those of the last basis, if it has any.
         """
         ends_at = -enough / self._divisor
         if ends_at != self._ends_at:
@@ -199,7 +197,7 @@ class Session:
         return found if most is None else np.minimum(found, most)
 
     def values(self) -> NDArray[np.float64] | None:
-        """Return how much of each unit the last solution has; None if there was none."""
+        """Return the value of each unit in the last solution; None if there was none."""
         found = np.asarray(self._solution.col_value, np.float64)
         return found[: self._program.size] if len(found) >= self._program.size else None
 
@@ -210,12 +208,12 @@ class Session:
         return self._basis
 
     def begin_at(self, basis: object) -> None:
-        """Let the next solution begin at a basis of the loaded model, if there is one."""
+        """Start the next solution from a basis of the loaded model, if there is one."""
         if basis is not None and basis is not self._basis:
             self._highs.setBasis(basis)
 
     def begin_near(self, columns: IntArray, rows: IntArray) -> None:
-        """Let the first solution of a model begin where columns and rows stand; more or fewer than a basis will do."""
+        """Start the first solution of a model from positions of columns and rows, which need not be exactly a basis."""
         import highspy
 
         status = highspy.HighsBasisStatus
@@ -226,10 +224,10 @@ class Session:
         self._highs.setBasis(basis)
 
     def squeezed(self, target: float, least: int, deadline: Deadline) -> IntArray | None:
-        """Return multipliers of the largest length, from `least` on, at which the relaxation misses the target.
+        """Return multipliers at the largest length, but at least `least`, for which the relaxation misses the target.
 
-        None if there is none. Where the length does not bind, copies have no price and the bound does not see the
-        length. These prices are as valid as any, and tell how much length what is still missing takes.
+        None if there is none. If the length does not bind, copies have no price and the bound does not depend on the
+        length. These prices are as valid as any, and reflect the length that missing gains need.
         """
         row = self._program.length_row
         low, high = self._program.row_lower[row], self._program.row_upper[row]
@@ -250,7 +248,7 @@ class Session:
 
 
 class _Pool(threading.local):
-    """A thread's relaxations, one for each depth at which they are made anew."""
+    """A thread's relaxations, one for each depth at which they are built anew."""
 
     def __init__(self) -> None:
         self.sessions: list[Session] = []
@@ -260,7 +258,7 @@ POOL: Final = _Pool()
 
 
 def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
-    """Return multipliers of whole rows from those of rows that say only what is new (`chains_of`)."""
+    """Return multipliers of whole rows from those of difference rows (`chains_of`)."""
     found, m = multipliers.copy(), len(holds)
     # The least so far of each chain: by ranks, and later chains so far down that what was before is never the least.
     values, rank = np.unique(found[:m], return_inverse=True)
@@ -273,7 +271,7 @@ def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
 
 @njit(cache=True)
 def _model(core):
-    """Columns x, z, y, t, stored column by column; rows: features, the length, items of costs."""
+    """Return columns x, z, y, t, stored column by column, and rows: features, the length, items of costs."""
     _ids, lengths, mass, start, feature, count, table_start, table, _price, paid, _base, _low, _high, _scale, _ties = (
         core
     )
@@ -409,7 +407,7 @@ def _joined(matrix: Sequence[Any], model: LinearRows, columns: int) -> Matrix:
 
 
 def _add_rows(core: Core, model: LinearRows, span_column: int) -> int:
-    """Add the rows of the joints; return how many columns stand for members of long rows."""
+    """Add the rows of the joints; return the number of columns that represent members of long rows."""
     rows, joint_column = core.ties.rows, core.size
     count = len(rows.unit)
     tied = rows.unit >= 0
@@ -465,10 +463,10 @@ def columns_and_rows(
 ) -> tuple[IntArray, IntArray] | None:
     """Return the positions of a relaxation's columns and rows, from a core's prices and the share of each unit.
 
-    None where there are costs, chains or ties.
+    None with costs, chains or ties.
 
-    A piece that is worth more than its feature's price is full, one that is worth less is empty; a feature without a
-    price has copies to spare. Most of that is the basis of the optimum where it comes from one of more units.
+    A piece with a gain above its feature's price is full, one with a gain below it is empty; a feature without a price
+    has spare copies. After a reduction, most of this agrees with the optimal basis.
     """
     n, m = core.size, len(core.price)
     if core.tied or len(core.costs.cost) or program.holds is not None:
@@ -485,7 +483,7 @@ def columns_and_rows(
 
 
 def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-    """Return which features hold all units of the one before, and which entries of the core that saves."""
+    """Return the features that contain all units of the one before, and the entries of the core that this saves."""
     m, n = len(core.table_start) - 1, core.size
     if len(core.feature) < _MANY * m or m * n > _PAIRS or core.count.max(initial=1) > 1:
         return None

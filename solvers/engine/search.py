@@ -1,10 +1,10 @@
 """Depth-first search over the units of one core, with equal states merged into a decision diagram.
 
-A `Search` can be left and taken up again; the nodes of the diagrams that searches make are in a `NodeStore`.
+A `Search` can be paused and resumed; the nodes of its diagrams are in a `NodeStore`.
 
 Units are decided in an order in which a unit's descendants follow it: taking the unit at place d leads to place d + 1,
-dropping it to place ``skip[d]``, behind its descendants. So whoever stands at a place has taken all its ancestors, and
-everything before the place is decided. The arrays of the frame at a place are
+dropping it to place ``skip[d]``, after its descendants. So at each place, all ancestors are taken, and everything
+before it is decided. The arrays of the frame at a place are
 
     room    length that may still be added
     slack   the bound without the knapsack of what is undecided (`bound`): for each feature, with v copies taken so far
@@ -16,26 +16,26 @@ everything before the place is decided. The arrays of the frame at a place are
             one for each joint that may still become active (which of its units are decided, and how, follows from the
             place)
 
-and the bound of a frame is ``slack + K[d, room]`` (`bound.knapsack`): below scale * target it is cut.
+and the bound of a frame is ``slack + K[d, room]`` (`bound.knapsack`); a frame below scale * target is cut.
 
-The state of a feature is what its future gains depend on: nothing once its table is flat or no copy is left; only
-the slope while the table is linear over all copies that are left; otherwise v. Two frames of the same place, gain,
-key and *effective room* (the largest total that the undecided units can fill) have the same completions, so the
-second one takes the diagram node of the first. A cost counts as a feature does. From the moment the gain reaches the
-target whatever may still be lost (`worst`: negative masses and costs of what is undecided; nothing in recall), every
-completion that fits is in: such "open" frames depend on place and room alone. Keys are equal by accident with
-probability 2^-128 a pair.
+The state of a feature determines its future gains: empty if its table is flat or no copy is left; only the slope if the
+table is linear over all remaining copies; otherwise v. Two frames of the same place, gain, key and *effective room*
+(the largest total that the undecided units can fill) have the same completions, so the second one takes the diagram
+node of the first. Costs are treated like features. If the gain reaches the target even with all possible losses
+(`worst`: negative masses and costs of undecided units; none in recall), every completion that fits belongs to the
+family: such "open" frames depend only on place and room. Keys are equal by accident with probability 2^-128 for each
+pair.
 
 Diagram nodes are (unit, without, with) as in `optsum.optima.diagram`: node 0 is the empty family, node 1 the family of
 the empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
 
-The features of a unit are changed in the loop of `run_search` itself, as helpers unpack their arrays at every call.
-Joints and rows are changed by helpers, where there are some: `und` and `killed` say of each joint how many of its units
-are undecided, and how many are decided so that it is dead; `alive` of each row how many of its members are not dead;
-`on` of each row whether its unit is decided so that a member may be active (1 for rows without a unit). The price of a
-row is worth having only while a member is alive: the slack gives it back when the last one dies.
+The features of a unit are changed in the loop of `run_search` itself, because helpers unpack their arrays at every
+call. Joints and rows, if any, are changed by helpers: `und` and `killed` count the undecided units of each joint, and
+those whose decision makes it impossible; `alive` counts the possible members of each row; `on` tells whether the
+decision of a row's unit allows a member (1 for rows without a unit). The price of a row counts only while a member is
+possible; the slack returns it when the last one becomes impossible.
 
-The kernel stops after a number of frames and can be called again: everything it knows is in its arrays.
+The kernel stops after a number of frames and can be called again, because its whole state is in its arrays.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from .core import NEED, Core, mix
 # Inlined, as long searches take 5 % less; it costs a second of compilation.
 @njit(cache=True, inline="always")
 def word_of(words, ends, table_start, f, v, left):
-    """Return the row of the words that feature f adds to the key, with v copies taken and `left` copies left."""
+    """Return the row of the words that feature f adds to the key, with v copies taken and `left` copies remaining."""
     first = table_start[f]
     if left == 0 or v >= table_start[f + 1] - first - 1:
         return len(words) - 1
@@ -95,7 +95,7 @@ def place_of(memo_key, memo_node, a, b):
 
 @njit(cache=True, inline="always")
 def recalled(memo_key, memo_node, keys, x, d, filled, opened, gain):
-    """Write the memo's key of frame x, which is to decide place d, and return what `place_of` says of it."""
+    """Write the memo's key of frame x, which decides place d, and return the result of `place_of`."""
     a = np.uint64(d) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(filled)
     if opened:
         a = mix(a ^ np.uint64(0x5555555555555555))
@@ -111,7 +111,7 @@ def recalled(memo_key, memo_node, keys, x, d, filled, opened, gain):
 
 @njit(cache=True)
 def make_node(nodes, node_slots, counters, unit, without, with_):
-    """Node for (unit, without, with), shared if it exists. The caller has seen to it that there is room."""
+    """Return a node for (unit, without, with), shared if it exists. The caller ensures that there is room."""
     if with_ == 0:
         return without
     mask = len(node_slots) - 1
@@ -132,7 +132,7 @@ def make_node(nodes, node_slots, counters, unit, without, with_):
 
 
 class Items(NamedTuple):
-    """The units in search order and behind them the joints, and what the rest of the units can do."""
+    """The units in search order, followed by the joints, and possible contributions of the remaining units."""
 
     ids: IntArray
     # lengths, profit: (n,)
@@ -152,7 +152,7 @@ class Items(NamedTuple):
 
 
 class FeatureTables(NamedTuple):
-    """The features: tables and prices as in a core, what is looked up of them, and the copies of the moment."""
+    """The features: tables and prices of a core, lookup tables, and current copies."""
 
     start: IntArray
     table: IntArray
@@ -167,7 +167,7 @@ class FeatureTables(NamedTuple):
 
 
 class CostTables(NamedTuple):
-    """The costs as in a core, and those of the moment."""
+    """The costs of a core, and their current copies."""
 
     start: IntArray
     cost: IntArray
@@ -184,7 +184,7 @@ class CostTables(NamedTuple):
 
 
 class TieTables(NamedTuple):
-    """Ties between units: by place, by joint and by row; all arrays are empty where there are none."""
+    """Ties between units: by place, by joint and by row; all arrays are empty if there are none."""
 
     skip: IntArray  # (n,): the first place behind a unit's descendants.
     # surplus, words, und, killed: (joints, ...)
@@ -212,7 +212,7 @@ class TieTables(NamedTuple):
 
 @njit(cache=True)
 def _change_item(items, tables, costs, scale, moved, key, i, took):
-    """Let the copies of an item be taken, or gone; `moved` is slack and gain, `key` the two words of a frame."""
+    """Add or remove the copies of an item; `moved`: slack and gain. `key`: the two words of a frame."""
     _ids, _lengths, _mass, _alone, _profit, start, feature, count, _worst, _K, _reach = items
     table_start, table, price, best, words, ends, have, left = tables
     cost_start, cost, cost_count, share, weight, step, cost_words, cost_have, cost_left, paid, unpaid = costs
@@ -264,7 +264,7 @@ def _restore_item(items, tables, costs, i, took):
 
 @njit(cache=True)
 def _decide_joint(items, tables, costs, ties, scale, moved, key, o, active):
-    """Let joint o be active whatever follows, or never."""
+    """Decide joint o: active in all completions, or never."""
     n = len(items.lengths)
     moved[0] -= max(0, ties.surplus[o])
     if active:
@@ -291,7 +291,7 @@ def _restore_joint(items, tables, costs, ties, o, active):
 
 @njit(cache=True)
 def _change_ties(items, tables, costs, ties, scale, moved, key, d, took):
-    """Let the joints and rows of the unit at place d know that it is taken (all above it being taken), or dropped."""
+    """Update joints and rows for the unit at place d, which is taken (with all its ancestors) or dropped."""
     for k in range(ties.row_start[d], ties.row_start[d + 1]):
         r = ties.row[k]
         if took and ties.sign[r] == 1:
@@ -336,12 +336,12 @@ def _restore_ties(items, tables, costs, ties, d, took):
 
 @njit(cache=True)
 def run_search(items, tables, costs, ties, limits, target, first_only, way, memo, store, counters, budget):
-    """Search on from where the arrays stand.
+    """Continue the search from the state in the arrays.
 
-    `limits`: scale, least and largest length, divisor of lengths in ``items.K``. `way` (n + 1, 7) int64, (n + 1, 4)
-    uint64, (n + 1,) int8: of each frame room, slack, gain, open (0/1), result of the `with` branch, memo slot, place of
-    the frame before; key of the state (two words) and of the memo (two words); 0 entering, 1 back from `with`, 2 back
-    from `without`. `memo` (slots, 2) uint64, (slots,) int32: open addressing over eight places, the last of them
+    `limits`: scale, minimum and maximum length, divisor of lengths in ``items.K``. `way` (n + 1, 7) int64, (n + 1, 4)
+    uint64, (n + 1,) int8: for each frame room, slack, gain, open (0/1), result of the `with` branch, memo slot, place
+    of the frame before; key of the state (two words) and of the memo (two words); 0 entering, 1 back from `with`, 2
+    back from `without`. `memo` (slots, 2) uint64, (slots,) int32: open addressing over eight places, the last of them
     overwritten; -1 marks an empty slot. `store` (capacity, 3) int32, (slots,) int32: nodes, and their index. `counters`
     (6,) int64: nodes in use, place, frames entered, value returned, hits, frames that became nodes.
     """
@@ -584,7 +584,7 @@ def _reindex(nodes, used, node_slots):
 
 
 class NodeStore:
-    """Nodes (unit, without, with); numbers 0 and 1 are the two ends."""
+    """Nodes (unit, without, with); numbers 0 and 1 are the two terminal nodes."""
 
     def __init__(self) -> None:
         self.nodes = np.empty((_START, 3), np.int32)
@@ -596,11 +596,11 @@ class NodeStore:
 
     @property
     def used(self) -> int:
-        """Nodes in use, the two ends included."""
+        """Number of used nodes, including the two terminal nodes."""
         return int(self.counters[0])
 
     def reserve(self, room: int) -> None:
-        """See to it that `room` more nodes fit."""
+        """Ensure that `room` more nodes fit."""
         while self.used + room > len(self.nodes):
             self.grow()
 
@@ -614,7 +614,7 @@ class NodeStore:
         _reindex(self.nodes, self.used, self.slots)
 
     def node(self, unit: int, without: int, with_: int) -> int:
-        """Node for the sets of `without`, and those of `with_` with the unit added."""
+        """Return a node for the sets of `without`, and those of `with_` with the unit added."""
         self.reserve(8)
         return int(make_node(self.nodes, self.slots, self.counters, unit, without, with_))
 
@@ -625,13 +625,13 @@ class NodeStore:
         return node
 
     def diagram(self, root: int) -> Diagram:
-        """Return the part below `root` as an object of its own."""
+        """Return the part below `root` as a separate diagram."""
         return Diagram.of_nodes(self.nodes[: self.used], root)
 
 
 @njit(cache=True)
 def segment_ends(table_start, table):
-    """For each count c of each feature the last count up to which the table goes on with c's slope."""
+    """Return for each count c of each feature the last count up to which the table has c's slope."""
     ends = np.empty(len(table), np.int64)
     for f in range(len(table_start) - 1):
         first, last = table_start[f], table_start[f + 1] - 1
@@ -645,7 +645,7 @@ def segment_ends(table_start, table):
 
 @njit(cache=True)
 def random_words(size, seed):
-    """Return a row for "count is c" and one for "slope is that of the piece ending at c" an entry; last, zeros."""
+    """Return rows for "count is c" and "slope is that of the piece ending at c" for each entry, then zeros."""
     words = np.zeros((2 * size + 1, 2), np.uint64)
     for i in range(2 * size):
         for k in range(2):
@@ -655,7 +655,7 @@ def random_words(size, seed):
 
 @njit(cache=True)
 def fill_reach(lengths, skip, room):
-    """``reach[d, c]``: the largest total <= c of lengths of units d.. ."""
+    """Return ``reach[d, c]``: the largest total <= c of lengths of units d.. ."""
     n = len(lengths)
     reach = np.zeros((n + 1, room + 1), np.int32)
     for d in range(n - 1, -1, -1):
@@ -670,7 +670,7 @@ def fill_reach(lengths, skip, room):
 
 @njit(cache=True)
 def _least_sums(n, mass, start, costs, copies, weight, step):
-    """``least[d]``: what units d.. , and all joints, can add to a value at least."""
+    """Return ``least[d]``: the least that units d.. , and all joints, can add to a value."""
     least = np.zeros(n + 1, np.int64)
     joints = 0
     for i in range(len(mass) - 1, -1, -1):
@@ -802,7 +802,7 @@ def tie_tables(core: Core, order: IntArray) -> TieTables:
 
 @njit(cache=True)
 def _move_memo(old_key, old_node, new_key, new_node, frame, keys, depth):
-    """Copy a memo into a larger one and tell the open frames their new places."""
+    """Copy a memo into a larger one, and update the slots of the open frames."""
     mask = np.uint64(len(new_node) - 1)
     for x in range(len(old_node)):
         if old_node[x] >= 0:
@@ -819,7 +819,7 @@ def _empty_memo(slots: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
 
 
 class Search:
-    """A search for the sets of a core that reach a target, or for the first of them."""
+    """A search for all sets of a core that reach a target, or for the first of them."""
 
     def __init__(self, core: Core, order: IntArray, target: int, store: NodeStore, first_only: bool) -> None:
         grain = grain_of(core)
@@ -840,7 +840,7 @@ class Search:
 
     @property
     def hits(self) -> int:
-        """Frames that met an equal state."""
+        """Number of frames merged with an equal state."""
         return int(self._counters[4])
 
     @property
@@ -854,14 +854,14 @@ class Search:
         return int(self._counters[3])
 
     def grow_memo(self, slots: int) -> None:
-        """Make the memo at least `slots` places large (a power of two)."""
+        """Enlarge the memo to at least `slots` places (a power of two)."""
         if slots > len(self._memo[1]):
             larger = _empty_memo(slots)
             _move_memo(*self._memo, *larger, self._frame, self._keys, int(self._counters[1]))
             self._memo = larger
 
     def run(self, budget: int) -> int:
-        """Enter up to `budget` more frames; return the kernel's answer, which is not `FULL`."""
+        """Enter up to `budget` more frames; return the kernel's answer, which is never `FULL`."""
         counters, store = self._counters, self._store
         way = self._frame, self._keys, self._stage
         while True:
@@ -883,11 +883,11 @@ class Search:
             yield place
 
     def path(self) -> list[int]:
-        """Units taken on the way to the current frame."""
+        """Units taken on the path to the current frame."""
         return [int(self._ids[place]) for place in self._open() if self._stage[place] == 1][::-1]
 
     def partial(self) -> int:
-        """Node of the sets that an unfinished search has found."""
+        """Node of the sets found by an unfinished search."""
         node = EMPTY_FAMILY
         # An interrupt may have come before the kernel's nodes were counted.
         self._store.counters[0] = max(self._store.counters[0], self._counters[0])

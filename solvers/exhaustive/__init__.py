@@ -1,1 +1,1 @@
-"""Exhaustive search: the strategy, and its three ways through all selections within the limits."""
+"""Exhaustive search: the strategy, and its three walks through all selections within the limits."""

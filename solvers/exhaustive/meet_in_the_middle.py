@@ -1,23 +1,23 @@
-r"""The quick kernel of exhaustive search: each set of the long units with each set of the short ones that fits.
+r"""The quick kernel of exhaustive search: each set of long units with each fitting set of short ones.
 
 The sets of the short half are made once and sorted by length, so that those which complete a set of the long half are
-one stretch of arrays; a loop over it evaluates every one of them. The walk over the long half is depth-first, and can
-be left after any number of selections and taken up again.
+consecutive in arrays, and one loop evaluates all of them. The walk over the long half is depth-first, and can be paused
+after any number of selections.
 
-The units are encoded so that the value of a union is a few machine words. Every selection is a set A of the long units
-joined with a set B of the short ones. What features that only one half
-holds are worth is a plain sum; a feature f that both hold is worth, with a copies in A and b in B,
+The units are encoded so that the value of a union needs a few machine words. Every selection is the union of a set A of
+long units and a set B of short ones. The gains of features in only one half are a plain sum; the gain of a feature f in
+both halves, with a copies in A and b in B, is
 
 .. math:: g_f(a + b) = g_f(a) + g_f(b) - \sum_j \delta_j \max(0, \min(a, j) + \min(b, j) - j),
 
-because a concave table is a sum of tables :math:`\min(c, j)` with the weights
-:math:`\delta_j = w_f[j] - w_f[j + 1] \ge 0`. The last maximum is the number of bits that two words share, if A sets
-the lowest a of j bits and B the highest b: one AND and one population count for all features at once. A weight is
-written in binary, one group of words a digit; bits that no copies there are could share are left out.
+because a concave table is a sum of tables :math:`\min(c, j)` with the weights :math:`\delta_j = w_f[j] - w_f[j + 1] \ge
+0`. The last maximum is the number of common bits of two words, if A sets the lowest a of j bits and B the highest b:
+one AND and one population count for all features at once. A weight is written in binary, with one group of words for
+each digit; bits that cannot be common are left out.
 
-Within a half, features are of three kinds. Those that only one of its units holds are that unit's own; those that one
-copy fills are single bits of the words, so that what a unit adds is a population count; only the others are counted
-copy by copy.
+Within a half, features are of three kinds. Those in only one of its units belong to that unit; those that one copy
+fills are single bits of the words, so that the gain of a unit is a population count; only the others are counted copy
+by copy.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LARGEST_TABLE: Final = 2_000_000
 
 @njit(cache=True)
 def cut_of(lengths: Any, max_length: int) -> Any:
-    """Return how many of the units, sorted by length, make the short half, and how many sets of them fit at most."""
+    """Return how many of the units, sorted by length, form the short half, and an upper limit of its fitting sets."""
     n = len(lengths)
     high: Any = np.int64(0)
     for length in lengths:
@@ -78,11 +78,11 @@ _ALL = 2**64 - 1
 
 
 ones: Final = instruction("ctpop", lambda word: (int(word) & _ALL).bit_count())
-"""How many bits of a word are set."""
+"""Return the number of set bits of a word."""
 
 
 def many_ones(words: IntArray) -> IntArray:
-    """Return how many bits are set in each word."""
+    """Return the number of set bits of each word."""
     if hasattr(np, "bitwise_count"):  # since numpy 2.0; of signed integers it would count those of their magnitude
         return np.asarray(np.bitwise_count(words.view(np.uint64)), np.int64)
     return np.asarray(_ones_of_16()[words.view(np.uint16)].reshape(-1, 4).sum(axis=1), np.int64)
@@ -108,7 +108,7 @@ _MOST_WORDS: Final = 40  # Number of words above which the walk that flips unit 
 _DIGITS: Final = 63
 _USED: Final = 2  # Row of the table of words: bits in use. Rows 0 and 1: total and binary digit.
 _NUMBER: Final = _MOST_WORDS + 1
-"""Column of that row where the number of words stands; the one before is for words that find no room."""
+"""Column with the number of words; the one before it collects words without room."""
 
 
 class Half(NamedTuple):
@@ -147,7 +147,7 @@ class Halves(NamedTuple):
 
 
 def halves_of(instance: Coverage) -> Halves | None:
-    """Return the halves of an instance of singletons, or None where its gains need too many words."""
+    """Return the halves of an instance of singletons, or None if its gains need too many words."""
     units = np.argsort(instance.lengths, kind="stable")
     lengths = instance.lengths[units]
     fitting = int(np.searchsorted(lengths, instance.max_length, side="right"))
@@ -192,7 +192,7 @@ def _room(words: Any, latest: Any, total: int, digit: int, width: int) -> Any:
 
 @njit(cache=True)
 def _shared_fields(level_start: Any, level: Any, slot: Any, copies: Any, words: Any, latest: Any) -> Any:
-    """Give fields of bits to the features that both halves hold; returns where those of each begin, and the fields."""
+    """Assign fields of bits to features in both halves; return the start of each feature's fields, and the fields."""
     features = len(slot)
     field_start = np.zeros(features + 1, np.int64)
     field = np.empty((_MOST_WORDS * _WORD_BITS + 1, 5), np.int64)  # no more are of use
@@ -221,9 +221,9 @@ def _shared_fields(level_start: Any, level: Any, slot: Any, copies: Any, words: 
 
 @njit(cache=True)
 def _own_bits(level_start: Any, level: Any, slot: Any, copies: Any, holders: Any, words: Any, latest: Any) -> Any:
-    """Give bits to features that one copy fills, of several units of one half alone; returns word and bit of each.
+    """Assign bits to single-copy features of several units in only one half; return word and bit of each.
 
-    Their weight must be one binary digit: otherwise copies are counted, as where there are too many words.
+    Their weight must be a power of two; otherwise, or if there are too many words, copies are counted.
     """
     own = np.zeros((2, 2, len(slot)), np.int64)
     for feature in range(len(slot)):
@@ -286,7 +286,7 @@ def _half(side: int, chosen: Any, entries: Any, gains: Any, mass: Any, holders: 
 
 @njit(cache=True)
 def _encode(units: Any, cut: int, entries: Any, gains: Any, mass: Any) -> Any:
-    """Give bits to the features, and encode the units, of which the first `cut` are the short half."""
+    """Assign bits to the features, and encode the units, of which the first `cut` are the short half."""
     short, long = units[:cut], units[cut:]
     unit_start, unit_feature, unit_count = entries
     level_start, level, slot = gains
@@ -343,7 +343,7 @@ _LONGEST_TABLE: Final = 1 << 16
 
 
 class Shorts(NamedTuple):
-    """All sets of the short half that fit, by length; the empty one first."""
+    """All fitting sets of the short half, by length; the empty one first."""
 
     # length, mask: (sets,)
     length: IntArray
@@ -369,7 +369,7 @@ def shorts_of(halves: Halves, max_length: int) -> Shorts:
 def push(depth: int, unit: int, lengths: Any, mask: Any, mass: Any, start: Any, feature: Any, held: Any,
           highest: int, copies: Any, totals: Any, words: Any, length: Any, word_total: Any, word_shift: Any,
           field_start: Any, field: Any, level_start: Any, level: Any, slot: Any) -> None:  # fmt: skip
-    """Put a unit of a half on top of the first `depth` ones."""  # tuples of arrays would cost more than the work
+    """Push a unit of a half on top of the first `depth` ones."""  # tuples of arrays would cost more than the work
     above = depth + 1
     length[above] = length[depth] + lengths[unit]
     for total in range(totals.shape[1]):
@@ -392,7 +392,7 @@ def push(depth: int, unit: int, lengths: Any, mask: Any, mass: Any, start: Any, 
 
 @njit(cache=True)
 def _make_shorts(halves: Any, max_length: int) -> Any:
-    """Make all sets of the short half that fit, depth-first, and sort them by length if a table can."""
+    """Make all fitting sets of the short half, depth-first, and sort them by length if a table can."""
     _, lengths, unit_mask, mass, start, feature, held, highest = halves.short
     _, _, room, word_total, word_shift, _, field_start, field, level_start, level, slot = halves
     n = len(lengths)
@@ -464,11 +464,11 @@ _DEPTH, _UNIT, _AT, _END, _HELD, _TOP, _BOTTOM = 6, 7, 8, 9, 10, 11, 12
 
 _BLOCK: Final = 1024
 _MARGIN: Final = 1e-9
-"""Far above what rounding does to a value, far below what tells most values apart; exact integers decide."""
+"""Far above rounding errors of values, and far below most differences of values; exact integers decide."""
 
 
 class Stack(NamedTuple):
-    """The set of units on the way through one half, and all sets that it grew from; copies are those of the last."""
+    """The set of units on the path through one half, and all its prefixes; copies belong to the last."""
 
     copies: IntArray  # (features,)
     # totals, words, length: (units + 1, totals), (units + 1, words), (units + 1,): row d is for the first d units of
@@ -481,8 +481,8 @@ class Stack(NamedTuple):
 class PairWalk(NamedTuple):
     """The data of a walk, its position, and the best selection so far.
 
-    `listed` holds rows of ties: the number of long units, the units, the mask of the short ones. `found` holds, for
-    values that 64 bits cannot compare, the totals of each row of `listed`, which are candidates.
+    `listed`: rows of ties: the number of long units, the units, the mask of the short ones. `found`: for values that 64
+    bits cannot compare, the totals of each row of `listed`, which are candidates.
     """
 
     rules: IntArray
@@ -503,11 +503,11 @@ _LOW, _HIGH, _COMBINATION, _EXACT = 0, 1, 2, 3
 
 
 def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: bool, rows: int) -> PairWalk:
-    """Return a walk that stands before the first selection; the empty one is not counted, but has to be beaten.
+    """Return a walk before the first selection; the empty one is not counted, but must be exceeded.
 
-    `combination`: `INTEGER`, or one of `optsum.coverage.state.KINDS`. `exact`: 64 bits hold every product that a
-    comparison needs. Otherwise selections that may be best are listed with their totals, and the walk stops (`FULL`)
-    where there is no room for more. `rows`: how many ties, or candidates, are to be listed.
+    `combination`: `INTEGER`, or one of `optsum.coverage.state.KINDS`. `exact`: whether every product of a comparison
+    fits 64 bits. Otherwise selections that may be best are listed with their totals, and the walk stops (`FULL`) if
+    there is no room for more. `rows`: number of ties, or candidates, to list.
     """
     totals, n = len(instance.constants), len(halves.long.units)
     walk = PairWalk(
@@ -599,7 +599,7 @@ def _integers(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any,
 @stands_for(_integers)
 def _integers_at_once(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any, shift: Any, words: int,
                       first: int, size: int) -> Any:  # fmt: skip
-    """Evaluate the same by numpy: millions of selections are soon visited so, before anything is compiled."""
+    """Evaluate by numpy, which visits millions of selections before anything is compiled."""
     here = slice(first, first + size)
     sums = row[0, :size]
     np.add(own[0, here], base, out=sums)
@@ -628,7 +628,7 @@ def _values(block: Any, values: Any, combination: int, weights: Any, base: Any, 
 
 @njit(cache=True)
 def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
-    """Hold those of the evaluated selections that may be best against the best one."""
+    """Compare evaluated selections that may be best with the best one."""
     rules, _, weights, _, path, best, scalars, floats, listed, found, block, values = walk
     combination = rules[_COMBINATION]
     for place in range(size):
@@ -664,7 +664,7 @@ def _first_at_least(lengths: Any, least: int) -> Any:
 
 @njit(cache=True)
 def _stretch(lengths: Any, begin: Any, low: int, high: int) -> Any:
-    """Return where the sets of the short half begin and end whose length is within `low` and `high`."""
+    """Return where the sets of the short half with a length within `low` and `high` begin and end."""
     longest = lengths[-1]
     if low > longest:
         return len(lengths), len(lengths)
@@ -675,7 +675,7 @@ def _stretch(lengths: Any, begin: Any, low: int, high: int) -> Any:
 
 @njit(cache=True)
 def _first_stretch(shorts: Any, walk: Any) -> None:
-    """Begin with the empty set of the long half; the empty selection is not counted, but it has to be beaten."""
+    """Start with the empty set of the long half; the empty selection is not counted, but must be exceeded."""
     scalars = walk.scalars
     scalars[_AT], scalars[_END] = _stretch(shorts.length, shorts.begin, walk.rules[_LOW], walk.rules[_HIGH])
     if walk.rules[_LOW] > 0:
@@ -691,7 +691,7 @@ def _first_stretch(shorts: Any, walk: Any) -> None:
 
 @njit(cache=True)
 def advance_pairs(halves: Any, shorts: Any, walk: Any, visits: int, steps: int) -> None:
-    """Visit up to `visits` more selections, on the way through up to `steps` more sets of the long half."""
+    """Visit up to `visits` more selections, in up to `steps` more sets of the long half."""
     _, lengths, unit_mask, mass, start, feature, held, highest = halves.long
     _, _, _, word_total, word_shift, shared, field_start, field, level_start, level, slot = halves
     copies, totals, words, length = walk.stack

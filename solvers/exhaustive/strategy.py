@@ -1,10 +1,10 @@
-"""Exhaustive search: every selection within the limits, once; whether that is worth its time, and how long it takes.
+"""Exhaustive search of every selection within the limits, with an estimate of its time.
 
-Three ways to visit all selections are behind one interface:
+Three walks through all selections have one interface:
 
-* `Pairs`: sets of long units times sets of short ones, for extracts; hundreds of millions of selections a second;
+* `Pairs`: sets of long units times sets of short ones, for extracts: hundreds of millions of selections a second;
 * `Flips`: unit by unit, for everything else in the normal form that fits into 64 bits;
-* `OneByOne`: what a problem's own `evaluate` says of each, for all others.
+* `OneByOne`: the problem's own `evaluate` for each, for all others.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _POWERS: Final = 1e290
 
 
 class Walker(ABC):
-    """A walk through all selections, the empty one excluded, that can be left and taken up again."""
+    """A resumable walk through all selections except the empty one."""
 
     expected: float  # Approximate number of selections to visit; an upper limit for instances with parents.
     rate: float  # Approximate number of selections per second, until it is measured.
@@ -71,11 +71,11 @@ class Walker(ABC):
 
     @abstractmethod
     def listed(self) -> list[list[int]]:
-        """Return ties: as many as there are rows for them."""
+        """Return ties, as many as there are rows for them."""
 
 
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
-    """Return the quickest walk that serves a problem. `coverage`: the problem in the normal form, if it has one."""
+    """Return the quickest walk for a problem. `coverage`: the problem in the normal form, if it has one."""
     if coverage is not None:
         if (halves := _halves(coverage)) is not None:
             return Pairs(coverage, halves, rows)
@@ -115,8 +115,8 @@ def _halves(coverage: Coverage) -> Halves | None:
 class Pairs(Walker):
     """Sets of the long half times sets of the short half.
 
-    Where 64 bits cannot hold the products that a comparison needs, the kernel picks in floating point, with a wide
-    margin, what may be best, and exact fractions decide.
+    If products of comparisons do not fit 64 bits, the kernel picks candidates in floating point, with a wide margin,
+    and exact fractions decide.
     """
 
     rate = 2e8
@@ -196,7 +196,7 @@ class FlipWalk(NamedTuple):
 
 
 def start(arrays: Arrays, rows: int = 0) -> FlipWalk:
-    """Return a walk at the empty selection, which is not counted as visited; if feasible, it is the best so far."""
+    """Return a walk at the empty selection, which is not counted; if feasible, it is the best so far."""
     n = len(arrays.lengths)
     walk = FlipWalk(
         empty_state(arrays),
@@ -269,7 +269,7 @@ def advance(arrays: Any, walk: Any, visits: int) -> None:
 
 
 class Flips(Walker):
-    """Unit by unit, in ascending order of their numbers."""
+    """The walk unit by unit, in ascending order of their numbers."""
 
     rate = 3e6
     stride = 1 << 13
@@ -296,7 +296,7 @@ class Flips(Walker):
 
 
 class OneByOne(Walker):
-    """Each selection evaluated by the problem itself: exact whatever the numbers, and slow."""
+    """The walk that evaluates each selection by the problem itself: exact for all numbers, and slow."""
 
     rate = 2e4
     stride = 1
@@ -314,7 +314,7 @@ class OneByOne(Walker):
         self.expected = visits_of(problem if coverage is None else coverage)
 
     def advance(self, visits: int) -> Selection | None:
-        """Visit; see `Walker.advance`. What is better is reported by `see` itself."""
+        """Visit; see `Walker.advance`. Better selections are reported by `see`."""
         better = self._problem.sense.better
         for _ in range(visits):
             selection = next(self._selections, None)
@@ -339,7 +339,7 @@ class OneByOne(Walker):
 
 
 def seconds_of(problem: Problem, worth: float) -> float:
-    """Return about how long all selections of a problem take; a mere lower limit where that is more than is `worth`."""
+    """Estimate the seconds for all selections of a problem; only a lower limit if they exceed `worth`."""
     coverage = problem.coverage.merged if problem.can(Capability.COVERAGE) else None
     kinds = (OneByOne,) if coverage is None else (Flips, Pairs)
     slowest, quickest = kinds[0].rate, kinds[-1].rate
@@ -357,7 +357,7 @@ _FEW_RATIOS: Final = 8  # Number of ratios beyond which a visit takes longer in 
 
 
 def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
-    """Return about how many selections a walk visits, as far as they are not `enough`."""
+    """Estimate the number of selections that a walk visits, up to `enough`."""
     if not isinstance(instance, Coverage):
         return estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
     visits = estimate_feasible(instance.lengths.tolist(), instance.min_length, instance.max_length, enough)
@@ -368,7 +368,7 @@ def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
 
 
 def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selection]:
-    """Yield the selections within the length limits, the empty one excluded."""
+    """Yield the selections within the length limits, except the empty one."""
     lengths, low, high = problem.lengths, problem.min_length, problem.max_length
     parents = ([] if coverage is None else coverage.parents.tolist()) or [-1] * problem.size
     possible = reachable(lengths, low, high)
@@ -395,10 +395,10 @@ def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selec
 
 
 def size_of_best(instance: Coverage) -> tuple[int, int]:
-    """Return about how many units make one ratio largest, and how many of such units fit.
+    """Estimate how many units maximize one ratio, and how many of such units fit.
 
-    They are as many of the densest as would if none held what others do. That is one sort; a greedy selection looks at
-    every unit for each one that it takes.
+    The estimate takes the densest units as if they shared nothing, which needs only one sort; a greedy selection
+    examines all units for each one that it takes.
     """
     top, bottom = gains_alone(instance, 0), gains_alone(instance, 1)
     order = np.argsort(-top / np.maximum(bottom, 1), kind="stable")
@@ -413,11 +413,11 @@ def size_of_best(instance: Coverage) -> tuple[int, int]:
 _ONE_RATIO_S: Final = 5e-4
 _SEVERAL_S: Final = 0.025
 _ANY_S: Final = 0.01
-"""Longest visit (s): where one ratio is the value, where several are, and for problems outside the normal form."""
+"""Longest visit (s): for one ratio, for several, and for problems outside the normal form."""
 
 
 def is_few(problem: Problem) -> bool:
-    """Return whether a visit of all selections is worth its time; they are counted, not visited."""
+    """Return whether a visit of all selections is worth its time, by their number."""
     worth = _ANY_S
     if problem.can(Capability.COVERAGE):
         instance = problem.coverage
@@ -439,7 +439,7 @@ def evaluated_near(
     search: Callable[[Run], None] | None = None,
     visit: Visit | None = None,
 ) -> Optima:
-    """Return all selections that are near the best, after a search for it; `visit` yields them, or all that fit are."""
+    """Return all near-optimal selections, after a search for the optimum; `visit`: yields them, or all that fit."""
     run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
     near = _Near(problem, nearness)
     reason = "completed"
@@ -476,7 +476,7 @@ def _visit_all(run: Run, is_out_of_reach: Callable[[Key], bool]) -> Iterator[tup
 
 
 class _Near:
-    """Selections near the best so far: the threshold only becomes stricter, so one that falls out never comes back."""
+    """Selections near the best so far; the threshold only gets stricter, so that a dropped one never returns."""
 
     def __init__(self, problem: Problem, nearness: Nearness) -> None:
         coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
@@ -502,7 +502,7 @@ class _Near:
         return len(self._kept) < _KEPT
 
     def reached(self, *, unproven: bool) -> tuple[list[Selection], Fraction | None]:
-        """Return the selections near the best and the threshold; where it is not known, the best alone and None."""
+        """Return the near-optimal selections and the threshold; if it is not known, only the best and None."""
         if not self._kept:
             return [], None
         if unproven and not self._nearness.known:
@@ -531,7 +531,7 @@ _UNITS: Final = ((60.0, 1.0, "s"), (3600.0, 60.0, "min"), (86400.0, 3600.0, "h")
 
 
 class TimeEstimate:
-    """Duration of an exhaustive search: first from a typical rate, soon from the measured one."""
+    """Duration of an exhaustive search: first from a typical rate, then from the measured one."""
 
     def __init__(self, selections: float, rate: float) -> None:
         self.selections = selections
@@ -539,7 +539,7 @@ class TimeEstimate:
         self._said = False
 
     def update(self, visited: int, elapsed: float, limit_s: float | None) -> str | None:
-        """Take note of the progress; return, once, what people should know if it will take long."""
+        """Record the progress; return a message, once, if it will take long."""
         if self._said or elapsed < _MEASURED_S or not visited:
             return None
         self._said = True
@@ -558,7 +558,7 @@ class TimeEstimate:
 
 
 def duration(seconds: float) -> str:
-    """Return a time for people.
+    """Return a duration in words.
 
     Examples
     --------
@@ -572,9 +572,9 @@ def duration(seconds: float) -> str:
 
 
 def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bool) -> Optima:
-    """Return sets with the best value of a run, which bounds it if it is proven.
+    """Return sets with the best value of a run, which is also their bound if it is proven.
 
-    If it is not, the bound is that of the problem. With nothing found there is none: it must not look like a proof.
+    Otherwise the bound is the problem's. Without a selection there is no bound, so that it is not taken for a proof.
     """
     problem, found = run.problem, run.evaluation
     value: int | Fraction = 0 if found is None else worth(problem, found.key)
@@ -590,7 +590,7 @@ def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bo
 
 
 def worth(problem: Problem, key: Key) -> int | Fraction:
-    """Return a compared value, or a bound of one, as `Optima.value` has it: a numerator, a length or a fraction."""
+    """Return a compared value, or a bound, in the form of `Optima.value`: a numerator, a length or a fraction."""
     if problem.can(Capability.COVERAGE):
         if problem.sense is Sense.MINIMIZE:
             return ceil(key)
@@ -608,12 +608,12 @@ _MOMENTS_S: Final = 0.05  # Expected length of a visit that looks for a good sel
 
 @dataclass(frozen=True)
 class Exhaustive(Strategy):
-    """All selections that fit, each evaluated.
+    """Evaluate all selections that fit.
 
-    Lin & Hovy 2003, section 5: all sentence combinations within a length window. A search that completes counts, the
-    empty selection excluded, the selections within the limits (the statistic ``feasible``) and the optimal ones among
-    them (``best_selections``). How many there are is known beforehand: ``estimate_s`` is how long they take, in
-    seconds. Problems outside the normal form (a user's own metric) are evaluated one selection at a time.
+    Lin & Hovy 2003, section 5: all sentence combinations within a length window. A complete search counts the non-empty
+    selections within the limits (the statistic ``feasible``) and the optimal ones among them (``best_selections``).
+    Their number is known beforehand: ``estimate_s`` is the estimated time in seconds. Problems outside the normal form
+    (a user's own metric) are evaluated one selection at a time.
     """
 
     name: ClassVar[str] = "exhaustive"
@@ -622,7 +622,7 @@ class Exhaustive(Strategy):
     enumerates: ClassVar[bool] = True
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernels of both quick walks: which of them serves depends on the instance."""
+        """Compile the kernels of both quick walks, because the choice depends on the instance."""
         if problem is None or problem.can(Capability.COVERAGE):
             prepare()
 
@@ -632,7 +632,7 @@ class Exhaustive(Strategy):
         self._walk(run, rows=0)
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
-        """Visit every selection, and once more to list those that tie with the best where they are many."""
+        """Visit every selection, and once more to list ties with the best if there are many."""
         run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
         reason, sets, with_empty = "completed", [], False
         try:
@@ -661,7 +661,7 @@ class Exhaustive(Strategy):
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Evaluate every selection, one after another, and return those that are near the best."""
+        """Evaluate every selection, one after another, and return the near-optimal ones."""
         self.accept(problem)
         return evaluated_near(problem, nearness, limits, should_stop)
 

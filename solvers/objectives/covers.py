@@ -1,34 +1,34 @@
 r"""Branch and bound for minimum covers: one proven (`solve_cover`), or all, counted exactly (`enumerate_covers`).
 
 Hirao et al. 2004 (TSC3), section 3.1.1, asks for the smallest set of source sentences from which an abstract can be
-made and calls it a constraint satisfaction problem; how it was solved there is not said. Here it is
+made, as a constraint satisfaction problem, without a method. Here it is
 
 1. reduced by rules that lose no minimum cover (`reduced`), and split into independent parts;
 2. bounded by shares of the lengths, the duals of a relaxation, in integers (`Shares`); what the bound alone
    decides within the length allowed is fixed;
 3. branched on: a unit is chosen, or ruled out.
 
-What can still be reached from a state does not depend on how the state was reached, so each is solved once, and its
-minimum covers become one node of a decision diagram: there may be more of them than could ever be listed.
+The covers reachable from a state do not depend on its history, so each state is solved once, and its minimum covers
+become one node of a decision diagram, because there may be too many to list.
 
-The length allowed starts at the bound and rises to the least bound of what was cut off until covers are found; those
-are all minimum covers, and nothing longer was ever looked at.
+The allowed length starts at the bound and rises to the least bound of cut branches until covers are found; these are
+all minimum covers, and nothing longer was examined.
 
-**Rules.** Only rules that lose no minimum cover are here, because ties are counted:
+**Rules.** Only rules that lose no minimum cover are used, because ties are counted:
 
 * a unit that all alternatives of a clause share is in every cover;
 * an alternative that contains another of its clause adds nothing;
 * a clause is implied by another if each alternative of that one contains one of its own;
-* clauses without a unit in common are problems of their own.
+* clauses without common units are separate problems.
 
-**Bound.** Let each clause i get a share :math:`s_{iu} \ge 0` of the length of unit u, so that the shares of a unit
-add up to at most its length :math:`c_u`. Every cover X holds an alternative :math:`A_i` of each clause, so
+**Bound.** Let each clause i get a share :math:`s_{iu} \ge 0` of the length of unit u, so that the shares of a unit add
+up to at most its length :math:`c_u`. Every cover X contains an alternative :math:`A_i` of each clause, so
 
 .. math:: \sum_{u \in X} c_u \ge \sum_i \sum_{u \in A_i} s_{iu} \ge \sum_i \min_{A \in i} \sum_{u \in A} s_{iu}.
 
 The best shares are duals of the relaxed program (`optsum.program.cover`): that of clause i's row for unit u. They are
-floats; rounded to multiples of 1/65536 so that no length is shared out twice, they give a bound in integers. The
-tolerances of floating point can make it weaker, never wrong.
+floats; rounded to multiples of 1/65536 within the lengths, they give a bound in integers, which errors of floating
+point can weaken, but never make invalid.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _QUADRATIC = 600  # Number of alternatives up to which clauses are compared pair
 
 
 def take(clauses: Iterable[Sequence[Bits]], units: Bits) -> list[Clause]:
-    """Return the clauses that remain once `units` are chosen."""
+    """Return the clauses that remain when `units` are chosen."""
     left = []
     for clause in clauses:
         touched = [alternative & ~units for alternative in clause if alternative & units]
@@ -90,7 +90,7 @@ def _minimal(touched: list[Bits], others: list[Bits]) -> Clause:
 
 
 def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:
-    """Apply the rules until none does anything."""
+    """Apply the rules until none has an effect."""
     left = [tuple(clause) for clause in clauses]
     forced = 0
     while shared := support([(reduce(and_, clause),) for clause in left]):
@@ -123,7 +123,7 @@ def _implies(strong: Clause, weak: Clause) -> bool:
 
 
 def parts(clauses: Clauses) -> list[Clauses]:
-    """Split into clauses that hang together by common units."""
+    """Split clauses into components with common units."""
     groups: list[tuple[Bits, list[Clause]]] = []
     for clause in clauses:
         units, merged = support([clause]), [clause]
@@ -158,13 +158,13 @@ class Families(DiagramNodes):
         return family
 
     def product(self, left: int, right: int) -> int:
-        """Return the unions of a set of each of two families that have no unit in common."""
+        """Return the unions of sets of two families without common units."""
         if left == EMPTY_FAMILY or right == EMPTY_FAMILY:
             return EMPTY_FAMILY
         return left if right == EMPTY_SET else self._rebuilt(left, right, self.node)
 
     def spread(self, family: int, classes: Mapping[int, Sequence[int]]) -> int:
-        """Let units stand for others: each set that holds one becomes a set with each of its class."""
+        """Replace units by their classes: each set with a unit becomes a set with each unit of its class."""
 
         def node(unit: int, lacking: int, having: int) -> int:
             for twin in classes.get(unit, (unit,)):
@@ -195,7 +195,7 @@ class Families(DiagramNodes):
 
 
 _SMALL: Final = 10_000
-"""Largest number of entries of a linear program that is solved in this thread, in less than a tenth of a second."""
+"""Limit of entries of a linear program that is solved in this thread, in less than a tenth of a second."""
 
 
 class Fixed(NamedTuple):
@@ -210,7 +210,7 @@ class Fixed(NamedTuple):
 
 @dataclass(frozen=True)
 class Shares:
-    """The lengths of the units, shared out among the clauses of some clauses."""
+    """The lengths of the units, distributed among clauses."""
 
     clauses: Clauses
     lengths: Sequence[int]
@@ -219,7 +219,7 @@ class Shares:
 
     @cached_property
     def sums(self) -> list[list[int]]:
-        """For each alternative of each clause, the parts of its units' lengths that this clause is charged, summed."""
+        """For each alternative of each clause, the summed shares of its units' lengths in this clause."""
         return [
             [sum([share[unit] for unit in members(alternative)]) for alternative in clause]
             for clause, share in zip(self.clauses, self.share, strict=True)
@@ -227,12 +227,12 @@ class Shares:
 
     @cached_property
     def total(self) -> int:
-        """Every cover of the clauses has at least this length, in multiples of 1 / `SCALE`."""
+        """A lower bound of the length of every cover, in multiples of 1 / `SCALE`."""
         return sum(map(min, self.sums))
 
     @property
     def bound(self) -> int:
-        """Every cover of the clauses has at least this length."""
+        """A lower bound of the length of every cover."""
         return -(-self.total // SCALE)
 
     def fixed(self, limit: int) -> Fixed:
@@ -274,7 +274,7 @@ class Shares:
 
 
 class Relaxer:
-    """Solves relaxations; one HiGHS object serves them all. `deadline`: shares that are not there by then are 0."""
+    """Solves relaxations with one HiGHS object. `deadline`: shares that are not computed by then are 0."""
 
     def __init__(self, lengths: Sequence[int], deadline: Deadline = NEVER) -> None:
         self._lengths = lengths
@@ -283,7 +283,7 @@ class Relaxer:
         self.solved = 0
 
     def shares(self, clauses: Clauses) -> Shares:
-        """Return the best shares, as far as floating point finds them."""
+        """Return the best shares found in floating point."""
         import highspy
 
         units = list(members(support(clauses)))
@@ -388,8 +388,8 @@ class CoverSearch:
     def _within(self, state: Sequence[Clause], allowed: int, undecided: Bits) -> tuple[int, int]:
         """Return the minimum and its covers if it is at most `allowed`; else a bound above `allowed`, and no family.
 
-        Covers are made of `undecided` units. Only those without length matter beyond the clauses: they may be in
-        a minimum cover and add nothing.
+        Covers consist of `undecided` units. Units outside the clauses matter only if they have no length: they may be
+        in a minimum cover without effect.
         """
         if not all(state):
             return sys.maxsize, EMPTY_FAMILY
@@ -454,7 +454,7 @@ class CoverSearch:
         return length, family if length <= allowed else EMPTY_FAMILY
 
     def _branch(self, group: Clauses, allowed: int) -> tuple[int, int]:
-        """Fix what the bound decides, or choose a unit and rule it out."""
+        """Fix the units that the bound decides, or branch on a unit."""
         shares = self._relax(group)
         units = support(group)
         fixed = shares.fixed(allowed)
@@ -484,7 +484,7 @@ class CoverSearch:
 
 
 def _branching_unit(group: Clauses, shares: Shares) -> int:
-    """Return the unit that most clauses name, among those that the relaxation takes in part if there are any."""
+    """Return the unit in most clauses, preferably one that is fractional in the relaxation."""
     count: dict[int, int] = {}
     for clause in group:
         for unit in members(support([clause])):
@@ -521,10 +521,10 @@ def enumerate_covers(
     every: bool = True,
     should_stop: Callable[[], bool] | None = None,
 ) -> Optima:
-    """Find all minimum covers, counted exactly, or one unless `every` is asked for.
+    """Find all minimum covers, counted exactly; without `every`, only one.
 
     The value is the summed length; an instance that cannot be covered has no set and the value 0. If a limit is
-    reached, there is one cover: a minimum one where that was proven (`value` equals `bound`), otherwise a good one.
+    reached, there is one cover: a minimum one if that was proven (`value` equals `bound`), otherwise a good one.
     """
     limits = limits or Limits()
     budget = Budget(limits, Deadline(limits.time_s, should_stop))
@@ -566,7 +566,7 @@ def enumerate_covers(
 
 
 def quick_cover(clauses: Clauses, lengths: list[int], check: Callable[[], object]) -> Bits:
-    """Return a good cover at once: always the clause and alternative that add least, then what is not needed goes."""
+    """Return a good cover quickly: repeatedly add the alternative of least length, then drop unnecessary units."""
     alternatives = [(index, alternative) for index, clause in enumerate(clauses) for alternative in clause]
     holders: dict[int, list[int]] = {}
     for entry, (_, alternative) in enumerate(alternatives):

@@ -1,14 +1,14 @@
 """The paper's branch and bound (Hirao et al. 2017, Algorithms 1-3): the baseline.
 
-Read as they are meant:
+The algorithms are read as intended:
 
-* Algorithm 1: the room left is L_max - l(V), and shrinks as sentences are packed.
+* Algorithm 1: the remaining room is L_max - l(V), and shrinks as sentences are packed.
 * Algorithm 2 is greedy search (`optsum.coverage.climb`); line 5: the length of a rejected sentence is not added.
-* Algorithm 3: every call has a queue of its own; a strictly better score clears the sets found before; the empty
-  set is recorded where it is an optimum.
+* Algorithm 3: every call has its own queue; a strictly better score clears the sets found before; the empty set is
+  recorded if it is an optimum.
 
-The bound, packing sentences by gain a word as a fractional knapsack, holds for recall within sentences and without
-a minimum length. Values are integers, so the fraction of the last sentence is rounded down.
+The bound, a fractional knapsack of sentences by gain per word, is valid for recall within sentences and without a
+minimum length. Values are integers, so the fraction of the last sentence is rounded down.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -53,7 +53,7 @@ class _Way(NamedTuple):
 
 @njit(cache=True)
 def _gain(u, have, core):
-    """ROUGE'(R, V, {u}) times the denominator: what unit u adds to the copies in `have`."""
+    """Return ROUGE'(R, V, {u}) times the denominator: the gain of unit u over the copies in `have`."""
     table_start, table = core.table_start, core.table
     gain = core.mass[u]
     for k in range(core.start[u], core.start[u + 1]):
@@ -65,7 +65,7 @@ def _gain(u, have, core):
 
 @njit(cache=True)
 def _bound(value, rest, room, have, core):
-    """Algorithm 1 for a set of this value: pack the units of `rest` by density into the room."""
+    """Return the bound of Algorithm 1 for a set of this value: pack the units of `rest` by density into the room."""
     lengths = core.lengths
     gains = np.empty(len(rest), np.int64)
     density = np.empty(len(rest), np.float64)
@@ -85,7 +85,7 @@ def _bound(value, rest, room, have, core):
 
 @njit(cache=True)
 def _find_oracles(core, every, way, found, state, budget):
-    """Algorithm 3, resumable.
+    """Run Algorithm 3, resumable.
 
     found : (capacity, n) bool, the sets that reach tau
     state : (4,) depth, tau, sets found, sets checked

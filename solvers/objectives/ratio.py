@@ -1,7 +1,7 @@
 """One ratio whose denominator varies (precision, F1): Dinkelbach 1967 on the exact engine.
 
-With the incumbent's ratio p / q the engine is asked for a selection with ``q T - p D > 0``. None is the proof, and
-every selection with ``q T - p D >= 0`` is then an optimum: all of them, as one diagram, by one more enumeration.
+With the incumbent's ratio p / q the engine searches a selection with ``q T - p D > 0``. If there is none, the incumbent
+is optimal, and another enumeration gives all optima, the selections with ``q T - p D >= 0``, as one diagram.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LARGEST = 2**54  # Programs may reach this.
 
 
 class Incumbent:
-    """The best selection so far; whatever an engine claims is scored afresh here."""
+    """The best selection so far; engines' claims are scored again here."""
 
     def __init__(self, instance: Coverage) -> None:
         self._instance = instance
@@ -44,7 +44,7 @@ class Incumbent:
         self.totals: tuple[int, ...] = ()
 
     def see(self, units: Iterable[int]) -> bool:
-        """Take a selection if it is feasible and better; return whether it is."""
+        """Take a selection if it is feasible and better; return whether it was taken."""
         selection = tuple(sorted(units))
         totals, length, violation = score(self._instance, selection)
         if violation:
@@ -56,12 +56,12 @@ class Incumbent:
         return True
 
     def see_first(self, start: Selection | None, deadline: Deadline) -> None:
-        """Take a selection that is known, otherwise what greedy search chooses by the deadline, where it serves."""
+        """Take a known selection, or else the greedy one found by the deadline, if greedy search is supported."""
         climbed = climb(self._instance, deadline) if start is None else None
         self.see((() if climbed is None else climbed.units) if start is None else start)
 
     def see_any(self, budget: Budget) -> None:
-        """Take some selection that keeps all rows, where there are rows and nothing was taken yet."""
+        """Take some selection that keeps all rows, if there are rows and no selection yet."""
         if self.selection is not None or not self._instance.rows:
             return
         program = program_of(self._instance, [0] * len(self._instance.constants))
@@ -73,9 +73,9 @@ class Incumbent:
     def optima(
         self, tied: Diagram | None, reason: Termination | None, statistics: Mapping[str, Any], *, proven: bool
     ) -> Optima:
-        """Return the end of a search: all optima if `tied` holds them, or some; otherwise this selection alone.
+        """Return the result of a search: all or some optima in `tied`; otherwise only this selection.
 
-        Its value is compared as the instance compares, and its bound is None if it is not `proven` to be the optimum.
+        Its value is the compared one, and its bound is None if it is not `proven` optimal.
         """
         if tied is None or not tied.root:
             tied = Diagram.of_sets([] if self.selection is None else [self.selection])
@@ -85,7 +85,7 @@ class Incumbent:
 
 
 def fits(instance: Coverage) -> bool:
-    """Whether the programs for all ratios that selections have fit the engine's integers."""
+    """Whether the programs for all ratios of selections fit the engine's integers."""
     top, bottom = reaches(instance)
     return 2 * (top + 1) * (bottom + 1) * spread(instance.rows) < _LARGEST
 
@@ -99,7 +99,7 @@ def ratio_program(instance: Coverage, ratio: Fraction) -> Program:
 
 
 def dinkelbach(held: Callable[[], Fraction], beaten: Callable[[Fraction], bool], name: str) -> None:
-    """Look for what beats the ratio that is held, again and again, until nothing does (Dinkelbach 1967)."""
+    """Search for a larger ratio than the current one, repeatedly, until there is none (Dinkelbach 1967)."""
     while beaten(ratio := held()):
         if held() <= ratio:
             raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
@@ -146,13 +146,13 @@ def solve_ratio(
 
 
 _CELLS: Final = 1_000_000
-"""Units times lengths up to which tables have every length: beyond, rows are quicker, and the engines hold few more."""
+"""Limit of units times lengths for tables with every length: above, rows are quicker, and the engines take few more."""
 
 
 def with_minimum_row(instance: Coverage) -> Coverage:
-    """Return an instance of the same selections and values whose minimum length is a row, if it has to be one.
+    """Return an instance of the same selections and values, with a row for the minimum length if necessary.
 
-    The engine's tables have a cell for each unit and length, and keep a minimum only if no length is rounded.
+    The engine's tables have a cell for each unit and length, and support a minimum only if no length is rounded.
     """
     longest = min(instance.max_length, int(instance.lengths.sum()))
     if instance.min_length <= 0 or (instance.size + 1) * (longest + 1) <= _CELLS:
@@ -167,7 +167,7 @@ def with_minimum_row(instance: Coverage) -> Coverage:
 
 
 def servable(instance: Coverage) -> str:
-    """Return why an instance cannot be searched by programs, as the end of a sentence; empty if it can."""
+    """Return why programs cannot search an instance, as the end of a sentence; empty if they can."""
     for total in range(1, len(instance.constants), 2):
         if int(instance.constants[total]) < 0 and (instance.slot == total).any():
             return "a denominator that begins below 0 counts features, too"
@@ -182,11 +182,11 @@ def _feeds(instance: Coverage, total: int) -> NDArray[np.bool_]:
 
 
 def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty: int) -> Program:
-    """Return a program in which selections with a total below 1 lose `penalty` at least.
+    """Return a program in which selections with a total below 1 lose at least `penalty`.
 
-    A ratio over nothing is 0, whatever its numerator, which a program for a value of the ratio would not know. A guard
-    is a feature that every unit feeds which adds to a total, with the gains M, M, ... for the first copies it wants,
-    and as much taken off the base.
+    A ratio over 0 is 0 for any numerator, which a program for a value of the ratio does not express. A guard is a
+    feature of all units that add to the total, with the gains M, M, ... for the first copies, and the same amount
+    subtracted from the base.
     """
     for total in totals:
         wanted = 1 - int(instance.constants[total])
@@ -208,5 +208,5 @@ def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty
 
 
 def positive_program(instance: Coverage, totals: Iterable[int]) -> Program:
-    """Return a program that is worth 0 exactly for selections whose `totals` are all positive, and less for others."""
+    """Return a program of value 0 for selections whose `totals` are all positive, and less for others."""
     return guarded(program_of(instance, [0] * len(instance.constants)), instance, totals, 1)

@@ -1,4 +1,4 @@
-"""The functions of the exact engine: all optima, or one optimum, of a coverage instance."""
+"""The interface of the exact engine: all optima, or one optimum, of a coverage instance."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ..engine.program import Program, program_of
 from ..engine.relaxation import Session, linear_program, priced
 
 _NARROW: Final = 64
-"""Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
+"""Distance between bound and a good set up to which targets of an enumeration are tried one by one."""
 
 _NEAR: Final = 500  # A gap is small that is less than one such part of the bound.
 
 
 def recall_program(coverage: Coverage) -> Program:
-    """Return recall as the program it is."""
+    """Return the program of recall."""
     if not coverage.constant_denominator:
         raise UnsupportedError("The exact engine serves recall here; use the strategy branch-and-bound for the rest.")
     return program_of(coverage, (1, 0))
@@ -44,8 +44,7 @@ def optimum_of(
 ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
     """Close the gap between a good set and the bound: set, value, bound, termination.
 
-    What is worth less than `floor` keeps not all rows: without a set, nothing does, or nothing was found. `start` is a
-    set that is known already.
+    Values below `floor` violate rows: without a set, nothing keeps them, or nothing was found. `start`: a known set.
     """
     guess, value = engine.guess()
     if start is not None and (known := engine.value_of(start)) >= value:
@@ -56,9 +55,9 @@ def optimum_of(
 def closed_in(
     engine: Driver, selection: tuple[int, ...] | None, value: int
 ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
-    """Close the gap between a set's value, or what stands for none, and the bound: set, value, bound, termination.
+    """Close the gap between a set's value, or a value for none, and the bound: set, value, bound, termination.
 
-    Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail.
+    Bounds are usually nearer to optima than greedy sets, so steps from above start small and grow as they fail.
     """
     upper = engine.upper
     step = max(1, (upper - value) // 16)
@@ -99,12 +98,11 @@ def solve_recall(
     start: tuple[int, ...] | None = None,
     effort: Effort = DEFAULT,
 ) -> Optima:
-    """Find one optimum of recall, or all; raise `Stopped` at a limit before anything is known of one optimum.
+    """Find one optimum of recall, or all; raise `Stopped` at a limit before anything is known.
 
-    `deadline`: instead of the time limit. `at_most`, `start`: for one optimum: a ratio that none passes, and a feasible
-    set that is known to be good. The result: its value and bound are numerators. If a limit is reached, they are equal
-    if the optimum is known all the same: the sets are then some of the optima. Otherwise the only set is a good one, or
-    there is none.
+    `deadline`: instead of the time limit. `at_most`, `start`: for one optimum, a bound of the ratio, and a known
+    feasible set. Value and bound of the result are numerators. If a limit is reached, they are equal if the optimum is
+    known anyway; then the sets are some of the optima. Otherwise the only set is a good one, or there is none.
     """
     program = recall_program(coverage)
     try:
@@ -165,10 +163,10 @@ def solve_by_parts(
     at_most: Fraction | None = None,
     start: tuple[int, ...] | None = None,
 ) -> Optima:
-    """Do what `solve_recall` does, part by part where units fall into several that share no feature and no row.
+    """Search like `solve_recall`, part by part if there are parts without common features or rows.
 
-    An optimum is then one of each part, all optima are all their combinations, and bounds add up; without parts one
-    would be searched again for each selection of another.
+    An optimum combines one optimum of each part, all optima are all combinations, and bounds add up; without the split,
+    one part would be searched again for each selection of another.
     """
     parts = parts_of(coverage) if limits.nodes is None and limits.gap is None and limits.target is None else []
     if len(parts) < 2:
@@ -203,7 +201,7 @@ def solve_by_parts(
 
 
 def parts_of(coverage: Coverage) -> list[list[int]]:
-    """Return the units of each part, sorted; none where a limit of the length may link them, or what is rare does.
+    """Return the sorted units of each part; none if a length limit, or a rare tie, may link them.
 
     Examples
     --------
@@ -234,7 +232,7 @@ def parts_of(coverage: Coverage) -> list[list[int]]:
 
 
 def _part(coverage: Coverage, units: Sequence[int], *, first: bool) -> Coverage:
-    """Return the instance of some units; what every selection is worth is counted in the first."""
+    """Return the instance of some units; constants are counted in the first."""
     place = {unit: number for number, unit in enumerate(units)}
     held = [range(coverage.unit_start[unit], coverage.unit_start[unit + 1]) for unit in units]
     features = sorted({int(coverage.unit_feature[entry]) for entries in held for entry in entries})
@@ -260,7 +258,7 @@ def _part(coverage: Coverage, units: Sequence[int], *, first: bool) -> Coverage:
 
 
 def _times(one: Diagram, units: Sequence[int], other: Diagram) -> Diagram:
-    """Return all unions of a set of one diagram, whose units are numbered anew, and a set of another."""
+    """Return all unions of a set of one diagram, with renumbered units, and a set of another."""
     moved = one.nodes[2:].copy()
     shift = len(other.nodes) - 2
     moved[:, 0] = np.array(units, np.int32)[moved[:, 0]]
@@ -284,11 +282,11 @@ _CELLS: Final = 2_000_000  # Lengths times units up to which bounds are kept for
 
 
 class ByLength:
-    """Optima of recall at falling maximum lengths.
+    """Optima of recall at descending maximum lengths.
 
-    What is worked out for one length serves those below it: the reduced instance, the relaxation, the prices of all
-    lengths before, each of which bounds every length, and all good sets that were seen. Once a value is proven, the
-    least length at which it is reached is found by halving: above it the value is the same.
+    Shorter lengths reuse the results of longer ones: the reduced instance, the relaxation, all earlier prices, each of
+    which bounds every length, and all good sets. When a value is proven, the least length with this value is found by
+    bisection.
     """
 
     def __init__(
@@ -319,7 +317,7 @@ class ByLength:
 
     @classmethod
     def of(cls, coverage: Coverage, lengths: Sequence[int], limits: Limits, deadline: Deadline) -> ByLength | None:
-        """Return the search for lengths up to an instance's maximum; None where it would not hold, or gain nothing."""
+        """Return the search for lengths up to an instance's maximum; None if it does not fit, or would gain nothing."""
         program, bottom = recall_program(coverage), int(coverage.constants[1])
         if not program.singletons or program.min_length > 0 or bottom <= 0:
             return None
@@ -331,11 +329,11 @@ class ByLength:
 
     @property
     def searched(self) -> int:
-        """At how many lengths something was searched."""
+        """Number of searched lengths."""
         return len(self._searched)
 
     def learn(self, units: Selection) -> None:
-        """Record a selection wherever it beats the best known, at its own length or a longer one."""
+        """Record a selection wherever it is better than the best known, at its own length or a longer one."""
         core, held = self._core, np.zeros(self._core.size + 1, bool)
         held[self._place[list(units)]] = True
         held = held[:-1]  # the last place is that of units which no length has room for
@@ -351,7 +349,7 @@ class ByLength:
     def at(self, length: int, at_most: Key | None = None) -> tuple[Key, Selection] | None:
         """Return the best value at a maximum length and a selection worth it; None if no selection keeps all rows.
 
-        No selection worth as much fits a smaller one of the lengths that are asked for.
+        No selection of this value fits a smaller one of the requested lengths.
         """
         self._deadline.check()
         length = min(length, self._core.high)
@@ -403,7 +401,7 @@ class ByLength:
                 self._fall(middle, value - 1)
 
     def _relax(self, length: int) -> None:
-        """Bound every length up to one by the prices of its relaxation."""
+        """Bound every length up to a given one by the prices of its relaxation."""
         core = found = self._core
         if self._session is None and (program := linear_program(core)) is not None:
             self._session = Session()

@@ -1,19 +1,18 @@
-"""Sums, products and harmonic means of ratios: one optimum, all of them, or all selections worth a threshold.
+"""Sums, products and harmonic means of ratios: one optimum, all optima, or all selections above a threshold.
 
-`optsum.program.surrogate` covers all selections that are worth as much as the incumbent by a few linear programs, which
-no good selection escapes. The engine lists what each of them holds, as a diagram; every set of it is evaluated in
-integers, ties as exact fractions. Where a program could hold much that is worth less, its box of denominators is split
-first.
+`optsum.program.surrogate` covers all selections that are at least as good as the incumbent by a few linear programs.
+The engine lists the sets of each program as a diagram, and every set is evaluated in integers, ties as exact fractions.
+If a program may contain many worse selections, its box of denominators is split first.
 
-A program for a box of denominators bounds the selections of the box alone; others may be worth anything in it, and
-are most of what a search would find. So programs see the ends of their box (`BoxPrices`): these are rows, ``A >= l``
-and ``A <= u``, which every selection of it keeps, and by their Lagrangian relaxation, with prices ``y, z >= 0``, the
-program gains ``y (A - l) + z (u - A)``, which is negative outside the box alone. Any prices are valid, so they are
-rounded to integers; good ones are the multipliers of these rows in the linear relaxation.
+A program for a box of denominators bounds only the selections of the box; others may have any value in it, and would be
+most of the result of a search. So programs include the limits of their box (`BoxPrices`): these are rows, ``A >= l``
+and ``A <= u``, which every selection of the box satisfies, and in their Lagrangian relaxation, with prices ``y, z >=
+0``, the program gains ``y (A - l) + z (u - A)``, which is negative only outside the box. Any prices are valid, so they
+are rounded to integers; good ones are the multipliers of these rows in the linear relaxation.
 
-Harmonic means of ratios (F1 of two sums) are searched by windows of the denominator that varies
-(`optsum.program.ratio_bound`). Each window has programs of its own, tangents at ratios such as selections have there.
-What they hold is listed and evaluated where that takes few nodes; otherwise the window is halved, until it is narrow.
+Harmonic means of ratios (F1 of two sums) are searched by windows of the varying denominator
+(`optsum.program.ratio_bound`). Each window has its own programs, tangents at typical ratios of its selections. Their
+sets are listed and evaluated if that takes few nodes; otherwise the window is halved, until it is narrow.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ _DEAREST: Final = 2.0**40  # Largest price.
 
 
 class BoxPrices:
-    """Prices of the ends of an instance's boxes."""
+    """Prices of the limits of an instance's boxes."""
 
     def __init__(self, instance: Coverage) -> None:
         self._instance = instance
@@ -81,10 +80,10 @@ class BoxPrices:
         weights: tuple[Sequence[int], Sequence[int]],
         deadline: Deadline,
     ) -> tuple[tuple[Sequence[int], Sequence[int]], int]:
-        """Return the weights of a box's program with prices, ``a T - b D``, and a constant that belongs to them.
+        """Return the weights of a box's program with prices, ``a T - b D``, and their constant.
 
-        The weights as they are, and 0, where a denominator is no sum over the units or may be 0, where there are side
-        constraints, where there is no relaxation, and where prices are too large.
+        The weights are unchanged, with the constant 0, if a denominator is not a sum over the units or may be 0, if
+        there are side constraints or no relaxation, or if prices are too large.
         """
         instance, unpriced = self._instance, (weights, 0)
         certain = all(int(instance.constants[2 * h + 1]) > 0 for h in ratios)
@@ -142,8 +141,9 @@ _EXCHANGES: Final = 200_000  # Exchanges tried on a set that prices give, before
 _SEARCHED: Final = 3_000
 _TRIED: Final = 30_000
 _NODE_SCHEDULE: Final = ((_TRIED, 0.1), (300_000, 0.02), (3_000_000, 0.004), (None, inf))
-"""Nodes of one search of a program after another, and a share of the open gap: a box whose excess is larger is split
-instead of searched further."""
+"""Limits of nodes for successive searches of a program, and shares of the open gap: a box with a larger excess is split
+instead of searched further.
+"""
 
 _FINEST: Final = 1e-7  # Least excess for which a box is split.
 
@@ -151,7 +151,7 @@ _Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # (a, b) of a program
 
 
 class SumSearch:
-    """A search for one optimum, for all, or for all selections that are worth a threshold above 0."""
+    """A search for one optimum, all optima, or all selections above a threshold > 0."""
 
     def __init__(
         self, instance: Coverage, budget: Budget, *, every: bool, few: int = _FEW, threshold: Fraction | None = None
@@ -167,7 +167,7 @@ class SumSearch:
         self._prices = BoxPrices(instance)
 
     def run(self, start: Selection | None = None) -> None:
-        """Search until all is proven, from a selection that is known, if there is one."""
+        """Search until everything is proven, from a known selection if there is one."""
         self.best.see_first(start, self.budget.deadline)
         self.best.see_any(self.budget)
         program = program_of(self.instance, [0] * len(self.instance.constants))
@@ -191,7 +191,7 @@ class SumSearch:
         self._cover_all()
 
     def _cover_all(self) -> None:
-        """Look at every selection that is at least as good as the incumbent, by the denominators that it has."""
+        """Examine every selection that is at least as good as the incumbent, by its denominators."""
         search_parts(self.instance, self._cut, self._look_at, all_needed=self._all_needed)
 
     def _all_evaluated(self, engine: Driver) -> bool:
@@ -267,7 +267,7 @@ class SumSearch:
         return guarded(program_of(instance, weights), instance, [2 * h + 1 for h in cut.ratios], penalty)
 
     def _climb(self) -> None:
-        """Improve the incumbent by the programs that are exact at its own denominators, as long as that helps."""
+        """Improve the incumbent by the programs that are exact at its own denominators, while that helps."""
         while True:
             ratios = [h for h in range(self.instance.ratios) if self.best.totals[2 * h + 1] > 0]
             cut = self._cut(ratios)
@@ -281,9 +281,9 @@ class SumSearch:
                 return
 
     def _raised(self, engine: Driver, target: int) -> bool:
-        """Halve the distance to the bound with little effort, again and again; return whether the incumbent is better.
+        """Halve the distance to the bound repeatedly, with little effort; return whether the incumbent improved.
 
-        That a program is worth more does not always mean that the objective is.
+        A larger value of a program does not always mean a larger objective.
         """
         better, upper = False, engine.upper
         least_gap = (upper - target) // 64
@@ -316,11 +316,11 @@ class SumSearch:
         corner: _Weights,
         halves: Sequence[DenominatorBox] | None,
     ) -> Sequence[DenominatorBox]:
-        """Return the boxes to be searched (again) after one of a box's programs; none if the program is done.
+        """Return the boxes to be searched (again) after one of a box's programs; none if the program is finished.
 
-        Its `halves`, where they are given and the program cannot be closed by its bound; the box, if the incumbent has
-        become better, which makes all its programs tighter. What a short listing does not end is searched with the
-        prices of the box's ends, for longer and longer, unless finer boxes promise more.
+        These are its `halves`, if given, when the bound does not close the program; or the box itself, if the incumbent
+        has improved, which tightens all its programs. After a short listing, longer and longer searches use the prices
+        of the box's limits, unless finer boxes are more promising.
         """
         with self._reached(self._program(inside, cut, corner)) as reached:
             if reached is None:
@@ -361,7 +361,7 @@ class SumSearch:
         return False if answer[0] is None else self._see(answer[0]) or None
 
     def _listed(self, engine: Driver, target: int, frames: int | None) -> bool | None:
-        """Evaluate the sets that reach a target: is one better than the incumbent? None if these were not all."""
+        """Evaluate the sets that reach a target; return whether one is better, or None if the list is incomplete."""
         answer = engine.hold(frames, lambda: engine.all_of(target))
         node, reason = answer if answer is not None else (EMPTY_FAMILY, Termination.NODE_LIMIT)
         short = reason is not None and engine.short
@@ -380,9 +380,9 @@ class SumSearch:
         return None if short else False
 
     def _evaluated(self, found: Diagram, *, keep: bool = True) -> bool:
-        """Evaluate every set of a diagram; return whether one is better than the incumbent, and keep those that count.
+        """Evaluate every set of a diagram, keep those that count, and return whether one is better than the incumbent.
 
-        These are the sets that tie with the incumbent; where there is a threshold, all that reach it.
+        These are the sets that tie with the incumbent, or all that reach the threshold.
         """
         if self._threshold is not None:
             worth = worth_of_sets(self.instance, found)
@@ -408,22 +408,22 @@ class SumSearch:
 
 
 _SHARES: Final = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
-"""How far bounds of a stopped search lie above its incumbent, as a share of it: the first is tried first."""
+"""Relative distances of bounds of a stopped search above its incumbent, in the order of trial."""
 
 
 class _Open(Exception):  # noqa: N818 - a signal of `Closing`
-    """Some selection may be worth the threshold."""
+    """Raised when some selection may reach the threshold."""
 
 
 class Closing(SumSearch):
-    """A run that shows by bounds alone that no selection is worth a threshold."""
+    """A run that proves by bounds alone that no selection reaches a threshold."""
 
     def _listed(self, *_: object, **__: object) -> bool | None:
         raise _Open
 
 
 def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
-    """Return a bound of all selections, as near to the incumbent as relaxations show by the deadline; None for none."""
+    """Return the best bound of all selections that relaxations prove by the deadline; None if there is none."""
     best, bound = search.best, None
     if best.selection is None or best.key <= 0 or isinstance(search, WindowedSearch):
         return None
@@ -443,7 +443,7 @@ _NARROW: Final = 0.05  # Windows are halved at will while their ends differ by m
 
 _WINDOW_NODES: Final = 2_000
 _FAMILY: Final = 20_000
-"""Nodes that a listing may take, and sets that it may hold, before its window is halved instead."""
+"""Limits of the nodes and the sets of a listing, above which its window is halved instead."""
 
 _WIDE: Final = 0.1  # Windows are as wide as this at first, as a share of where they begin.
 
@@ -452,7 +452,7 @@ _SUITS: Final = 0.02  # Anchors are as good as others whose ratios are so near i
 
 @dataclass(frozen=True)
 class _Window:
-    """Selections whose denominator is between two values, and ratios such as they have there."""
+    """Selections whose denominator is between two values, and typical ratios among them."""
 
     low: int
     high: int
@@ -479,7 +479,7 @@ class WindowedSearch(SumSearch):
             windows.extend(self._left_of(windows.pop(), which))
 
     def _left_of(self, window: _Window, which: int) -> Iterator[_Window]:
-        """Yield windows in which there is still something to be looked at."""
+        """Yield windows that are still open."""
         instance = restricted(self.instance, which, window.low, window.high)
         box = window_box(self.instance, which, window.low, window.high)
         narrow = window.high <= window.low * (1 + _NARROW)
@@ -517,7 +517,7 @@ class WindowedSearch(SumSearch):
                     return
 
     def _tried(self, engine: Driver, target: int) -> bool | None:
-        """Evaluate all sets that reach a target, if that is quick: whether one is better, or None if it is not."""
+        """Evaluate all sets that reach a target, if quick; return whether one is better, or None if it is not quick."""
         answer = engine.hold(_WINDOW_NODES, lambda: engine.all_of(target))
         if answer is None:
             return None
@@ -565,7 +565,7 @@ def solve_sum(
 def reaching_sum(
     instance: Coverage, threshold: Fraction, best: Selection, budget: Budget
 ) -> tuple[Diagram, Termination | None]:
-    """Return all sets that are worth a threshold above 0, or some of them and the limit that was reached."""
+    """Return all sets above a threshold > 0, or some of them and the limit that was reached."""
     search, reason = _search_of(instance)(instance, budget, every=True, threshold=threshold), None
     try:
         search.run(best)
@@ -584,10 +584,10 @@ _COLLAPSED: Final = 2.0**32  # About what the program of one ratio comes to.
 
 
 def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
-    """Return an instance of the same selections and values, whose features are worth less if the relaxation says so.
+    """Return an instance of the same selections and values with tighter features, by the relaxation.
 
-    Covered positions bound the hits of a token, and so do its copies, and any mean of both. The best weights of these
-    means are the multipliers of the relaxation's two rows at a good selection; any others are valid.
+    Covered positions and copies both bound the hits of a token, and so does any mean of both. The best weights of these
+    means are the multipliers of the relaxation's two rows at a good selection; all weights are valid.
     """
     if not any(ceiling.parts for ceiling in instance.ceilings) or is_whole_text(instance):
         return instance
@@ -628,7 +628,7 @@ def _shares(instance: Coverage, deadline: Deadline) -> list[int]:
 
 
 def _at_greedy(instance: Coverage, deadline: Deadline) -> Coverage:
-    """Return one ratio that is worth more than 1 where the value is more than that of the greedy selection, nearly."""
+    """Return one ratio that exceeds 1 if the value exceeds that of the greedy selection, approximately."""
     climbed = climb(instance, deadline)
     totals = score(instance, () if climbed is None else climbed.units)[0]
     most = reaches(instance)

@@ -1,13 +1,13 @@
 r"""The longest common subsequence with one whole reference: the best extract in polynomial time.
 
-The longest common subsequence of a reference R and units in document order is the largest sum of those of each unit
-and its piece, over all cuts of R into consecutive pieces. So a table of the units from i on, the rest of R from p on
-and the length that is left has the best value of ``q T - p D``, unit by unit from the last one to the first,
+The longest common subsequence of a reference R and units in document order is the largest sum over units and their
+pieces, for all cuts of R into consecutive pieces. So a table over the units from i on, the rest of R from p on and the
+remaining length has the best value of ``q T - p D``, computed from the last unit to the first,
 
 .. math:: h_i(p, l) = \max\bigl(h_{i+1}(p, l), \max_{e \ge b \ge p} g_i(b, e) + h_{i+1}(e, l - c_i) - d_i\bigr),
 
-where :math:`g_i(b, e)` is what the unit gains with R[b:e], and d_i what it costs. A ratio takes a few tables
-(Dinkelbach 1967).
+where :math:`g_i(b, e)` is the gain of the unit with R[b:e], and d_i its cost. A ratio needs a few tables (Dinkelbach
+1967).
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -40,7 +40,7 @@ _NEVER: Final = -(2**60)  # Less than any value.
 
 
 def is_whole_text(instance: Coverage) -> bool:
-    """Whether the value is one ratio, whose numerator is a common subsequence, within a maximum length alone."""
+    """Whether the value is one ratio with a common subsequence as numerator, and the only limit is a maximum length."""
     if not instance.combination.alone or len(instance.ceilings) != 1 or not instance.ceilings[0].text_length:
         return False
     plain, text = instance.plain, instance.ceilings[0]
@@ -62,7 +62,7 @@ def is_whole_text(instance: Coverage) -> bool:
 def solve_whole_text(
     instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
 ) -> Optima:
-    """Find one optimum, or all, of an instance that `is_whole_text` holds for."""
+    """Find one optimum, or all, of an instance for which `is_whole_text` is true."""
     best = Incumbent(instance)
     best.see_first(start, deadline)
     table = LengthTable(instance)
@@ -89,7 +89,7 @@ def solve_whole_text(
 
 
 class LengthTable:
-    """The table of an instance, made again for each ratio."""
+    """The table of an instance, computed for each ratio."""
 
     def __init__(self, instance: Coverage) -> None:
         (text,) = instance.ceilings
@@ -137,12 +137,12 @@ class LengthTable:
         return int(table[0, 0, self._longest]) - p * int(instance.constants[1]), units
 
     def all_of(self, ratio: Fraction, limits: Limits, deadline: Deadline) -> Diagram:
-        """Return all selections that are worth a ratio.
+        """Return all selections with a ratio.
 
-        A state is what the units before the next one have: the length that is left, and the value v(p) with the
-        reference read up to each p. The table says exactly what the best rest adds, so that a state is kept if and only
-        if some selection reaches the ratio from it, and of its values those alone that such a selection needs: the
-        others are below `_NEVER`, and equal states are one.
+        A state describes the units so far: the remaining length, and the value v(p) with the reference used up to each
+        p. The table has the exact value of the best rest, so that a state is kept if and only if some selection reaches
+        the ratio from it, with only the values that such a selection needs: others are below `_NEVER`, and equal states
+        are merged.
         """
         instance = self._instance
         self._make(ratio, deadline)
@@ -173,7 +173,7 @@ class LengthTable:
         return _diagram_of(steps, counted)
 
     def _with(self, unit: int, values: NDArray[np.int64], worth: int, cost: int) -> NDArray[np.int64]:
-        """Return the values of states with a unit, which takes a piece that begins where each of them ends."""
+        """Return the values of states with a unit, whose piece begins where each of them ends."""
         _gains_of(self._ceilings, unit, self._gains)
         # Shorter pieces that are equal are those that end sooner, and those that begin later.
         gains = np.maximum.accumulate(np.maximum(self._gains, 0), axis=1)
@@ -188,7 +188,7 @@ class LengthTable:
 def _merged_states(
     values: NDArray[np.int64], left: IntArray, counted: NDArray[np.bool_]
 ) -> tuple[IntArray, NDArray[np.int64], IntArray, NDArray[np.bool_]]:
-    """Return the number of each state among those that differ, -1 if nothing can come of it; and these states."""
+    """Return the distinct states, and the number of each state among them; -1 if it cannot reach the ratio."""
     alive = np.flatnonzero((values > _NEVER).any(axis=1))
     rows = np.concatenate([left[alive, None], counted[alive, None], values[alive]], axis=1)
     _, first, which = np.unique(rows.view(f"V{rows.itemsize * rows.shape[1]}"), return_index=True, return_inverse=True)
@@ -199,7 +199,7 @@ def _merged_states(
 
 
 def _diagram_of(steps: list[NDArray[np.int64]], ends: NDArray[np.bool_]) -> Diagram:
-    """Return the sets of all ways through layers of states, which have a successor without and one with each unit."""
+    """Return the sets of all paths through layers of states, each with a successor without and with each unit."""
     nodes = DiagramNodes()
     below = np.append(np.where(ends, EMPTY_SET, EMPTY_FAMILY), EMPTY_FAMILY)  # the last is what -1 stands for
     for unit in range(len(steps) - 1, -1, -1):
@@ -210,9 +210,9 @@ def _diagram_of(steps: list[NDArray[np.int64]], ends: NDArray[np.bool_]) -> Diag
 
 @njit(cache=True)
 def _gains_of(ceilings: Any, unit: int, gains: Any) -> None:
-    """Write the longest common subsequence of a unit and each piece of the reference; -1 where a shorter one is equal.
+    """Write the longest common subsequence of a unit and each piece of the reference; -1 if a shorter piece is equal.
 
-    The columns of lengths are those of the reference without its beginning: its bits are masked.
+    The columns of lengths are those of the reference with the bits of its beginning masked.
     """
     wide = len(gains)
     words = ceilings.places.shape[1]

@@ -309,10 +309,10 @@ def total_of(held, core):
 
 
 def decide(core: Core, target: int | None) -> tuple[int, States, int]:
-    """Bound a core and find what every selection of value >= `target` takes, or drops.
+    """Bound a core, and find the units that all selections of value >= `target` take, or drop.
 
     The result: the bound times ``core.scale``, too small if nothing reaches the target, and about `IMPOSSIBLE` if no
-    selection meets the length limits; the units' states; how many of them are decided.
+    selection meets the length limits; the units' states; the number of decided units.
     """
     state: NDArray[np.int8] = np.empty(core.size, np.int8)
     bound, moved = _decide(

@@ -542,9 +542,9 @@ def _pass_up(parent, found):
 
 
 def lean(core: Core) -> Core:
-    """Return the core without units that can only fill a summary up, unless it must be filled.
+    """Return the core without units that only add length, unless a minimum length needs them.
 
-    A unit is left if it, or any unit below it, gains, loses or matters to a joint.
+    A unit is kept if it, or a descendant, gains, loses or matters to a joint.
     """
     if core.low > 0:
         return core

@@ -1,7 +1,7 @@
 """Formulations: each one defines the units of a topic and builds an optimization problem from it.
 
 ==============  ====================================================================================================
-module          answers
+module          content
 ==============  ====================================================================================================
 `extractive`    whole sentences, for every metric that counts in texts
 `compressive`   chunks of sentences, which need their parents

@@ -1,7 +1,7 @@
 """Heuristics: strategies without a proof of optimality; results have a certified bound if the problem offers one.
 
 ==================  ================================================================================================
-module              answers
+module              content
 ==================  ================================================================================================
 `greedy`            `greedy`: repeatedly the unit of largest gain per length
 `local_search`      `greedy+ls`: the greedy selection, improved by moves

@@ -1,7 +1,7 @@
 """Exact strategies, the backends of `milp`, and bounds for other searches.
 
 =====================  =============================================================================================
-module                 answers
+module                 content
 =====================  =============================================================================================
 `auto`                 the default strategy: `few_units` first, then the best of `choices`
 `branch_and_bound`     the strategy of that name: `few_units` first, then `truncation` or `objectives`,

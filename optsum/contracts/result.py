@@ -227,7 +227,7 @@ class Reached:
     objective: float | None = None
 
     def to_row(self) -> dict[str, Any]:
-        """Return the object of a row."""
+        """Return the JSON object for a row."""
         return {_IN_ROWS.get(item.name, item.name): getattr(self, item.name) for item in dataclasses.fields(self)}
 
 
@@ -249,7 +249,7 @@ class Step(Reached):
     complete: bool | None = None  # None where optima were not asked for.
 
     def to_row(self) -> dict[str, Any]:
-        """Return the object of a row."""
+        """Return the JSON object for a row."""
         row = Reached.to_row(self)
         if self.selection is not None:
             row["selection"] = list(map(listed, self.selection))
@@ -270,7 +270,7 @@ class Frontier:
     greedy: tuple[Reached, ...] | None = None  # What greedy search reaches, ascending; None where it was not asked for.
 
     def to_row(self) -> dict[str, Any]:
-        """Return the object of a row."""
+        """Return the JSON object for a row."""
         row = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
         row["steps"] = [step.to_row() for step in self.steps]
         row["greedy"] = None if self.greedy is None else [one.to_row() for one in self.greedy]

@@ -168,7 +168,7 @@ def _only(names: list[str]) -> str:
 
 
 def begin_of(path: PathLike, size: int) -> bytes | None:
-    """Return the beginning of a file, decompressed; None for an unreadable one, which its reader reports."""
+    """Return the beginning of a file, decompressed; None if it is unreadable."""
     try:
         with ExitStack() as stack:
             return open_bytes(path, stack).read(size)

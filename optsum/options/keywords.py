@@ -1,178 +1,57 @@
-"""Keywords that the functions of `optsum` take, for editors and type checkers; made from the options.
+"""Keywords that the functions of `optsum` take, made of the options; editors and type checkers read `keywords.pyi`.
 
-Made by ``python tests/unit/options/test_keywords.py``, and compared with them by the same file as a test.
+``python tests/unit/options/test_keywords.py`` writes that file, and as a test the same compares it with this one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence  # noqa: F401 - named in types
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict, get_args, get_origin
 
-from optsum.metrics.metric import Metric
-from optsum.options.values import Scalar
+from optsum.metrics.metric import Metric  # noqa: F401 - named in types
+from optsum.options.options import Options, ScoreOptions
+from optsum.options.values import OwnOptions, Scalar  # noqa: F401 - named in types
 
-__all__ = ["Keywords", "ScoreKeywords", "SolveKeywords"]
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
-
-class TextKeywords(TypedDict, total=False):
-    """Keywords of searches and scores, which read texts alike."""
-
-    model_units: Literal["whole", "sentences"] | None
-    """A reference is one text, or each of its sentences is clipped by itself [whole]."""
-    length_tokenizer: str | Callable[[str], object] | None
-    """Whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them."""
-    tokenizer: str | Callable[[str], Iterable[str]] | None
-    """Rouge (default), unicode, characters, blank, another name or module:function, or tokens (default for pre-
-    tokenized topics).
-    """
-    stem: bool | None
-    """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named (rouge-score: google-stemmed) [False]."""
-    stemmer: str | Callable[[str], str] | None
-    """Rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or module:function;
-    to name one is to stem [rouge155].
-    """
-    stopwords: str | None
-    """Keep, drop (SMART list), or a file with one word a line [keep]."""
-    counts: Literal["clipped", "set"] | None
-    """Count each n-gram as often as it occurs, or once [clipped]."""
-    language: str | None
-    """Of raw text, by whose rules it is split, such as en, de or zh [en]."""
-    splitter: str | Callable[..., Iterable[str]] | None
-    """Splitter of raw text into sentences: sentencex, or module:function [sentencex]."""
-    flat: Literal["sentences", "texts", "tokens"] | None
-    """A flat list of strings as documents or references: one text's sentences, raw texts, or tokens."""
-    lines: bool | None
-    """Each line of raw text is a sentence [of dialogues and highlights]."""
-    source_words: int | None
-    """Read only the sentences within the first N words of the documents."""
-    preset: str | None
-    """A set of options from a paper (optsum list presets)."""
+_WIDER: Final = {
+    "metric": "str | Metric | type[Metric]",
+    "require": "str | Sequence[int]",
+    "forbid": "str | Sequence[int]",
+    "exclusive": "str | float",
+    "requires": "str | Sequence[Sequence[int]]",
+    "length_tokenizer": "str | Callable[[str], object]",
+    "splitter": "str | Callable[..., Iterable[str]]",
+    "tokenizer": "str | Callable[[str], Iterable[str]]",
+    "stemmer": "str | Callable[[str], str]",
+}
+"""Types of keywords that take more than what the model holds."""
 
 
-class SolveKeywords(TextKeywords, total=False):
-    """Keywords of a search that takes an executor of the caller's own."""
-
-    formulation: str | None
-    """Choice of units, such as sentences (optsum list formulations) [extractive]."""
-    formulation_options: Mapping[str, Scalar] | Sequence[str] | None
-    """The formulation's own options, where they have no flag."""
-    strategy: str | None
-    """How to search (optsum list strategies) [auto]."""
-    backend: str | None
-    """MILP solver, or pyomo:NAME (optsum list backends) [highs]."""
-    backend_options: Mapping[str, Scalar] | Sequence[str] | None
-    """The solver's own options as they are; they win over what optsum sets; of several highs.NAME."""
-    threads: int | None
-    """Threads of the solver, where it has them [1]."""
-    verify: bool | None
-    """Prove by our own means what the solver calls proven, where they can [False]."""
-    strategy_options: Mapping[str, Scalar] | Sequence[str] | None
-    """The strategy's own options; in a comparison of all that have it, or of one as vns.k_max=3."""
-    bound: Literal["root", "none", "lagrangian", "knapsack"] | None
-    """Of a search that does not prove: root, or none; or the one that branch-and-bound cuts by: lagrangian, as if
-    not said, or knapsack, the paper's (Hirao et al. 2017) [root].
-    """
-    metric: str | Metric | type[Metric] | None
-    """Rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity [rouge-1]."""
-    vectors: str | None
-    """Of metric similarity: vectors of each topic, an npz file or a folder of ID.npz."""
-    similarity_unit: int | None
-    """Of metric similarity: steps to 1 that similarities are rounded down to [10000]."""
-    measure: Literal["recall", "precision", "f1"] | None
-    """Measure that is maximized [recall]."""
-    references: Literal["pooled", "each", "mean", "best", "first", "agreed"] | None
-    """All together, one problem for each, the mean over them, the one that gives most, the first, or the one with
-    which another agrees best [pooled].
-    """
-    max_length: int | Literal["reference"] | None
-    """Longest summary, in the length unit; reference: as long as each topic's reference (the mean of several)."""
-    min_length: int | None
-    """Shortest summary, in the length unit [0]."""
-    length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
-    """Unit of lengths; words are blank-separated, given are each topic's own lengths [words]."""
-    max_sentences: int | None
-    """Most sentences, beside the longest summary."""
-    max_characters: int | None
-    """Most characters, beside the longest summary."""
-    per_document: int | None
-    """Most sentences of one document."""
-    require: str | Sequence[int] | None
-    """Sentences that must be chosen, by number from 0: 0,3."""
-    forbid: str | Sequence[int] | None
-    """Sentences that must not be chosen, by number from 0: 0,3."""
-    exclusive: str | float | None
-    """Sentences of which one at most is chosen: from a similarity of words on (0.5), or by a FILE of JSON Lines with
-    id and exclusive.
-    """
-    requires: str | Sequence[Sequence[int]] | None
-    """Sentences that are chosen only with others, in pairs: a FILE of JSON Lines with id and requires."""
-    boundaries: Literal["sentence", "joined"] | None
-    """N-grams of the summary within sentences, or across their ends [sentence]."""
-    keep_unmatched: bool | None
-    """Keep sentences without any counted n-gram as units [False]."""
-    weights: Literal["one", "length"] | None
-    """Cover of all: every sentence counts one, or its length in the length unit [one]."""
-    uncoverable: Literal["error", "skip"] | None
-    """Cover: an abstract sentence without any alternative is an error (missed, with a maximum length), or left out
-    and reported [error].
-    """
-    chunk_profile: Literal["strict", "paper"] | None
-    """Compressive: what can be left out; strict keeps subjects and objects with their verb [strict]."""
-    chunk_rules: str | None
-    """Compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]."""
-    time_limit: float | Sequence[float] | None
-    """Seconds of search per problem; several in a comparison."""
-    node_limit: int | None
-    """Nodes of the search tree per problem."""
-    evaluation_limit: int | None
-    """Selections evaluated per problem."""
-    gap: float | None
-    """Relative gap that is good enough."""
-    target: float | None
-    """Objective that is good enough."""
-    seed: int | None
-    """The same seed gives the same result [0]."""
-    workers: int | None
-    """Processes [1]."""
-    scheduler: str | None
-    """Of dask, such as tcp://HOST:8786 [one of this machine]."""
-    memory_per_worker: str | None
-    """Memory limit of each process, such as 2GB (Linux)."""
+def hint(name: str, field: FieldInfo) -> str:
+    """Return the type of a keyword, as it is written in a signature."""
+    kind = field.annotation
+    if name in _WIDER:
+        return f"{_WIDER[name]} | None"
+    if kind == OwnOptions:
+        return "Mapping[str, Scalar] | Sequence[str] | None"
+    if "several in a comparison" in (field.description or ""):
+        return "float | Sequence[float] | None"
+    words = []
+    for part in [kind] if get_origin(kind) is Literal else get_args(kind) or [kind]:
+        if get_origin(part) is Literal:
+            words.append(f"Literal[{', '.join(map(repr, get_args(part)))}]")
+        elif part is not NoneType:
+            words.append((get_args(part)[0] if get_origin(part) is Annotated else part).__name__)
+    return " | ".join([*words, "None"])
 
 
-class Keywords(SolveKeywords, total=False):
-    """Keywords of a search."""
-
-    executor: Literal["local", "dask"] | None
-    """Whose processes: of this machine, or a cluster's [local]."""
+def _of(model: type[Options | ScoreOptions]) -> dict[str, Any]:
+    return {name: hint(name, field) for name, field in model.model_fields.items()}
 
 
-class ScoreKeywords(TextKeywords, total=False):
-    """Keywords of scoring."""
-
-    metric: str | Metric | type[Metric] | None
-    """One metric, or several joined by + [rouge-1+rouge-2+rouge-l]."""
-    references: Literal["pooled", "mean", "best", "first", "agreed"] | None
-    """All references together, the mean over them, the best of them, the first alone, or the one with which another
-    agrees best [pooled].
-    """
-    best_by: Literal["recall", "precision", "f1"] | None
-    """Measure that chooses the best reference: recall as ROUGE-1.5.5, f1 as rouge-score [recall]."""
-    max_words: int | None
-    """Cut summaries and references after N words."""
-    oracles: bool | None
-    """Also precision, recall and F of extracts against all oracles, of --max-length [False]."""
-    each_oracle: int | None
-    """--oracles, and also against each of the first N oracles by itself [0]."""
-    formulation: str | None
-    """Cover: claims that selections support within --max-length, beside the optimum [ROUGE]."""
-    max_length: int | Literal["reference"] | None
-    """Longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long as the
-    topic's.
-    """
-    length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
-    """Of a cover's budget [given where topics give lengths, otherwise words]."""
-    uncoverable: Literal["error", "skip"] | None
-    """Of a cover, a claim that no passage supports: missed, or left out [error]."""
-    time_limit: float | None
-    """Seconds to find the optimum, or all oracles, of a topic."""
+Keywords = TypedDict("Keywords", _of(Options), total=False)
+SolveKeywords = Keywords
+ScoreKeywords = TypedDict("ScoreKeywords", _of(ScoreOptions), total=False)

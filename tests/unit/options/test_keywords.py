@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Any
 
 import pytest
 
 from optsum.options import keywords
 from optsum.options.options import Options, ScoreOptions
-from optsum.options.values import OwnOptions
 
-HOME = Path(keywords.__file__)
-OTHER = {
-    "metric": "str | Metric | type[Metric]",
-    "require": "str | Sequence[int]",
-    "forbid": "str | Sequence[int]",
-    "exclusive": "str | float",
-    "requires": "str | Sequence[Sequence[int]]",
-    "length_tokenizer": "str | Callable[[str], object]",
-    "splitter": "str | Callable[..., Iterable[str]]",
-    "tokenizer": "str | Callable[[str], Iterable[str]]",
-    "stemmer": "str | Callable[[str], str]",
-}
+HOME = Path(keywords.__file__).with_suffix(".pyi")
 HEAD = '''"""Keywords that the functions of `optsum` take, for editors and type checkers; made from the options.
 
 Made by ``python tests/unit/options/test_keywords.py``, and compared with them by the same file as a test.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
@@ -41,25 +25,7 @@ from typing import Literal, TypedDict
 from optsum.metrics.metric import Metric
 from optsum.options.values import Scalar
 
-__all__ = ["Keywords", "ScoreKeywords", "SolveKeywords"]
 '''
-
-
-def hint(name: str, annotation: Any) -> str:
-    if name in OTHER:
-        return f"{OTHER[name]} | None"
-    if annotation == OwnOptions:
-        return "Mapping[str, Scalar] | Sequence[str] | None"
-    parts = [annotation] if get_origin(annotation) is Literal else [*(get_args(annotation) or [annotation])]
-    words = []
-    for part in parts:
-        if get_origin(part) is Literal:
-            words.append(f"Literal[{', '.join(json.dumps(each) for each in get_args(part))}]")
-        elif get_origin(part) is Annotated:
-            words.append(get_args(part)[0].__name__)
-        elif part is not NoneType:
-            words.append(part.__name__)
-    return " | ".join([*words, "None"])
 
 
 def said(field: str, info: Any) -> str:
@@ -68,8 +34,7 @@ def said(field: str, info: Any) -> str:
     lines = textwrap.wrap(f"{sentence[:1].upper()}{sentence[1:]}{default}.", 110)
     ending = '"""' if len(lines) == 1 else '\n    """'
     body = "\n    ".join(lines)
-    kind = "float | Sequence[float] | None" if "several in a comparison" in sentence else hint(field, info.annotation)
-    return f'    {field}: {kind}\n    """{body}{ending}\n'
+    return f'    {field}: {keywords.hint(field, info)}\n    """{body}{ending}\n'
 
 
 def made() -> str:

@@ -22,7 +22,7 @@ from rich.table import Table
 from shared.compiled import compile_at_once
 from shared.instances import topics_of
 
-from optsum.chunks.conllu_text import conllu_blocks, read_text
+from optsum.chunks.parse import conllu_blocks, read_text
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic, as_topic
 from optsum.options.options import Options, resolve

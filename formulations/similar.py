@@ -21,7 +21,7 @@ from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
-from optsum.metrics.similarity import FloatArray, GreedyMatching, Similarity, greedy_matching, rescaled
+from optsum.metrics.similarity import FloatArray, Similarity, rescaled
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract, Requirement, Task
 from optsum.problem.problem import Selection
@@ -57,7 +57,7 @@ class SimilarTask(Task):
     similarity: Similarity
     mean: bool = False
 
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score] | None:
         """Return the official scores of the text, and the score of the vectors."""
         found = super().scores(selection, [metric for metric in metrics if metric != self.similarity])
         if found is None or self.similarity not in metrics:
@@ -72,7 +72,7 @@ class SimilarExtract(SimilarTask, Extract):
     """An extract that is also scored by vectors."""
 
 
-def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, *, mean: bool) -> GreedyMatching:
+def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, *, mean: bool) -> Score:
     """Match the chosen tokens (a mask) greedily, with all references together or with each separately."""
     groups = [vectors.reference_of == number for number in range(references)]
     alone = [
@@ -84,13 +84,12 @@ def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity,
         for group in groups
     ]
     if mean or len(alone) == 1:
-        return GreedyMatching(*(sum(each) / len(alone) for each in zip(*alone, strict=True)))
+        return Score.mean(alone)
     weights = vectors.reference_weights / (vectors.reference_weights.max(initial=0) or 1)
     totals = [float(weights[group].sum()) for group in groups]
     recall = sum(each.recall * total for each, total in zip(alone, totals, strict=True)) / (sum(totals) or 1)
     precision = sum(each.precision for each in alone) / len(alone)
-    total = recall + precision
-    return GreedyMatching(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
+    return _score(recall, precision)
 
 
 def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
@@ -101,6 +100,32 @@ def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
     lengths = np.linalg.norm(left, axis=1)[:, None] * np.linalg.norm(right, axis=1)[None, :]
     found: FloatArray = np.divide(left @ right.T, lengths, out=np.zeros(lengths.shape), where=lengths > 0)
     return found
+
+
+def greedy_matching(similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray) -> Score:
+    """Match each token greedily with the most similar token of the other side.
+
+    `similarity`: (summary tokens, reference tokens). `summary_weights`, `reference_weights`: (tokens,). The result is
+    all zeros if either side has no token; recall or precision is 0 if its weights are all 0.
+    """
+    if not similarity.size:
+        return _score(0.0, 0.0)
+    return _score(
+        _weighted(similarity.max(axis=0), reference_weights), _weighted(similarity.max(axis=1), summary_weights)
+    )
+
+
+def _score(recall: float, precision: float) -> Score:
+    total = recall + precision
+    return Score(recall, precision, 2 * recall * precision / total if total > 0 else 0.0, 0, 0, 0)
+
+
+def _weighted(values: FloatArray, weights: FloatArray) -> float:
+    largest = weights.max()
+    if not largest > 0:
+        return 0.0
+    shares = weights / largest  # so that no sum overflows
+    return float(values @ shares / shares.sum())
 
 
 def needed_vectors(topic: Topic) -> Vectors:

@@ -41,27 +41,23 @@ _PLACE: Final = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 
 
 class Registry(Generic[T]):
-    """Classes by name.
+    """Classes by name; or functions, of which a caller may also give its own.
 
-    `group`: entry-point group of third parties' classes. A class with a name that is already taken is left out with a
-    warning; one that cannot be imported is an error only when it is used. `base`: ``"module:attribute"`` of the base
-    class of all entries. `families`: prefix of names, such as ``pyomo:`` -> function that returns the class for the
-    rest of a name.
+    `builtin`: name -> ``"module:attribute"``, or the function. `group`: entry-point group of third parties' classes. A
+    class with a name that is already taken is left out with a warning; one that cannot be imported is an error only
+    when it is used. `base`: ``"module:attribute"`` of the base class of all entries; None for functions. `families`:
+    prefix of names, such as ``pyomo:`` -> function that returns the class for the rest of a name.
     """
 
     def __init__(
         self,
         kind: str,
-        builtin: Mapping[str, str],
+        builtin: Mapping[str, Any],
         group: str,
-        base: str,
+        base: str | None = None,
         families: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self.kind = kind
-        self.group = group
-        self.base = base
-        self.builtin = builtin
-        self.families = families
+        self.kind, self.builtin, self.group, self.base, self.families = kind, builtin, group, base, families
 
     @cached_property
     def _plugins(self) -> dict[str, EntryPoint]:
@@ -90,8 +86,11 @@ class Registry(Generic[T]):
 
     def load(self, name: str) -> type[T]:
         """Return the class with a name."""
+        if isinstance(name, OwnFunction):
+            return name.function  # type: ignore[return-value]
         if name in self.builtin:
-            loaded: type[T] = _attribute(self.builtin[name])
+            found = self.builtin[name]
+            loaded: type[T] = _attribute(found) if isinstance(found, str) else found
             return loaded
         if name in self._plugins:
             return self._checked(f"{name} of {self._plugins[name].value}", self._plugins[name].load)
@@ -116,6 +115,8 @@ class Registry(Generic[T]):
         return plugin
 
     def _fault(self, plugin: object) -> str | None:
+        if self.base is None:
+            return None if callable(plugin) else "it is no function"
         derives = isinstance(plugin, type) and issubclass(plugin, _attribute(self.base))
         return None if derives else f"it is no subclass of {self.base.replace(':', '.')}"
 
@@ -224,29 +225,6 @@ def _with_digest(name: str, function: Callable[..., Any]) -> str:
         return name
     said = repr((code.co_code.hex(), code.co_names, [each for each in code.co_consts if not hasattr(each, "co_code")]))
     return f"{name}@{sha256(said.encode()).hexdigest()[:8]}"
-
-
-class Functions(Registry[Any]):
-    """Functions by name: built-ins, entry points of others, functions in a module, and those given by a caller."""
-
-    def __init__(
-        self,
-        kind: str,
-        builtin: Mapping[str, Any],
-        group: str,
-        families: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        super().__init__(kind, dict.fromkeys(builtin, ""), group, "builtins:object", families)
-        self._functions = builtin
-
-    def load(self, name: str) -> Any:
-        """Return the function with a name."""
-        if isinstance(name, OwnFunction):
-            return name.function
-        return self._functions[name] if name in self._functions else super().load(name)
-
-    def _fault(self, plugin: object) -> str | None:
-        return None if callable(plugin) else "it is no function"
 
 
 def is_place(name: str) -> bool:

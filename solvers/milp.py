@@ -29,7 +29,7 @@ from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
-from optsum.program.dual_bound import model_bound
+from optsum.program.highs import model_bound
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.surrogate import DenominatorBox, Weighted, excess, programs, wish_of
 from optsum.registry import BACKENDS

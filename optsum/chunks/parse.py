@@ -1,12 +1,18 @@
-"""A parsed sentence: words, heads, labels and positions in the text; parses by spaCy; a tree that can be changed."""
+"""A parsed sentence: words, heads, labels and positions in the text; a tree that can be changed.
+
+Parses are made by spaCy, and read from and written as CoNLL-U text.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, Final
 
 from optsum.errors import InputError
+from optsum.system.files import PathLike, name_of, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +198,227 @@ def is_punctuation(token: Token) -> bool:
     """Return whether a token has the label or tag of punctuation, and contains no letter or digit."""
     named = token.upos == "PUNCT" or token.deprel.partition(":")[0] == "punct"
     return named and (token.form in _BRACKETS or not any(map(str.isalnum, token.form)))
+
+
+_LINE_BREAK = re.compile(r"\r\n?|\n")  # not the others that Python knows: a word may hold them
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The lines of one sentence."""
+
+    text: str  # Comments and words, as they stand in the file.
+    source: str  # File and sentence: its ``sent_id``, or else its number, from 1.
+    meta: Mapping[str, str] = field(hash=False)  # The comments ``# key = value``.
+
+    def parse(self) -> Parse:
+        """Return the parse."""
+        import conllu
+        from conllu.exceptions import ParseException
+
+        try:
+            (rows,) = conllu.parse(self.text, field_parsers=_COLUMNS)
+        except ParseException as error:
+            raise InputError(f"{self.source}: a line is no CoNLL-U: {str(error).rstrip('.')}") from None
+        words: list[Any] = []
+        ranges: dict[int, tuple[int, str, bool]] = {}  # number of the first word -> last word, form, blank after it
+        for row in map(dict, rows):  # the mapping of `conllu` is slower
+            kind = row.get("id")
+            if isinstance(kind, int):
+                if kind != len(words) + 1:
+                    raise InputError(f"{self.source}: word {kind} stands where word {len(words) + 1} should; number on")
+                words.append(row)
+            elif kind is None:
+                raise InputError(f"{self.source}: a line has no number in its first column; number the words from 1")
+            elif kind[1] == "-":
+                ranges[kind[0]] = (kind[2], _text_of(row, "form"), _blank_after(row))
+        if not words:
+            raise InputError(f"{self.source}: there is no word; give at least one")
+        surface = _surface(words, ranges, self.source)
+        text = self.meta.get("text") or "".join(form + " " * blank for _, form, blank in surface).rstrip()
+        spans: list[tuple[int, int]] = []
+        at = 0
+        for members, form, _ in surface:
+            start, at = _find(form, text, at, self.source)
+            spans += _share(members, form, start, at)
+        if text[at:].strip():
+            raise InputError(
+                f"{self.source}: the comment # text ends in {text[at:].strip()!r:.40}, which is in no word; "
+                "make them agree"
+            )
+        return Parse(
+            tuple(_token(row, span, self.source) for row, span in zip(words, spans, strict=True)), text, self.source
+        )
+
+
+def read_conllu(path: PathLike) -> Iterator[Parse]:
+    """Open a file of CoNLL-U, or ``-``, and iterate over its sentences; a malformed one raises when it is reached."""
+    name = name_of(path)
+    blocks = conllu_blocks(read_text(path, ""), name)
+    if not blocks:
+        raise InputError(f"{name} holds no sentence; give CoNLL-U, with a blank line after each sentence")
+    return (block.parse() for block in blocks)
+
+
+def conllu_blocks(text: str, source: str = "") -> list[Block]:
+    """Split CoNLL-U text into the lines of each sentence; comments without words are not a sentence."""
+    blocks: list[Block] = []
+    lines: list[str] = []
+    for line in [*_LINE_BREAK.split(text), ""]:
+        if line.strip():
+            lines.append(line)
+            continue
+        if any(not each.startswith("#") for each in lines):
+            pairs = [each[1:].partition("=") for each in lines if each.startswith("#")]
+            meta = {key.strip(): value.strip() for key, equals, value in pairs if equals}
+            where = f"sentence {meta.get('sent_id') or len(blocks) + 1}"
+            blocks.append(Block("\n".join(lines), f"{source}: {where}" if source else where, meta))
+        lines = []
+    return blocks
+
+
+def parse_conllu(text: str, source: str = "") -> tuple[Parse, ...]:
+    r"""Return the parses of CoNLL-U text (`source`: where it comes from, for messages).
+
+    Words with an integer id are the tokens of a parse. Empty nodes (``8.1``) and enhanced dependencies are dropped. The
+    characters of a multi-word token (``2-3``) are divided among its words if these spell it; otherwise (German *zum*:
+    *zu*, *dem*) the first word has all of them. The text is the comment ``# text``, or else the words joined by blanks,
+    except after ``SpaceAfter=No``.
+
+    >>> (parse,) = parse_conllu("1\tHush\thush\tVERB\tVB\t_\t0\troot\t_\tSpaceAfter=No\n2\t!\t!\tPUNCT\t.\t_\t1\tpunct")
+    >>> parse.text, [token.deprel for token in parse.tokens]
+    ('Hush!', ['root', 'punct'])
+    """
+    return tuple(block.parse() for block in conllu_blocks(text, source))
+
+
+def _number(columns: list[str], at: int) -> Any:
+    from conllu.parser import parse_id_value
+
+    return int(columns[at]) if re.fullmatch("[1-9][0-9]*", columns[at]) else parse_id_value(columns[at])
+
+
+def _pairs(columns: list[str], at: int) -> dict[str, str]:
+    if columns[at] in {"_", ""}:
+        return {}
+    pairs = (each.partition("=") for each in columns[at].split("|"))
+    return {name.strip(): value.strip() for name, equals, value in pairs if equals}
+
+
+_COLUMNS: Final[dict[str, Any]] = {
+    "id": _number,
+    "feats": _pairs,
+    "head": lambda columns, at: int(columns[at]) if re.fullmatch("0|[1-9][0-9]*", columns[at]) else None,
+    "deps": lambda *_: None,
+    "misc": _pairs,
+}
+"""Column parsers that take a fraction of the time of those of `conllu`."""
+
+
+def _surface(
+    words: list[Any], ranges: dict[int, tuple[int, str, bool]], source: str
+) -> list[tuple[list[str], str, bool]]:
+    """Return the words of each stretch of text, its form, and whether a blank follows."""
+    found: list[tuple[list[str], str, bool]] = []
+    first = 1
+    while first <= len(words):
+        last, form, blank = ranges.pop(first, (first, "", False))
+        members = words[first - 1 : last]
+        if last > len(words):
+            raise InputError(f"{source}: the multi-word token {first}-{last} ends behind the last word; mend its range")
+        forms = [_text_of(row, "form") for row in members]
+        found.append((forms, form, blank) if form else (forms, forms[0], _blank_after(members[0])))
+        first = last + 1
+    if ranges:
+        raise InputError(f"{source}: the multi-word token that begins at word {min(ranges)} overlaps another; mend it")
+    return found
+
+
+def _find(form: str, text: str, at: int, source: str) -> tuple[int, int]:
+    """Return where the form occurs in the text at or after `at`, ignoring white space."""
+    start = None
+    for letter in form:
+        if letter.isspace():
+            continue
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if not text.startswith(letter, at):
+            raise InputError(
+                f"{source}: the comment # text has {text[at : at + 20]!r} where the word {form!r:.40} should be; "
+                "make them agree"
+            )
+        start = at if start is None else start
+        at += 1
+    return (at if start is None else start), at
+
+
+def _share(members: list[str], form: str, start: int, end: int) -> list[tuple[int, int]]:
+    joined = "".join(members)
+    if len(members) > 1 and joined.lower() == form.lower() and len(joined) == len(form) == end - start:
+        return list(pairwise(accumulate(map(len, members), initial=start)))
+    return [(start, end), *[(end, end)] * (len(members) - 1)]
+
+
+def _token(row: Any, span: tuple[int, int], source: str) -> Token:
+    head = row.get("head")
+    if not isinstance(head, int) or head < 0:
+        raise InputError(f"{source}: word {row['id']} has no head; give the number of a word, or 0 for the root")
+    return Token(
+        form=_text_of(row, "form"),
+        lemma=_text_of(row, "lemma"),
+        upos=_text_of(row, "upos"),
+        xpos=_text_of(row, "xpos"),
+        feats=row.get("feats") or {},
+        head=head - 1,
+        deprel=_text_of(row, "deprel"),
+        start=span[0],
+        end=span[1],
+    )
+
+
+def _text_of(row: Any, column: str) -> str:
+    value = str(row.get(column) or "")
+    return "" if value == "_" and column != "form" and row.get("form") != "_" else value
+
+
+def _blank_after(row: Any) -> bool:
+    return bool((row.get("misc") or {}).get("SpaceAfter") != "No")
+
+
+def format_conllu(parse: Parse) -> str:
+    r"""Return the CoNLL-U text of a sentence, as in ``"parses"`` of a topic.
+
+    `parse_conllu` makes the same tokens from it; white space at the ends of the text is lost.
+
+    >>> print(format_conllu(Parse((Token("Go", "go", "VERB", deprel="root", end=2),), "Go")).replace("\t", " "))
+    # text = Go
+    1 Go go VERB _ _ 0 root _ _
+    """
+    lines = [f"# text = {_one_line(parse.text).strip()}"]
+    tokens = parse.tokens
+    inside = 0  # tokens before this one are words of a multi-word token
+    for number, token in enumerate(tokens):
+        end = number + 1
+        while end < len(tokens) and tokens[end].start == tokens[end].end:
+            end += 1
+        surface = parse.text[token.start : token.end]
+        if number >= inside and (end > number + 1 or surface != token.form):
+            last = tokens[end - 1]
+            lines.append("\t".join([f"{number + 1}-{end}", _one_line(surface), *"_" * 7, _misc(parse, last)]))
+            inside = end
+        misc = "_" if number < inside else _misc(parse, token)
+        feats = "|".join(
+            f"{name}={value}" for name, value in sorted(token.feats.items(), key=lambda each: each[0].lower())
+        )
+        columns = [token.form, token.lemma, token.upos, token.xpos, feats, str(token.head + 1), token.deprel, "", misc]
+        lines.append("\t".join([str(number + 1), *(_one_line(column) or "_" for column in columns)]))
+    return "\n".join(lines)
+
+
+def _one_line(text: str) -> str:
+    return "".join(" " if sign.isspace() else sign for sign in text)
+
+
+def _misc(parse: Parse, token: Token) -> str:
+    behind = parse.text[token.end : token.end + 1]
+    return "SpaceAfter=No" if behind and not behind.isspace() else "_"

@@ -34,7 +34,7 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
     ``relation``, the relation of the child's head after re-attachment, and ``note``, the note of the rule. The graph
     has ``text``, ``profile``, ``rules`` (their name) and ``root``.
 
-    >>> from optsum.chunks.conllu_text import parse_conllu
+    >>> from optsum.chunks.parse import parse_conllu
     >>> (parse,) = parse_conllu('''1 Some  some  DET  DT  _  2  det
     ... 2  cats  cat  NOUN  NNS  _  3  nsubj
     ... 3  sleep  sleep  VERB  VBP  _  0  root

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optsum.chunks import format_conllu, parses_of_spacy
-from optsum.chunks.conllu_text import Block, conllu_blocks
-from optsum.chunks.parse import Parse, Token
+from optsum.chunks.parse import Block, Parse, Token, conllu_blocks
 from optsum.corpus.formats.lines import Line, bad_topic
 from optsum.corpus.sentences import well_formed
 from optsum.corpus.topic import Reading, Topic, as_id

@@ -10,7 +10,7 @@ from inspect import signature
 from typing import Any, Final
 
 from optsum.errors import InputError, OptionError, OptsumError
-from optsum.plugins import Functions, named_function
+from optsum.plugins import Registry, named_function
 from optsum.text.tokenizers import Sentence
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
@@ -177,7 +177,7 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
     return [sentence for piece in _pieces(text, language) if (sentence := piece.strip())]
 
 
-SPLITTERS: Final = Functions("splitter", {"sentencex": split_sentences}, "optsum.splitters")
+SPLITTERS: Final[Registry[Any]] = Registry("splitter", {"sentencex": split_sentences}, "optsum.splitters")
 """Functions from a raw text to its sentences; a parameter ``language`` gets the code of the language."""
 
 

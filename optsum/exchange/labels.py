@@ -19,7 +19,7 @@ from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, described, resolve
-from optsum.options.toml import toml_of
+from optsum.options.values import toml_of
 from optsum.registry import FORMULATIONS
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import Setup, answer, setup_of

@@ -24,11 +24,10 @@ from optsum.corpus.topic import BadTopic, Topic, parse_columns
 from optsum.corpus.topics import is_program
 from optsum.errors import InputError, OptionError, OptsumError, unknown_name
 from optsum.options.options import OF_PROBLEMS, OF_WORKERS, Options, check_solver_is_used, described, resolve
-from optsum.options.toml import check_kinds, read_table, toml_of
-from optsum.options.values import own_of_solver, solving
+from optsum.options.values import check_kinds, own_of_solver, read_table, solving, toml_of
 from optsum.problem.formulation import Formulation
 from optsum.registry import BACKENDS, STRATEGIES
-from optsum.running.plan import solvers_of
+from optsum.report.comparison import solvers_of
 from optsum.running.posed import posed
 from optsum.system.files import PathLike, describe_os_error
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 from optsum.corpus.rows.store import STORE, RowStore, is_run
 from optsum.errors import InputError, OptionError
 from optsum.experiments.experiment import Shard, fingerprint
+from optsum.report.messages import duration
 from optsum.system.files import PathLike, check_no_link, describe_os_error, lock, open_own, read_text, replacing
 
 CONFIG: Final = "config.toml"
@@ -296,6 +297,30 @@ class RunStatus:
     def to_json(self) -> dict[str, Any]:
         """Return the progress in JSON form."""
         return {**asdict(self), "complete": self.complete}
+
+
+def in_words(found: RunStatus) -> str:
+    """Return the progress of a run in one line."""
+    of = "" if found.total is None else f" of {found.total}"
+    state = "running" if found.running else "complete" if found.complete else "stopped"
+    parts = [f"{found.folder}: {state}"]
+    if found.shard != "1/1":
+        parts.append(f"shard {found.shard}")
+    kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found.rows.items())
+    parts.append(f"{found.done}{of} done" + (f" ({kinds})" if kinds else ""))
+    if found.per_second is not None:
+        parts.append(f"{found.per_second:.3g} a second")
+    if found.left_s is not None and not found.complete:
+        parts.append(f"{duration(found.left_s)} left")
+    return "; ".join(parts)
+
+
+def said_of_errors(found: RunStatus) -> str:
+    """Describe the errors of a run, with the message of the first."""
+    which = "it" if found.failed == 1 else "the first"
+    return (
+        f"{found.failed} of {found.done} could not be searched, and --resume tries again; {which}: {found.first_error}"
+    )
 
 
 def status(folder: PathLike) -> RunStatus:

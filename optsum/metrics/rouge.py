@@ -37,8 +37,6 @@ from optsum.whole import whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from optsum.text.interned import Interned
-
 Text: TypeAlias = str | Sequence[Sentence]  # A text: one string (a single sentence, for rouge-l), or its sentences.
 
 Measure = Literal["recall", "precision", "f1"]
@@ -50,7 +48,10 @@ ModelUnits = Literal["whole", "sentences"]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Recall, precision and F1 of one summary, each between 0 and 1; 0 if the denominator is 0."""
+    """Recall, precision and F1 of one summary, each between 0 and 1; 0 if the denominator is 0.
+
+    The integers are those of metrics that count; of similarities they are 0.
+    """
 
     recall: float
     precision: float
@@ -298,34 +299,6 @@ def agreed_reference(
 
     values = [agreements(summary) for summary in texts]
     return max(permutations(range(len(texts)), 2), key=lambda pair: values[pair[1]][pair[0]])[0]
-
-
-# Of sentences whose tokens are numbers already, as after a search.
-
-
-def official_scores(
-    found: Interned, references: Sequence[int], chosen: Sequence[int], metrics: Sequence[Metric]
-) -> dict[str, Score] | None:
-    """Score a selection of sentences by several metrics against the pooled references; None if a metric needs tokens.
-
-    `found`: the sentences of one reference after another, then those of the documents. `references`: the first sentence
-    of each reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in order, from 0
-    for the first sentence of the documents.
-    """
-    codes = codes_of(tuple(metrics))
-    if codes is None:
-        return None
-    import numpy as np
-
-    from optsum.metrics.kernels import official_hits
-
-    texts, summary = np.array(references, np.int64), np.array(chosen, np.int64) + references[-1]
-    counts = official_hits(found.ids, found.start, texts, summary, found.different, codes).tolist()
-    many = len(references) - 1
-    return {
-        metric.name: Score.from_counts(hits, total, mass * many)
-        for metric, (hits, total, mass) in zip(metrics, counts, strict=True)
-    }
 
 
 @lru_cache(maxsize=64)

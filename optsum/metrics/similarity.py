@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,35 +95,3 @@ def _normal(vectors: FloatArray) -> FloatArray:
     norm = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
     found: FloatArray = np.divide(scaled, norm, out=scaled, where=norm > 0)
     return found
-
-
-class GreedyMatching(NamedTuple):
-    """Recall, precision and F1 of greedy matching."""
-
-    recall: float
-    precision: float
-    f1: float
-
-
-def greedy_matching(
-    similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray
-) -> GreedyMatching:
-    """Match each token greedily with the most similar token of the other side.
-
-    `similarity`: (summary tokens, reference tokens). `summary_weights`, `reference_weights`: (tokens,). The result is
-    all zeros if either side has no token; recall or precision is 0 if its weights are all 0.
-    """
-    if not similarity.size:
-        return GreedyMatching(0.0, 0.0, 0.0)
-    recall = _weighted(similarity.max(axis=0), reference_weights)
-    precision = _weighted(similarity.max(axis=1), summary_weights)
-    total = recall + precision
-    return GreedyMatching(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
-
-
-def _weighted(values: FloatArray, weights: FloatArray) -> float:
-    largest = weights.max()
-    if not largest > 0:
-        return 0.0
-    shares = weights / largest  # so that no sum overflows
-    return float(values @ shares / shares.sum())

@@ -15,9 +15,8 @@ from typing import Any, Final, Self
 import numpy as np
 
 from optsum.errors import InputError
-from optsum.optima.algebra import minimal_sets
+from optsum.optima.algebra import MAX_BYTES, PAIRS, Estimate, mean_jaccard, minimal_sets, sampled_jaccard
 from optsum.optima.diagram import Diagram
-from optsum.optima.pairs import MAX_BYTES, PAIRS, Estimate, mean_jaccard, sampled_jaccard
 from optsum.system.files import NPZ_ERRORS, replacing
 from optsum.whole import whole
 

@@ -37,13 +37,13 @@ from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
 from optsum.options.presets import PRESETS
-from optsum.options.toml import check_kinds, read_table, sentence_of
 from optsum.options.values import (
     LEAST_MEMORY,
     LONGEST,
     ONLY_IN,
     OWN_OPTIONS_SCHEMA,
     OwnOptions,
+    check_kinds,
     exclusive_of,
     in_our_names,
     listed_numbers,
@@ -53,7 +53,9 @@ from optsum.options.values import (
     own_of_solver,
     own_options,
     parse_size,
+    read_table,
     requires_of,
+    sentence_of,
     shared_out,
     side_constraints_of,
     solving,

@@ -13,7 +13,7 @@ Every text satisfies
 
 because a word has at most one neighbour on each side, and the first word has none before it. Covered n-grams are steps
 :math:`z_{gt} \le 1` with :math:`\sum_t z_{gt} \le \sum_w a_{wg} x_w + m_g`. So the optimum of the linear relaxation is
-never below the gain of any text; its weak-duality bound in integers (`optsum.program.dual_bound`) is the proof.
+never below the gain of any text; its weak-duality bound in integers (`optsum.program.highs`) is the proof.
 
 For unigrams the program has integral optima if every word is one token (the sum of the L largest steps), so a text
 attains the bound. For bigrams it is a flow of paths in the graph of words; cycles are not excluded, so the bound may be
@@ -37,7 +37,7 @@ from optsum.errors import UnsupportedError
 from optsum.metrics.ngrams import NGrams
 from optsum.problem.objective import Counted, gains_of
 from optsum.problem.spec import Spec
-from optsum.program.dual_bound import model_bound
+from optsum.program.highs import model_bound
 from optsum.program.model import LinearModel, LinearRows
 from optsum.system.clock import NEVER, Deadline
 from optsum.text.tokenizers import Sentence

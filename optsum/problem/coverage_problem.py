@@ -18,7 +18,7 @@ from optsum.errors import InputError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.program import highs
 from optsum.program.cover import model_of
-from optsum.program.dual_bound import model_bound
+from optsum.program.highs import model_bound
 from optsum.program.model import LinearModel, affordable
 from optsum.program.surrogate import sums_ratios
 from optsum.system.clock import NEVER, Deadline
@@ -317,7 +317,7 @@ class CoverageProblem(Problem):
         return value_of(self.instance, Fraction(key))
 
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
-        """Return the bound of the root relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`).
+        """Return the bound of the root relaxation, proven in integers (`optsum.program.highs.dual_bound`).
 
         For sums and products of ratios it bounds the programs of `optsum.program.surrogate`. If the relaxation has no
         optimum (nothing is feasible), or the deadline is reached first, the result is the bound proven by then; None if

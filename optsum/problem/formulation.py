@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, final
+from typing import Any, ClassVar, Final, TypeAlias, final
 
 import numpy as np
 
@@ -18,10 +18,9 @@ from optsum.coverage.row import Row
 from optsum.errors import InputError, UnsupportedError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import METRICS, SUM, parse_metric
-from optsum.metrics.rouge import Score, official_scores, rouge_all
-from optsum.metrics.similarity import GreedyMatching
+from optsum.metrics.rouge import Score, rouge_all
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.numbered import NumberedTopic
+from optsum.problem.numbered import NumberedTopic, official_scores
 from optsum.problem.problem import Problem, Selection
 from optsum.problem.sides import rows_of
 from optsum.problem.spec import Spec
@@ -29,9 +28,6 @@ from optsum.system.notebook import facts, marked_text
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
-
-if TYPE_CHECKING:
-    from optsum.problem.spec import Spec
 
 Choices: TypeAlias = Mapping[str, tuple[str, ...]]  # Aspect -> some of its values.
 
@@ -266,7 +262,7 @@ class Task(ABC):
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection, in document order; None if the input has no text."""
 
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score] | None:
         """Return the official scores of the text of a selection; None without a text or a reference."""
         sentences = self.decode(selection)
         if sentences is None or not self.references:
@@ -309,7 +305,7 @@ class Extract(Task):
     sentences: tuple[Sentence, ...] = field(repr=False)
     numbered: NumberedTopic | None = field(default=None, repr=False)
 
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score] | None:
         """Return the official scores, from numbered tokens if the problem has them."""
         if self.numbered is not None and self.references:
             chosen = self.name_units(selection)

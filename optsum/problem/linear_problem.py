@@ -20,8 +20,7 @@ from optsum.corpus.topic import notes_of
 from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import BackendError, InputError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.program.dual_bound import dual_bound, model_bound
-from optsum.program.highs import load, new_highs, pass_model, run, was_stopped
+from optsum.program.highs import dual_bound, load, model_bound, new_highs, pass_model, run, was_stopped
 from optsum.program.model import LinearModel, LinearRows
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
 from optsum.whole import LARGEST
@@ -325,7 +324,7 @@ class LinearProblem(Problem):
         return highs
 
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
-        """Return the bound of the linear relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`)."""
+        """Return the bound of the linear relaxation, proven in integers (`optsum.program.highs.dual_bound`)."""
         model = self.linear_model
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
 

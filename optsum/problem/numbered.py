@@ -19,7 +19,7 @@ from optsum.coverage.ceilings import CappedUnion, TextSubsequence
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.metrics.metric import LONGEST, Metric
 from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import codes_of, official_scores
+from optsum.metrics.rouge import Score, codes_of
 from optsum.problem.objective import Ratios, nothing_to_count, objective_of
 from optsum.problem.spec import Spec
 from optsum.system.clock import Deadline
@@ -389,6 +389,29 @@ class NumberedTopic:
         return Subsequences(
             self.tokens, self.references, whole, units + self.references[-1], covered, self.spec.deadline
         )
+
+
+def official_scores(
+    found: Interned, references: Sequence[int], chosen: Sequence[int], metrics: Sequence[Metric]
+) -> dict[str, Score] | None:
+    """Score a selection of sentences by several metrics against the pooled references; None if a metric needs tokens.
+
+    `found`: the sentences of one reference after another, then those of the documents. `references`: the first sentence
+    of each reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in order, from 0
+    for the first sentence of the documents.
+    """
+    codes = codes_of(tuple(metrics))
+    if codes is None:
+        return None
+    from optsum.metrics.kernels import official_hits
+
+    texts, summary = np.array(references, np.int64), np.array(chosen, np.int64) + references[-1]
+    counts = official_hits(found.ids, found.start, texts, summary, found.different, codes).tolist()
+    many = len(references) - 1
+    return {
+        metric.name: Score.from_counts(hits, total, mass * many)
+        for metric, (hits, total, mass) in zip(metrics, counts, strict=True)
+    }
 
 
 def _tiny(metric: str) -> NumberedTopic:

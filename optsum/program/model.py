@@ -29,7 +29,7 @@ _CEILING_S: Final = 8e-6  # Approximate seconds to bring a ceiling into a progra
 class LinearModel:
     """``objective . x`` under ``row_lower <= A x <= row_upper``, ``0 <= x <= upper``; A stored by rows.
 
-    All data are integers, so a bound can be proven without floating point (`optsum.program.dual_bound.dual_bound`).
+    All data are integers, so a bound can be proven without floating point (`optsum.program.highs.dual_bound`).
     """
 
     sense: Sense

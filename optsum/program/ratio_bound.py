@@ -28,8 +28,7 @@ from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, gains_alone
 from optsum.coverage.row import Row
-from optsum.program.dual_bound import model_bound, relaxed_bound
-from optsum.program.highs import relax
+from optsum.program.highs import model_bound, relax, relaxed_bound
 from optsum.program.model import affordable, coverage_model, steps_of
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, excess, programs, reaches
 from optsum.system.clock import NEVER, Deadline, Stopped
@@ -55,7 +54,7 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
     """Return a bound of the ratio of every selection, proven in integers.
 
     Newton's method on the relaxation finds the multiplier in floating point; the last relaxation's duals prove it
-    (`optsum.program.dual_bound.dual_bound`).
+    (`optsum.program.highs.dual_bound`).
     """
     top, bottom = instance.constants.tolist()
     guess = Fraction(top, bottom) if bottom > 0 else Fraction(0)  # the empty selection, which may be the best

@@ -10,10 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from optsum.corpus.rows.writer import RowWriter
 from optsum.errors import OptionError, visible
 from optsum.registry import DEFAULT_HEURISTIC
-from optsum.report.tables.table import Table, short_seconds
+from optsum.report.tables.table import Cell, Column, Table, short_seconds
 from optsum.system.files import PathLike, describe_os_error, replacing
 
 if TYPE_CHECKING:
@@ -105,9 +104,11 @@ class Figure:
         with figure_folder(folder) as made:
             paths = [made / f"{self.name}.{suffix}" for suffix in ("svg", "pdf", "png", "csv")]
             self.draw(*paths[:-1])
-            with RowWriter(paths[-1], existing="overwrite") as rows:
-                for row in self.to_rows():
-                    rows.write(row)
+            rows = self.to_rows()
+            names = list(dict.fromkeys(name for row in rows for name in row))
+            cells: list[list[str]] = [[Cell("", row.get(name)) for name in names] for row in rows]
+            with replacing(paths[-1]) as new:
+                new.write_text(Table(list(map(Column, names)), cells).to_csv(), encoding="utf-8", newline="\n")
         return paths
 
     def draw(self, *paths: Path) -> None:

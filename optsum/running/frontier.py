@@ -29,8 +29,7 @@ from optsum.options.options import Options, resolve
 from optsum.options.values import lengths_of, text_of_lengths
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
-from optsum.program.dual_bound import dual_bound
-from optsum.program.highs import relax
+from optsum.program.highs import dual_bound, relax
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.each_topic import charged, each_topic, search_part, single_problem
 from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved, warm_up
@@ -401,6 +400,17 @@ def frontier(
     setup = setup_of(resolved)
     part, ready = single_problem(topic_of(given, resolved.reading), setup), warm_up(setup)
     return charged(_frontier(part, setup, found, optima=optima, greedy=greedy), ready, source=part.documents)
+
+
+def differing(row: Mapping[str, Any], lengths: Sequence[int] | None, *, optima: bool, greedy: bool) -> str | None:
+    """Return the flag in which an earlier row differs; None if none does. The hash of the options has no such flags."""
+    if (one := Frontier.from_row(row.get("frontier"))) is None:
+        return None if row.get("status") == "error" else "frontier"
+    if lengths is not None and one.lengths != text_of_lengths(lengths):
+        return "--lengths"
+    if optima != any(step.complete is not None for step in one.steps):
+        return "--optima"
+    return None if greedy or one.greedy is None else "--no-greedy"
 
 
 def frontier_topics(

@@ -22,7 +22,6 @@ from optsum.errors import BackendError, InputError, OptionError, OptsumError, Un
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score
-from optsum.metrics.similarity import GreedyMatching
 from optsum.options.options import Options
 from optsum.options.signature import signature
 from optsum.plugins import is_place
@@ -479,7 +478,7 @@ def finished(
     )
 
 
-def score_row(score: Score | GreedyMatching) -> dict[str, float]:
+def score_row(score: Score) -> dict[str, float]:
     """Return a score in the form of results."""
     return {"recall": score.recall, "precision": score.precision, "f1": score.f1}
 

@@ -25,10 +25,9 @@ from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.diagram import Diagram
 from optsum.optima.diverse import far_apart
-from optsum.optima.irredundant import Share, drawn, irredundant_share
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima, UnitNames
-from optsum.optima.tally import weights_of_units, worth_of_sets
+from optsum.optima.tally import Share, drawn, irredundant_share, weights_of_units, worth_of_sets
 from optsum.options.keywords import Keywords
 from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
 from optsum.problem.coverage_problem import CoverageProblem

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from optsum.corpus.arguments import AnyTopics
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import options_of, resolve_as
-from optsum.running.plan import seeds_of
+from optsum.report.comparison import seeds_of
 from optsum.studies.base import Study, papers
 
 __all__ = ["STUDIES", "Entry", "Study", "load_study", "prepared", "study"]

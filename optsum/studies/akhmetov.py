@@ -21,6 +21,7 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.options.options import Options, resolve
+from optsum.report.comparison import NO_EXACT, check_exact, each_seed, seeds_of
 from optsum.report.figures import Figure, Series
 from optsum.report.statistics import (
     INTERVALS,
@@ -33,7 +34,6 @@ from optsum.report.statistics import (
 )
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
-from optsum.running.plan import NO_EXACT, check_exact, each_seed, seeds_of
 from optsum.studies.base import (
     Row,
     SeededStudy,

@@ -25,11 +25,11 @@ from optsum.corpus.topic import AS_IS, BadTopic, Reading, Text, Topic
 from optsum.errors import InputError, OptionError
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import Options
+from optsum.report.comparison import seeds_of
 from optsum.report.statistics import wilcoxon
 from optsum.report.tables.table import Cell, Table, Tabular, counted
 from optsum.running.each_topic import each_topic
 from optsum.running.one_problem import Setup, answer, setup_of, unsolved
-from optsum.running.plan import seeds_of
 from optsum.system.clock import Termination
 from optsum.text.lengths import cut_sentences, joined, word_count
 from optsum.text.tokenizers import Sentence, raw_text

@@ -19,12 +19,12 @@ from optsum.errors import OptionError
 from optsum.options.options import Options, resolve
 from optsum.problem.any_text import any_text_limit
 from optsum.registry import STRATEGIES
+from optsum.report.comparison import each_seed, seeds_of
 from optsum.report.figures import Figure
 from optsum.report.statistics import OVER_SEEDS, mean_of, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
 from optsum.report.tables.table import share as share_of
 from optsum.running.one_problem import Setup
-from optsum.running.plan import each_seed, seeds_of
 from optsum.studies.base import (
     Cut,
     Row,

@@ -22,15 +22,16 @@ from optsum.corpus.alternatives import text_of
 from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import Topic
 from optsum.errors import UnsupportedError
-from optsum.optima.pairs import PAIRS
+from optsum.optima.algebra import PAIRS
+from optsum.optima.optima import Optima
 from optsum.options.options import Options, resolve
 from optsum.registry import DEFAULT_STRATEGY
+from optsum.report.comparison import each_seed, seeds_of
 from optsum.report.figures import Figure, Series
 from optsum.report.statistics import FEWEST, OVER_SEEDS, ranks, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
 from optsum.running.one_problem import Setup, build
-from optsum.running.oracles import Oracles, oracles_of
-from optsum.running.plan import each_seed, seeds_of
+from optsum.running.oracles import oracles_of
 from optsum.studies.base import (
     CHANCE,
     Cut,
@@ -621,7 +622,7 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
         "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
     }
     rows: list[Row] = [size]
-    found: list[tuple[Row, Oracles | None]] = []
+    found: list[tuple[Row, Optima | None]] = []
     for metric in METRICS:
         for setting, reference, part in _parts(topic):
             if setting == "single" and len(topic.references) == 1:  # the same problem as with all references
@@ -647,7 +648,7 @@ def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
         yield "single", index, replace(topic.with_references([index]), id=f"{topic.id}#{index}")
 
 
-def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, Oracles | None]:
+def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, Optima | None]:
     (setup,) = setups["all"]
     oracles = oracles_of(part, setup)
     result = without_interruption(oracles.result)
@@ -826,7 +827,7 @@ def _system(
     system: System,
     text: Sequence[Sentence],
     setups: Setups,
-    problems: Sequence[tuple[Row, Oracles | None]],
+    problems: Sequence[tuple[Row, Optima | None]],
     cut: Cut,
 ) -> Iterator[Row]:
     """Yield the scores of a summary, a row for each metric."""

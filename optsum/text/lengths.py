@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.plugins import Functions
+from optsum.plugins import Registry
 from optsum.text.tokenizers import Sentence, raw_text, tokenizer_of
 
 
@@ -79,7 +79,7 @@ def _imported(package: str) -> Any:
         ) from error
 
 
-LENGTH_TOKENIZERS: Final = Functions(
+LENGTH_TOKENIZERS: Final[Registry[Any]] = Registry(
     "length tokenizer",
     {},
     "optsum.length_tokenizers",

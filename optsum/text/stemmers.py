@@ -27,7 +27,7 @@ from pkgutil import iter_modules
 from typing import Any, Final
 
 from optsum.errors import InputError, unknown_name
-from optsum.plugins import Functions
+from optsum.plugins import Registry
 from optsum.text.resources import wordnet_exceptions
 
 # A word is [C](VC)^m[V], C and V runs of consonants and of vowels; y is a vowel after a consonant. No run gives a
@@ -209,7 +209,7 @@ def snowball(name: str) -> Callable[[str], str]:
     return stem_word
 
 
-STEMMERS: Final = Functions(
+STEMMERS: Final[Registry[Any]] = Registry(
     "stemmer",
     {"rouge155": stem, "rouge-score": stem_rouge_score},
     "optsum.stemmers",

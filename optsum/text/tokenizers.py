@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from optsum.errors import InputError, UnsupportedError
-from optsum.plugins import Functions
+from optsum.plugins import Registry
 
 Sentence: TypeAlias = str | tuple[str, ...]  # A raw sentence, or the tokens of a pre-tokenized one.
 
@@ -214,7 +214,9 @@ _BUILTIN: Final[Mapping[str, Tokenizer]] = {
     "presumm": Tokenizer(_split_presumm, _locate_presumm),
 }
 
-TOKENIZERS: Final = Functions("tokenizer", {name: each.split for name, each in _BUILTIN.items()}, "optsum.tokenizers")
+TOKENIZERS: Final[Registry[Any]] = Registry(
+    "tokenizer", {name: each.split for name, each in _BUILTIN.items()}, "optsum.tokenizers"
+)
 """Functions from a text to its tokens, before stop words and stemming, as described in `optsum.text.analyzer.Analyzer`.
 """
 

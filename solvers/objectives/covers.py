@@ -59,8 +59,7 @@ from optsum.coverage.instance import Coverage
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes, deep_recursion
 from optsum.optima.optima import Optima
 from optsum.program.cover import cover_program
-from optsum.program.dual_bound import SCALE
-from optsum.program.highs import new_highs, pass_model, run
+from optsum.program.highs import SCALE, new_highs, pass_model, run
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 
 from ..engine.core import Budget

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from optsum.running.plan import Plan, compare_topics
+from optsum.report.comparison import compare_topics, plan_of
 
 SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 
@@ -38,5 +38,5 @@ def rows_of(
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Return the rows of a comparison."""
-    plan = Plan.of(strategies, exact, **{"max_length": 4, **options})
+    plan = plan_of(strategies, exact, **{"max_length": 4, **options})
     return [result.to_row() for results in compare_topics(topics, plan, details=details) for result in results]

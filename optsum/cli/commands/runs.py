@@ -6,17 +6,13 @@ import json
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
 from optsum.cli.flags import CsvSafe, Flags, Limit, Overwrite, existing
 from optsum.options.options import OF_WORKERS, Options
-from optsum.report.messages import duration
-
-if TYPE_CHECKING:
-    from optsum.experiments.folder import RunStatus
 
 
 def run_run(
@@ -40,7 +36,7 @@ def run_run(
     or a reboot, --resume continues the run. To get the rows: optsum merge DIR -o rows.parquet.
     """
     from optsum.corpus.rows.store import is_run
-    from optsum.experiments.folder import status
+    from optsum.experiments.folder import in_words, said_of_errors, status
     from optsum.experiments.run import carry_out
 
     how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
@@ -64,7 +60,7 @@ def run_status(
 
     Prints how many topics are done or failed, the speed and the time left, also during the run.
     """
-    from optsum.experiments.folder import status
+    from optsum.experiments.folder import in_words, said_of_errors, status
 
     found = status(folder)
     put(json.dumps(found.to_json(), ensure_ascii=False) if as_json else in_words(found))
@@ -73,30 +69,6 @@ def run_status(
     for doubt in () if as_json else found.doubts:
         put(doubt)
     return DONE
-
-
-def in_words(found: RunStatus) -> str:
-    """Return the progress of a run in one line."""
-    of = "" if found.total is None else f" of {found.total}"
-    state = "running" if found.running else "complete" if found.complete else "stopped"
-    parts = [f"{found.folder}: {state}"]
-    if found.shard != "1/1":
-        parts.append(f"shard {found.shard}")
-    kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found.rows.items())
-    parts.append(f"{found.done}{of} done" + (f" ({kinds})" if kinds else ""))
-    if found.per_second is not None:
-        parts.append(f"{found.per_second:.3g} a second")
-    if found.left_s is not None and not found.complete:
-        parts.append(f"{duration(found.left_s)} left")
-    return "; ".join(parts)
-
-
-def said_of_errors(found: RunStatus) -> str:
-    """Describe the errors of a run, with the message of the first."""
-    which = "it" if found.failed == 1 else "the first"
-    return (
-        f"{found.failed} of {found.done} could not be searched, and --resume tries again; {which}: {found.first_error}"
-    )
 
 
 def run_merge(
@@ -113,7 +85,7 @@ def run_merge(
     """
     from optsum.corpus.rows.store import stored_rows
     from optsum.corpus.rows.writer import RowWriter
-    from optsum.experiments.folder import merge
+    from optsum.experiments.folder import in_words, merge
     from optsum.report.tables.table import counted
 
     if output != "-" and not Path(output).suffix:

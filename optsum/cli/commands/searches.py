@@ -26,10 +26,8 @@ from optsum.cli.flags import (
     open_topics,
     output_or_pipe,
 )
-from optsum.contracts.result import Frontier
 from optsum.errors import OptionError
 from optsum.options.options import OF_SEARCHES, Options, resolve
-from optsum.options.values import text_of_lengths
 
 
 def run_solve(
@@ -185,7 +183,7 @@ def run_frontier(
     from optsum.report.figures import checked_plot, plot_frontier
     from optsum.report.tables.results import frontier_table, steps_table
     from optsum.report.tables.table import table_format
-    from optsum.running.frontier import frontier_topics, resolve_frontier
+    from optsum.running.frontier import differing, frontier_topics, resolve_frontier
     from optsum.running.posed import posed
 
     form = table_format(format_)
@@ -193,15 +191,7 @@ def run_frontier(
     _, options = posed(files.topics, options, files.config, map=files.columns)
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
 
-    def other(row: Mapping[str, Any]) -> str | None:  # because the hash has no such flags
-        if (one := Frontier.from_row(row.get("frontier"))) is None:
-            return None if row.get("status") == "error" else "frontier"
-        if found is not None and one.lengths != text_of_lengths(found):
-            return "--lengths"
-        if optima != any(step.complete is not None for step in one.steps):
-            return "--optima"
-        return None if greedy or one.greedy is None else "--no-greedy"
-
+    other = partial(differing, lengths=found, optima=optima, greedy=greedy)
     work = SearchLoop(files, files.output, [resolved], other=other)
     how: dict[str, Any] = {"optima": optima, "greedy": greedy, "details": details}
     results = work.show(
@@ -339,16 +329,15 @@ def run_compare(
     --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run with each limit.
     """
     from optsum.cli.search_loop import SearchLoop
-    from optsum.report.comparison import Comparison
+    from optsum.report.comparison import Comparison, by_problem, compare_topics, plan_of
     from optsum.report.figures import checked_plot, plot_comparison
     from optsum.report.tables.table import put_tables, table_format
-    from optsum.running.plan import Plan, by_problem, compare_topics
     from optsum.running.posed import posed, started
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
     _, options = posed(files.topics, {**options, "time_limit": time_limit}, files.config, map=files.columns)
-    plan = Plan.of(
+    plan = plan_of(
         strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
     )
     begun = partial(started, start=start, reading=plan.variants[0].reading)

@@ -13,7 +13,7 @@ from optsum.cli.exits import DONE, put
 from optsum.cli.flags import LISTED, Config, Flags, command, named, offered
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import Options, described, resolve, schema
-from optsum.options.toml import toml_of
+from optsum.options.values import toml_of
 from optsum.registry import DEFAULT_STRATEGY, STRATEGIES
 from optsum.report.messages import bar
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, create_model
 from optsum.cli.exits import DONE, INTERRUPTED, tell
 from optsum.cli.flags import Flags, Format, Plot, ResumedFiles, command, open_topics, reading_by
 from optsum.cli.loop import Loop
-from optsum.cli.resume import Finished
+from optsum.cli.search_loop import Finished
 from optsum.corpus.topic import Reading, Topic
 from optsum.errors import OptionError
 from optsum.options.options import READING, options_of

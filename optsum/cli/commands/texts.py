@@ -8,8 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from optsum.chunks.conllu_text import conllu_blocks
-from optsum.chunks.parse import Parse
+from optsum.chunks.parse import Parse, conllu_blocks
 from optsum.chunks.rules.rules import load_rules
 from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, explained, indented, word_sequences
 from optsum.cli.exits import DONE, failed, put

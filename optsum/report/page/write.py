@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import ValidationError
 
 from optsum._version import __version__
-from optsum.contracts.result import Frontier, Result, Status, listed
+from optsum.contracts.result import Result, Status, listed
 from optsum.corpus.alternatives import claim_names, in_order, texts_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
@@ -30,7 +30,7 @@ from optsum.errors import InputError, OptionError, OptsumError, visible
 from optsum.metrics.metric import NGRAMS, SKIPS
 from optsum.metrics.names import parse_metric
 from optsum.options.options import OF_SEARCHES, Options
-from optsum.options.toml import sentence_of
+from optsum.options.values import sentence_of
 from optsum.problem.formulation import Formulation
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS, STRATEGIES
 from optsum.report.statistics import claims, ratio_to_best
@@ -1281,15 +1281,15 @@ def _result(result: Result) -> dict[str, Any]:
         "rouge": None if result.rouge is None else {visible(k): dict(v) for k, v in result.rouge.items()},
         "error": None if result.error is None else visible(result.error),
         "summary": None if result.summary is None else list(result.summary),
-        "steps": None if result.frontier is None else _steps(result.frontier) or None,
+        "steps": None if result.frontier is None else _steps(result.frontier.steps) or None,
     }
     return {key: value for key, value in shown.items() if value is not None}
 
 
-def _steps(frontier: Frontier) -> list[dict[str, Any]]:
+def _steps(steps: Sequence[Any]) -> list[dict[str, Any]]:
     """Return the steps of a frontier for the page: selections, values, and bounds of unproven values."""
     names = ("from", "to", "objective", "bound", "length", "selection")
-    held = [step for step in frontier.steps if step.selection is not None and step.objective is not None]
+    held = [step for step in steps if step.selection is not None and step.objective is not None]
     return [
         {name: row.get(name) for name in names if name != "bound" or step.bound_exact != step.objective_exact}
         for step, row in ((step, step.to_row()) for step in held)

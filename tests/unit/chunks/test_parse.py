@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.chunks import Parse, Token, format_conllu, parse_conllu, read_conllu
-from optsum.chunks.conllu_text import conllu_blocks
+from optsum.chunks.parse import conllu_blocks
 from optsum.errors import InputError
 
 PARSED = Path(__file__).parents[3] / "examples" / "data" / "parsed.conllu"

@@ -226,7 +226,7 @@ def test_an_unexpected_exception_in_a_topic_is_its_row(run: Any, monkeypatch: py
 
 
 def test_an_unexpected_exception_elsewhere_is_one_line(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.running.plan.Plan.of", None)
+    monkeypatch.setattr("optsum.report.comparison.plan_of", None)
     status, out, err = run("compare", "good.jsonl", "--max-length", "3")
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert "unexpected TypeError" in err

@@ -16,7 +16,8 @@ from optsum.metrics.lcs import LongestSubsequence
 from optsum.metrics.metric import LONGEST, NGRAMS, SKIPS, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.ngrams import NGrams, SkipBigrams
-from optsum.metrics.rouge import official_scores, rouge_all
+from optsum.metrics.rouge import rouge_all
+from optsum.problem.numbered import official_scores
 from optsum.text.analyzer import Analyzer
 from optsum.text.interned import interned
 from optsum.text.tokenizers import Sentence

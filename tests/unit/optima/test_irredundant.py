@@ -11,9 +11,9 @@ import pytest
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage, Sense
 from optsum.coverage.row import Row
-from optsum.optima import irredundant
+from optsum.optima import tally
 from optsum.optima.diagram import Diagram
-from optsum.optima.irredundant import Share, irredundant_share, is_irredundant
+from optsum.optima.tally import Share, irredundant_share, is_irredundant
 from optsum.testing import random_coverage
 from optsum.testing.instances import HARMONIC, KINDS
 
@@ -62,7 +62,7 @@ def test_a_share_is_estimated_where_sets_are_more_than_are_listed(monkeypatch: p
     diagram = Diagram.of_sets(sets)
     exact = float(np.mean([not {0, 1} <= set(each) for each in sets]))  # 11 of 15
     for listed in (15, 14):
-        monkeypatch.setattr(irredundant, "LISTED", listed)
+        monkeypatch.setattr(tally, "LISTED", listed)
         found = irredundant_share(instance, diagram, seed=3)
         if listed == 15:
             assert found == Share(pytest.approx(exact), 0.0)

@@ -11,7 +11,7 @@ from optsum.cli import main
 from optsum.errors import OptionError, UnknownNameError
 from optsum.options.options import resolve
 from optsum.options.values import shared_out
-from optsum.running.plan import Plan
+from optsum.report.comparison import plan_of
 
 TOPIC = {"id": "t", "documents": [["a b c", "c d", "e"]], "references": [["b c d"]]}
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_is_refused_before_any_work(strategy: str, given: list[st
 
 
 def test_in_a_comparison_each_strategy_takes_its_own() -> None:
-    plan = Plan.of("greedy,vns,vns+greedy,genetic", "exhaustive", max_length=3,
+    plan = plan_of("greedy,vns,vns+greedy,genetic", "exhaustive", max_length=3,
                    strategy_options=["no_improvement=9", "vns.no_improvement=2", "population=5"])  # fmt: skip
     own = {variant.strategy: dict(variant.strategy_options) for variant in plan.variants}
     assert own == {

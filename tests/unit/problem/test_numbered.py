@@ -16,10 +16,9 @@ import optsum
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import NO_LIMIT, Coverage
 from optsum.errors import InputError, UnsupportedError
-from optsum.metrics.rouge import official_scores
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract
-from optsum.problem.numbered import NumberedTopic
+from optsum.problem.numbered import NumberedTopic, official_scores
 from optsum.problem.spec import Spec
 from optsum.text.analyzer import Analyzer
 

@@ -11,10 +11,9 @@ from optsum.corpus.topic import Topic
 from optsum.metrics import kernels
 from optsum.metrics.kernels import counted, official_hits
 from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import official_scores
 from optsum.problem import cover_kernel
 from optsum.problem.cover_kernel import features_of
-from optsum.problem.numbered import NumberedTopic, prepare_text
+from optsum.problem.numbered import NumberedTopic, official_scores, prepare_text
 from optsum.problem.spec import Spec
 from optsum.system.compiled import collected
 from optsum.system.interpreted import call_plainly, plain_of

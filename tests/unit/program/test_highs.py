@@ -17,8 +17,7 @@ import pytest
 import optsum
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.program.dual_bound import model_bound
-from optsum.program.highs import new_highs, pass_model, relax, run
+from optsum.program.highs import model_bound, new_highs, pass_model, relax, run
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.ratio_bound import value_bound
 from optsum.system.clock import Deadline

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optsum.coverage.instance import Sense
-from optsum.program.dual_bound import SCALE, dual_bound, model_bound, relaxed_bound
-from optsum.program.highs import Relaxation
+from optsum.program.highs import SCALE, Relaxation, dual_bound, model_bound, relaxed_bound
 from optsum.program.model import LinearModel
 from optsum.system.clock import Deadline
 

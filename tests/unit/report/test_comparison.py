@@ -16,11 +16,10 @@ from optsum.contracts.result import Result, Status, Timing
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import OptionError, OptsumError, UnknownNameError
 from optsum.options.options import resolve
-from optsum.report.comparison import Comparison, compare
+from optsum.report import comparison as side_by_side
+from optsum.report.comparison import Comparison, compare, compare_topics, plan_of
 from optsum.report.tables import table as tables
-from optsum.running import plan as side_by_side
 from optsum.running.one_problem import Setup, build, setup_of
-from optsum.running.plan import Plan, compare_topics
 from optsum.system.clock import Termination
 
 OPTIONS: dict[str, Any] = {"metric": "rouge-2", "max_length": 50}
@@ -54,7 +53,7 @@ def result(strategy: str, key: Fraction | int | None, bound: Fraction | int | No
 
 
 def table_of(*problems: list[Result], exact: str = "milp") -> Comparison:
-    table = Comparison(Plan.of(["greedy"], exact, max_length=3))
+    table = Comparison(plan_of(["greedy"], exact, max_length=3))
     for results in problems:
         table.add(results)
     return table
@@ -83,13 +82,13 @@ def test_the_table_is_what_single_runs_give(news: list[Any]) -> None:
 
 
 def test_the_exact_strategy_comes_first_and_once() -> None:
-    assert Plan.of(["greedy", "auto", "lead"], max_length=3).strategies == ["auto", "greedy", "lead"]
-    assert Plan.of(["greedy", "milp", "exhaustive"], max_length=3).strategies == ["milp", "greedy", "exhaustive"]
-    timed = Plan.of(["greedy", "milp"], max_length=3, exact_time_limit=9)  # which is none of milp's own
+    assert plan_of(["greedy", "auto", "lead"], max_length=3).strategies == ["auto", "greedy", "lead"]
+    assert plan_of(["greedy", "milp", "exhaustive"], max_length=3).strategies == ["milp", "greedy", "exhaustive"]
+    timed = plan_of(["greedy", "milp"], max_length=3, exact_time_limit=9)  # which is none of milp's own
     assert timed.strategies == ["auto", "greedy", "milp"]
-    assert Plan.of("lead, greedy", "exhaustive", max_length=3).strategies == ["exhaustive", "lead", "greedy"]
-    assert Plan.of(["lead"], "none", max_length=3).strategies == ["lead"]
-    assert Plan.of(max_length=3).strategies == ["auto", "greedy", "lead", "random"]
+    assert plan_of("lead, greedy", "exhaustive", max_length=3).strategies == ["exhaustive", "lead", "greedy"]
+    assert plan_of(["lead"], "none", max_length=3).strategies == ["lead"]
+    assert plan_of(max_length=3).strategies == ["auto", "greedy", "lead", "random"]
 
 
 @pytest.mark.parametrize(
@@ -113,8 +112,8 @@ def test_what_cannot_be_compared_is_refused(given: dict[str, Any], error: type[E
 def test_strategies_and_the_exact_one_can_stand_in_the_file(tmp_path: Path) -> None:
     file = tmp_path / "options.toml"
     file.write_text('max-length = 3\nstrategies = ["lead"]\nexact = "exhaustive"\nstrategy = "greedy"')
-    assert Plan.of(config=file).strategies == ["exhaustive", "lead"]
-    assert Plan.of(["random"], "none", config=file).strategies == ["random"]
+    assert plan_of(config=file).strategies == ["exhaustive", "lead"]
+    assert plan_of(["random"], "none", config=file).strategies == ["random"]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +130,7 @@ def test_strategies_and_the_exact_one_can_stand_in_the_file(tmp_path: Path) -> N
     ],
 )
 def test_the_exact_strategy_is_one_that_serves(given: dict[str, Any], exact: str) -> None:
-    plan = Plan.of(["greedy"], **given)
+    plan = plan_of(["greedy"], **given)
     assert (plan.exact, plan.strategies) == (exact, [exact, "greedy"])
 
 
@@ -365,7 +364,7 @@ def test_an_interruption_leaves_the_problems_before_it(monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return real(task, setup, **named)
 
-    plan = Plan.of(["greedy", "lead"], max_length=6)
+    plan = plan_of(["greedy", "lead"], max_length=6)
     table = Comparison(plan)
     stream = compare_topics([GREEDY_MISSES, {**GREEDY_MISSES, "id": "u"}], plan)
     monkeypatch.setattr(side_by_side, "run_task", interrupted)

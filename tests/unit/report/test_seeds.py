@@ -11,7 +11,7 @@ import pytest
 import optsum
 from optsum.errors import OptionError
 from optsum.options.options import schema
-from optsum.running.plan import Plan
+from optsum.report.comparison import plan_of
 
 TOPICS: list[dict[str, Any]] = [
     {
@@ -24,7 +24,7 @@ TOPICS: list[dict[str, Any]] = [
 
 
 def test_what_proves_runs_once_and_the_rest_with_each_seed() -> None:
-    plan = Plan.of(["random", "greedy", "branch-and-bound"], "exhaustive", seeds="3:6", max_length=6)
+    plan = plan_of(["random", "greedy", "branch-and-bound"], "exhaustive", seeds="3:6", max_length=6)
     assert plan.strategies == ["exhaustive", "random", "greedy", "branch-and-bound"]
     assert plan.names == ["exhaustive", *["random"] * 3, *["greedy"] * 3, "branch-and-bound"]
     assert [way.seed for way in plan.variants] == [0, 3, 4, 5, 3, 4, 5, 0]
@@ -59,7 +59,7 @@ def test_one_seed_has_no_spread() -> None:
 @pytest.mark.parametrize("given", ["", "3:3", "a", "1,,2", "-1", [1.5], [True], 7, "1:2:3", []])
 def test_what_are_no_seeds_is_refused(given: Any) -> None:
     with pytest.raises(OptionError, match="give them as 0:10, or as 1,2,3"):
-        Plan.of(["random"], seeds=given, max_length=6)
+        plan_of(["random"], seeds=given, max_length=6)
 
 
 @pytest.mark.parametrize(
@@ -74,17 +74,17 @@ def test_what_are_no_seeds_is_refused(given: Any) -> None:
 )
 def test_what_contradicts_itself_is_refused(given: dict[str, Any], reason: str) -> None:
     with pytest.raises(OptionError, match=reason):
-        Plan.of(["random"], **{"max_length": 6, **given})
+        plan_of(["random"], **{"max_length": 6, **given})
 
 
 def test_the_exact_strategy_has_a_limit_of_its_own(tmp_path: Path) -> None:
-    plan = Plan.of(["greedy"], "exhaustive", exact_time_limit=60, time_limit=1, max_length=6)
+    plan = plan_of(["greedy"], "exhaustive", exact_time_limit=60, time_limit=1, max_length=6)
     assert [way.time_limit for way in plan.variants] == [60, 1]
     file = tmp_path / "options.toml"
     file.write_text('seeds = "0:3"\nexact-time-limit = 9.0\nmax-length = 6')
-    plan = Plan.of(["greedy"], config=file)
+    plan = plan_of(["greedy"], config=file)
     assert [(way.seed, way.time_limit) for way in plan.variants] == [(0, 9.0), (0, None), (1, None), (2, None)]
-    assert [way.seed for way in Plan.of(["greedy"], config=file, seed=5).variants] == [5, 5]
+    assert [way.seed for way in plan_of(["greedy"], config=file, seed=5).variants] == [5, 5]
 
 
 def test_both_stand_in_the_schema_of_a_file() -> None:

@@ -13,9 +13,9 @@ import optsum
 from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic, as_topic
 from optsum.options.options import resolve
+from optsum.report.comparison import compare_topics, plan_of
 from optsum.running.one_problem import Setup, build, setup_of
 from optsum.running.oracles import resolve_enumeration
-from optsum.running.plan import Plan, compare_topics
 from optsum.system.clock import Deadline, Stopped, Termination
 
 
@@ -60,7 +60,7 @@ def test_what_could_not_be_built_in_time_is_no_solution(long: Topic, references:
     assert (optima.count, optima.complete, list(optima)) == (0, False, [])
     assert optima.result.termination is Termination.TIME_LIMIT
     assert optima.to_result().enumeration is not None
-    plan = Plan.of(["greedy", "lead"], "none", time_limit=0.05, references=references, **JOINED)
+    plan = plan_of(["greedy", "lead"], "none", time_limit=0.05, references=references, **JOINED)
     compared = [result for batch in compare_topics([long], plan) for result in batch]
     assert [result.termination for result in compared] == [Termination.TIME_LIMIT] * 2
 
@@ -105,7 +105,7 @@ def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     optsum.enumerate_optima(topic, **options)  # compiled from here on
     given.clear()
     solved = optsum.solve(topic, strategy="greedy", **options)
-    plan = Plan.of(["greedy"], "none", **options)
+    plan = plan_of(["greedy"], "none", **options)
     compared = [result for batch in compare_topics([topic], plan) for result in batch]
     listed = optsum.enumerate_optima(topic, **options)
     assert given[-9:] == pytest.approx(

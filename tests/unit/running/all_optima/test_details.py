@@ -16,8 +16,8 @@ from optsum.contracts.result import Result
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import read_topics
 from optsum.options.options import resolve
+from optsum.report.comparison import compare_topics, plan_of
 from optsum.running import oracles as detailed
-from optsum.running.plan import Plan, compare_topics
 from optsum.running.topics import solve_topics
 
 TOPIC = {"id": "t", "documents": [["a b", "b c", "a c", "x y"]], "references": [["a b c"]]}
@@ -51,7 +51,7 @@ def test_nothing_is_added_unless_it_is_asked_for() -> None:
 
 
 def test_the_first_row_of_each_problem_carries_them() -> None:
-    plan = Plan.of("greedy,lead", "branch-and-bound", max_length=4, references="each")
+    plan = plan_of("greedy,lead", "branch-and-bound", max_length=4, references="each")
     topic = {**TOPIC, "references": [["a b c"], ["x y b"]]}
     rows = [result.to_row() for results in compare_topics([topic], plan, details=True) for result in results]
     assert [(row["id"], row["strategy"]) for row in rows if "details" in row] == [

@@ -72,7 +72,6 @@ class Auto(Strategy):
 
     def search(self, run: Run) -> None:
         """Search by branch and bound for a while if selections have few units, and then by the chosen strategy."""
-        run.check()
         if self.backend != Auto.backend:
             # It is refused where it is missing, whether it comes to it or not.
             self._choices.milp.solver().accept(Limits())

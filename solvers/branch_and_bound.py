@@ -10,7 +10,7 @@ from math import ceil, floor, isfinite
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Limits, Run, limits_left
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
@@ -27,22 +27,27 @@ from optsum.system.compiled import compiles
 
 from .engine.core import Budget, rehearsal
 from .engine.driver import Driver, sets_reaching
-from .engine.program import program_of, spread
+from .engine.program import program_of, spread, with_minimum_row
 from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, evaluated_near, seconds_of, worth
-from .few_units import bounds_itself, prepare_few_units, prove_extracts, see, serve, two_ratios
+from .few_units import prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.paper_knapsack import solve_knapsack
-from .objectives.ratio import fits, ratio_program, servable, solve_ratio, with_minimum_row
+from .objectives.ratio import fits, ratio_program, servable, solve_ratio
 from .objectives.recall import ByLength, optimum_of, recall_program, solve_by_parts, solve_recall
 from .objectives.sums import reaching_sum, solve_sum, tightened
 from .objectives.whole_text import LengthTable, is_whole_text, solve_whole_text
-from .truncation import Refining, all_by_levels, limits_left, search_by_levels
+from .truncation import Refining, all_by_levels, search_by_levels
 
 if TYPE_CHECKING:
     from optsum.problem.numbered import Extracts, Proven
 
 _FEW: Final = 400  # Evaluations without a proof after which a greedy selection is worth its time.
+
+
+def bounds_itself(problem: Problem) -> bool:
+    """Whether branch and bound has only the problem's own bounds."""
+    return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 
 def search_by_own_bound(run: Run) -> None:
@@ -201,7 +206,7 @@ class BranchAndBound(Strategy):
 
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
-        if self.bound == "knapsack" or not serve(run):
+        if self.bound == "knapsack" or bounds_itself(run.problem) or not serve(run):
             self.search_further(run)
 
     def prove_extracts(self, extracts: Extracts) -> Proven | None:

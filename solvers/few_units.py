@@ -40,7 +40,7 @@ from optsum.errors import BackendError
 from optsum.metrics.kernels import counted, official_hits
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.numbered import Extracts, Proven
-from optsum.problem.problem import Capability, Problem, Selection
+from optsum.problem.problem import Selection
 from optsum.system.clock import Stopped
 from optsum.system.compiled import compiles, is_worth, njit
 
@@ -1111,11 +1111,6 @@ def _order(order, gains, lengths):
         order[at] = unit
 
 
-def bounds_itself(problem: Problem) -> bool:
-    """Whether branch and bound has only the problem's own bounds."""
-    return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
-
-
 def see(run: Run, selection: Selection, claimed: Fraction) -> None:
     """Report a selection found by branch and bound to a run."""
     seen = run.see(selection)
@@ -1125,8 +1120,6 @@ def see(run: Run, selection: Selection, claimed: Fraction) -> None:
 
 def serve(run: Run, coverage: Coverage | None = None) -> bool:
     """Search for a while if selections have few units; return whether the optimum is proven."""
-    if bounds_itself(run.problem):
-        return False
     coverage = coverage or run.problem.coverage.merged
     if coverage.ceilings:
         from .objectives.whole_text import is_whole_text  # with all of the engine, which few such problems need

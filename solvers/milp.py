@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, NoReturn
 import numpy as np
 
 from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Limits, Run, limits_left
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
 from optsum.coverage.evaluate import score
@@ -38,7 +38,7 @@ from optsum.system.clock import Stopped, Termination
 from .branch_and_bound import BranchAndBound
 from .objectives.ratio import dinkelbach
 from .ratio_rows import Bound, Part, RatioRows, Side, rows_of_box, search_parts
-from .truncation import limits_left, search_by_levels
+from .truncation import search_by_levels
 
 _TOLERANCE: Final = 1e-6  # Absolute error that is allowed to a solver's integer objective and to its bound.
 RELATIVE: Final = 1e-9

@@ -26,7 +26,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Limits, Run, limits_left
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray
@@ -39,7 +39,7 @@ from optsum.system.clock import clock
 
 from .engine.core import States, Statistics
 from .engine.driver import Driver
-from .objectives.ratio import with_minimum_row
+from .engine.program import with_minimum_row
 from .objectives.recall import recall_program
 
 _PARTS: Final = 16  # Divisor of the gap that gives the first step from the bound downwards.
@@ -124,12 +124,6 @@ class Refining:
         self._upper = upper if self._upper is None else min(upper, self._upper)
         # What is found already bounds from below what may be said.
         self._run.raise_bound(Fraction(max(self._upper, self._value()), self._full))
-
-
-def limits_left(run: Run, gap: float | None = None) -> Limits:
-    """Return the remaining time and nodes of a run for a part with another objective, which may end with a gap."""
-    left = run.limits.after(run.elapsed, nodes=run.nodes)
-    return replace(left, gap=gap, target=None, evaluations=None)
 
 
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:

@@ -400,3 +400,9 @@ class Run:
             gap = relative_gap(float(self.evaluation.key), float(self.bound))
             if gap is not None and gap <= limits.gap:
                 raise Stopped(Termination.GAP_REACHED)
+
+
+def limits_left(run: Run, gap: float | None = None) -> Limits:
+    """Return the remaining time and nodes of a run for a part with another objective, which may end with a gap."""
+    left = run.limits.after(run.elapsed, nodes=run.nodes)
+    return replace(left, gap=gap, target=None, evaluations=None)

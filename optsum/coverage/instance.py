@@ -177,10 +177,6 @@ def gains_alone(instance: Coverage, total: int) -> IntArray:
     return found
 
 
-def _empty() -> IntArray:
-    return np.zeros(0, dtype=np.int64)
-
-
 def _delimits(starts: IntArray, rows: int, values: int) -> bool:
     return bool(len(starts) == rows + 1 and starts[0] == 0 and starts[-1] == values and (np.diff(starts) >= 0).all())
 
@@ -247,7 +243,7 @@ class Coverage:
     mass: IntArray
     weights: tuple[int, ...] = (1,)
     combination: Combination = Combination.RATIO
-    parents: IntArray = field(default_factory=_empty)
+    parents: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     joints: tuple[Joint, ...] = ()
     min_length: int = 0
     max_length: int = NO_LIMIT
@@ -284,7 +280,7 @@ class Coverage:
             If the limits contradict one another.
         """
         made = object.__new__(cls)
-        made.__dict__.update({"parents": _empty(), **given})
+        made.__dict__.update({"parents": np.zeros(0, np.int64), **given})
         made._refuse(made._impossible_limits())
         return made
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import ClassVar, Final, Unpack
 
 from optsum.contracts.result import Result
-from optsum.contracts.run import Run
+from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, topic_of
@@ -630,7 +630,7 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
     try:
         given = _selection(found, labels, path)
         built = clock()
-        result = searched(task.problem, _Imported(given), None, setup.options.seed, greedily=False)
+        result = searched(task.problem, _Imported(given), Limits(), setup.options.seed, greedily=False)
         _check_claim(task, result, found, path)
     except InputError as error:
         if found.program != "cbc":

@@ -24,6 +24,9 @@ from optsum.program.surrogate import sums_ratios
 from optsum.system.clock import NEVER, Deadline
 from optsum.whole import whole
 
+_ALIKE: Final = {Capability.COVERAGE: True, Capability.BOUND: True, Capability.COMPLETIONS: False}
+"""Which capabilities every instance has, and which none."""
+
 _REPAIR_S: Final = 0.5  # Seconds that an integer program may take to find a selection that keeps all limits.
 
 
@@ -124,10 +127,9 @@ class CoverageProblem(Problem):
 
     def can(self, capability: Capability) -> bool:
         """Whether the instance allows it; capabilities of every instance are answered quickly."""
-        # A class that derives from this one may declare less.
-        always = capability is Capability.COVERAGE or capability is Capability.BOUND
-        ours = always and type(self).capabilities is CoverageProblem.capabilities
-        return ours or capability in self.capabilities
+        # A class that derives from this one may declare others.
+        alike = _ALIKE.get(capability) if type(self).capabilities is CoverageProblem.capabilities else None
+        return capability in self.capabilities if alike is None else alike
 
     def explain(self, missing: frozenset[Capability]) -> str:
         """Return why capabilities are missing, and which strategy to use instead."""

@@ -57,7 +57,7 @@ class Setup:
     ready: set[Hashable] = field(default_factory=set, init=False, repr=False)
     _faults: dict[str, tuple[Topic, str | None, str | None]] = field(default_factory=dict, init=False, repr=False)
 
-    @property
+    @cached_property
     def best_of_references(self) -> bool:
         """Whether each reference is a problem, and the best result counts."""
         return self.options.references == "best"

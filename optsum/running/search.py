@@ -80,40 +80,6 @@ def search(
     BackendError
         If a solver is missing, or its answer fails re-scoring.
     """
-    return searched(
-        problem,
-        strategy,
-        limits,
-        seed,
-        on_progress=on_progress,
-        root_bound=root_bound,
-        bound=bound,
-        start=start,
-        **options,
-    )
-
-
-def searched(
-    problem: Problem,
-    strategy: str | Strategy,
-    limits: Limits | None,
-    seed: int,
-    *,
-    on_progress: Callable[[Run], bool | None] | None = None,
-    root_bound: Key | None = None,
-    bound: str = "root",
-    start: Iterable[int] | None = None,
-    ready: set[Hashable] | None = None,
-    greedily: bool = True,
-    before: Run | None = None,
-    **options: Any,
-) -> Result:
-    """Search like `search`, for callers who postpone Ctrl-C if necessary (`postponing`), because that takes time.
-
-    `ready`: the kinds of problems (`Problem.prepared_as`) for which the strategy is prepared; new ones are added.
-    `greedily`: whether an exact search starts from the greedy selection. `before`: an earlier run on the same problem,
-    whose evaluations and selection are reused.
-    """
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
         raise OptionError(
@@ -123,39 +89,68 @@ def searched(
     if bound not in CERTIFIED:
         options["bound"] = bound
     if isinstance(strategy, str):
-        chosen = STRATEGIES.create(strategy, options)
+        strategy = STRATEGIES.create(strategy, options)
     elif options:
         raise OptionError(f"Options ({', '.join(options)}) go with a strategy's name: this one has its own already.")
-    else:
-        chosen = strategy
-    chosen.accept(problem)
+    return searched(
+        problem,
+        strategy,
+        limits or Limits.named(named),
+        seed,
+        on_progress=on_progress,
+        root_bound=root_bound,
+        bound=bound,
+        start=start,
+    )
+
+
+def searched(
+    problem: Problem,
+    strategy: Strategy,
+    limits: Limits,
+    seed: int,
+    *,
+    on_progress: Callable[[Run], bool | None] | None = None,
+    root_bound: Key | None = None,
+    bound: str = "root",
+    start: Iterable[int] | None = None,
+    ready: set[Hashable] | None = None,
+    greedily: bool = True,
+    before: Run | None = None,
+) -> Result:
+    """Search like `search`, for callers who postpone Ctrl-C if necessary (`postponing`), because that takes time.
+
+    `ready`: the kinds of problems (`Problem.prepared_as`) for which the strategy is prepared; new ones are added.
+    `greedily`: whether an exact search starts from the greedy selection. `before`: an earlier run on the same problem,
+    whose evaluations and selection are reused.
+    """
+    strategy.accept(problem)
     known: set[Hashable] = set() if ready is None else ready
     kind = problem.prepared_as
     if kind is None or kind not in known:
-        get_ready(problem, chosen, bound)
+        get_ready(problem, strategy, bound)
         known.add(kind)
-    limits = limits or Limits.named(named)
     bounded = problem.can(Capability.BOUND) and bound != "none"
     certify: Callable[[Deadline], Key | None] | None = None if bound != "none" else lambda _: None
-    if bounded and root_bound is None and not chosen.exact:
+    if bounded and root_bound is None and not strategy.exact:
         certify = partial(import_module(CERTIFICATE).certify, problem)
-    if bound == "none" and limits.gap is not None and not chosen.exact:
+    if bound == "none" and limits.gap is not None and not strategy.exact:
         raise OptionError("A gap is measured by a bound: leave out --gap, or --bound none.")
-    seen = problem if chosen.exact else problem.lighter
-    begin = _start_greedily if chosen.exact and greedily else None
+    seen = problem if strategy.exact else problem.lighter
+    begin = _start_greedily if strategy.exact and greedily else None
     run = Run(seen, limits, None, seed, on_progress, root_bound, certify, begin)
     if before is not None:
         run.known, run.evaluation_s = before.known, before.evaluation_s
     termination, detail, handled = Termination.COMPLETED, None, sys.exception()
     try:
-        if bounded and limits.gap is not None and not chosen.exact:
+        if bounded and limits.gap is not None and not strategy.exact:
             run.raise_root_bound()
         if start is not None:
             _hold(run, start)
         if before is not None and before.selection is not None:
             run.see(before.selection)
         run.check()
-        run.be_searched(chosen.search)
+        run.be_searched(strategy.search)
     except Stopped as stop:
         termination, detail = stop.termination, stop.detail
     except (Exception, KeyboardInterrupt) as error:
@@ -167,7 +162,7 @@ def searched(
         if _finish_late(run, termination, bounded=bounded):
             termination = Termination.INTERRUPTED
         bound_s = run.elapsed - searched if bounded else None
-    return _result(run, chosen, termination, detail, Timing(search_s=run.elapsed, bound_s=bound_s))
+    return _result(run, strategy, termination, detail, Timing(search_s=run.elapsed, bound_s=bound_s))
 
 
 def _hold(run: Run, start: Iterable[int]) -> None:

@@ -175,3 +175,24 @@ def inequalities_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, i
             yield units, numbers // common, row.high // common - least, True
         if row.low > row.least:
             yield units, numbers // common, -(-row.low // common) - least, False
+
+
+_CELLS: Final = 1_000_000
+"""Limit of units times lengths for tables with every length: above, rows are quicker, and the engines take few more."""
+
+
+def with_minimum_row(instance: Coverage) -> Coverage:
+    """Return an instance of the same selections and values, with a row for the minimum length if necessary.
+
+    The engine's tables have a cell for each unit and length, and support a minimum only if no length is rounded.
+    """
+    longest = min(instance.max_length, int(instance.lengths.sum()))
+    if instance.min_length <= 0 or (instance.size + 1) * (longest + 1) <= _CELLS:
+        return instance
+    units = np.flatnonzero(instance.lengths)
+    row = Row(
+        tuple(units.tolist()), tuple(instance.lengths[units].tolist()), instance.min_length, None, "minimum length"
+    )
+    if any(limit >= LONGEST for _, _, limit, _ in inequalities_of([row])):
+        return instance
+    return replace(instance, min_length=0, rows=(*instance.rows, row))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from optsum.contracts.run import Limits
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage
-from optsum.coverage.row import Row
 from optsum.errors import BackendError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
@@ -29,7 +28,7 @@ from optsum.system.clock import Deadline, Stopped, Termination
 
 from ..engine.core import Budget
 from ..engine.driver import engine_for, sets_reaching
-from ..engine.program import LONGEST, Program, first_gains, inequalities_of, program_of, spread, with_feature
+from ..engine.program import Program, first_gains, program_of, spread, with_feature
 
 _LARGEST = 2**54  # Programs may reach this.
 
@@ -143,27 +142,6 @@ def solve_ratio(
     except Stopped as stopped:
         reason = stopped.termination
     return best.optima(tied, reason, budget.as_dict(), proven=proven)
-
-
-_CELLS: Final = 1_000_000
-"""Limit of units times lengths for tables with every length: above, rows are quicker, and the engines take few more."""
-
-
-def with_minimum_row(instance: Coverage) -> Coverage:
-    """Return an instance of the same selections and values, with a row for the minimum length if necessary.
-
-    The engine's tables have a cell for each unit and length, and support a minimum only if no length is rounded.
-    """
-    longest = min(instance.max_length, int(instance.lengths.sum()))
-    if instance.min_length <= 0 or (instance.size + 1) * (longest + 1) <= _CELLS:
-        return instance
-    units = np.flatnonzero(instance.lengths)
-    row = Row(
-        tuple(units.tolist()), tuple(instance.lengths[units].tolist()), instance.min_length, None, "minimum length"
-    )
-    if any(limit >= LONGEST for _, _, limit, _ in inequalities_of([row])):
-        return instance
-    return replace(instance, min_length=0, rows=(*instance.rows, row))
 
 
 def servable(instance: Coverage) -> str:

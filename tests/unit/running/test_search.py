@@ -291,9 +291,9 @@ def test_problems_that_are_prepared_alike_are_prepared_for_once() -> None:
     f1 = Coverage.of([3, 3], [{0: 1}, {1: 1}], [[2], [2]], constants=(0, 6), mass=[[0, 0], [1, 1]], max_length=5)
     linear, ratio = (CoverageProblem.of(instance) for instance in (INSTANCE, f1))
     for problem in (linear, ratio, linear, linear.within(3), ratio):
-        searched(problem, strategy, None, 0, ready=ready)
+        searched(problem, strategy, Limits(), 0, ready=ready)
     assert strategy.seen == [linear, ratio]
-    searched(linear, strategy, None, 0)
+    searched(linear, strategy, Limits(), 0)
     assert len(strategy.seen) == 3, "nobody has said what is ready"
 
 
@@ -303,7 +303,7 @@ def test_problems_that_say_nothing_are_prepared_for_each_by_itself() -> None:
     for problem in (OwnMetric(lengths=(1,), words=[["a"]]), PreparedAlone.of(INSTANCE), covers):
         assert problem.prepared_as is None
         for _ in range(2):
-            searched(problem, strategy, None, 0, ready=ready)
+            searched(problem, strategy, Limits(), 0, ready=ready)
     assert len(strategy.seen) == 6
 
 

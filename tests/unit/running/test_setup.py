@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from optsum.contracts.run import Run
+from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Coverage
@@ -82,7 +82,7 @@ def test_a_problem_that_is_prepared_in_its_own_way_is_so_each_time() -> None:
     ready = {CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]], max_length=1)).prepared_as}
     for size in (1, 2, 3):
         instance = Coverage.of([1] * size, [{0: 1}] * size, [[1]], constants=(0, 1), max_length=1)
-        searched(Own.of(instance), setup_of(resolve({"max_length": 1})).strategy, None, 0, ready=ready)
+        searched(Own.of(instance), setup_of(resolve({"max_length": 1})).strategy, Limits(), 0, ready=ready)
     assert prepared == [1, 2, 3]
 
 

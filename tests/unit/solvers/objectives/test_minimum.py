@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from optsum.solvers.branch_and_bound import BranchAndBound
-from optsum.solvers.objectives import ratio
-from optsum.solvers.objectives.ratio import with_minimum_row
+from optsum.solvers.engine import program
+from optsum.solvers.engine.program import with_minimum_row
 
 import optsum
 from optsum.contracts.result import Status
@@ -39,7 +39,7 @@ def windowed(kind: str, seed: int, units: int = 6) -> Coverage:
 @given(seed=st.integers(0, 2**32))
 def test_rows_for_minima_are_brute_force(kind: str, seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ratio, "_CELLS", 0)
+        patch.setattr(program, "_CELLS", 0)
         instance = windowed(kind, seed)
         assume(instance.goal is Sense.MAXIMIZE)
         if instance.min_length:
@@ -55,7 +55,7 @@ def test_rows_for_minima_are_brute_force(kind: str, seed: int) -> None:
 
 @pytest.mark.parametrize("kind", ["window", "f1", "sum", "compressive"])
 def test_what_is_near_keeps_the_minimum(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratio, "_CELLS", 0)
+    monkeypatch.setattr(program, "_CELLS", 0)
     sought = 0
     for seed in range(25):
         problem = CoverageProblem.of(windowed(kind, seed, units=5))

@@ -725,13 +725,13 @@ def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, 
             best[_STEPS] += units - one
             for two in range(one + 1, units):
                 packed = base + own[one] + own[two] - table[one, two]
-                if low <= 2:
-                    _hold_few(best, packed, none, one, two)
-                if high < 3 or two + 1 == units:
-                    continue
                 top0, bottom0, top1, bottom1 = _lanes(packed)
                 top0, top1 = top0 + gain0[two + 1], top1 + gain1[two + 1]
-                if (top0 * bottom1 + top1 * bottom0) * best[_BOTTOM] >= best[_TOP] * (bottom0 * bottom1):
+                if (top0 * bottom1 + top1 * bottom0) * best[_BOTTOM] < best[_TOP] * (bottom0 * bottom1):
+                    continue  # nor are the two better by themselves
+                if low <= 2:
+                    _hold_few(best, packed, none, one, two)
+                if high >= 3:
                     _add_third(one, two, two + 1, packed, own, table, start, feature, adds, order, mark, best)
             if best[_STEPS] > work:
                 return best, -1

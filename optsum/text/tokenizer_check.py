@@ -115,12 +115,19 @@ def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, languag
     """
     if _stems_another(analyzer, language) or analyzer.tokenizer not in _KEEPS_LETTERS or "\u212a" in text:
         return False
-    whole, many = len(text) - text.count(" ") - text.count("\0"), _LOST / (1 - _LOST)
-    parts = (text[:first], text[first:])
-    return foreign <= _MOST * whole and all(
-        part.isascii() or foreign < part.count("e") * many - 1
-        for part in parts  # of which e is but one letter
-    )
+    parts, many = (text[:first], text[first:]), _LOST / (1 - _LOST)
+    for size in (_BEGIN, len(text)):  # a few foreign words are outweighed by the beginning already
+        begin = text[:size]
+        if foreign <= _MOST * (len(begin) - begin.count(" ") - begin.count("\0")) and all(
+            part.isascii() or foreign < part.count("e", 0, size) * many - 1  # e is but one of its letters
+            for part in parts
+        ):
+            return True
+    return False
+
+
+_BEGIN: Final = 1000
+"""Number of characters of a text, and of its parts, that `surely_fits` looks at first."""
 
 
 def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:

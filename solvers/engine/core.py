@@ -612,22 +612,33 @@ def _merged(item_of: IntArray, start: IntArray, feature: IntArray, *values: IntA
     return tuple(found)
 
 
-def _kept_rows(
-    rows: JointRows, state: States, alive: NDArray[np.bool_], unit_of: IntArray, joint_of: IntArray
-) -> JointRows:
-    """Keep the members that may become active; a row whose unit is decided needs at least two of them."""
-    kept = alive[rows.joint]
+def _kept_rows(core: Core, state: States, joint_of: IntArray, unit_of: IntArray, part_of: IntArray) -> JointRows:
+    """Return the rows of what may become active; a row whose unit is decided needs at least two such members.
+
+    `joint_of`: the new number of each joint, -1 where it is none any more. `unit_of`: that of each unit. `part_of`: the
+    unit that a joint has become a part of, or -1.
+    """
+    rows = core.ties.rows
+    kept = joint_of[rows.joint] >= 0
     members = np.bincount(rows.row[kept], minlength=len(rows.unit))
-    free = np.zeros(len(rows.unit), np.bool_)
-    tied = rows.unit >= 0
-    free[tied] = state[rows.unit[tied]] == FREE
-    stays = np.where(free, members >= 1, members >= 2)
+    unit, sign, price = rows.unit.copy(), rows.sign.copy(), rows.price.copy()
+    decided = np.ones(len(unit), np.bool_)
+    decided[unit >= 0] = state[unit[unit >= 0]] != FREE
+    # A joint that is a part of a unit is active with it: of its other rows the unit leaves the rest of the members
+    # what it does not take, and in its own row they never are. Prices that forgot it would make the bound worse.
+    parts = part_of[rows.joint] >= 0
+    row, part = rows.row[parts], part_of[rows.joint[parts]]
+    price[row[unit[row] == part]] = 0
+    taken = decided[row]
+    unit[row[taken]], sign[row[taken]] = part[taken], VETO
+    decided[row[taken]] = False
+    stays = np.where(decided, members >= 2, members >= 1)
     kept &= stays[rows.row]
     number = stays.cumsum() - 1
     return JointRows(
-        np.where(free, unit_of[rows.unit], -1)[stays] if len(unit_of) else np.full(int(stays.sum()), -1, np.int64),
-        rows.sign[stays],
-        rows.price[stays],
+        np.where(decided, -1, unit_of[unit])[stays] if len(unit_of) else np.full(int(stays.sum()), -1, np.int64),
+        sign[stays],
+        price[stays],
         number[rows.row[kept]],
         joint_of[rows.joint[kept]],
     )
@@ -685,6 +696,9 @@ def _reduced_joints(core: Core, state: States) -> Core:
         mass = mass[matters]
         start = np.append(start[:-1][matters], start[-1])
         costs = costs._replace(start=np.append(costs.start[:-1][matters], costs.start[-1]))
+    part_of = np.full(joints, -1, np.int64)
+    lone = needed & single[ties.need_joint]
+    part_of[ties.need_joint[lone]] = ties.need_unit[lone]
     needed &= alive[ties.need_joint]
     vetoed &= alive[ties.veto_joint]
     unit_of = number[:n]
@@ -702,7 +716,7 @@ def _reduced_joints(core: Core, state: States) -> Core:
             unit_of[ties.need_unit[needed]],
             joint_of[ties.veto_joint[vetoed]],
             unit_of[ties.veto_unit[vetoed]],
-            _kept_rows(ties.rows, state, alive, unit_of, joint_of),
+            _kept_rows(core, state, joint_of, unit_of, part_of),
         )
     base = core.base + int(gained)
     return Core._make((core.ids[free], lengths, mass, start, *others, costs, base, low, high, core.scale, left))

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers.engine.bound import IMPOSSIBLE, decide
-from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of
+from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, reduced
 from optsum.solvers.engine.driver import Driver, Effort, Subtree, branching_order, halving_unit
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.relaxation import Session, columns_and_rows, linear_program, priced
 
 from optsum.contracts.run import Limits
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, Joint
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.system.clock import NEVER
 from optsum.testing import brute_force, random_coverage
@@ -170,3 +170,33 @@ def test_wherever_a_relaxation_begins_its_optimum_is_the_same(seed: int) -> None
         assert session._highs.getInfo().objective_function_value == pytest.approx(value)
         if guess is values:
             assert session._highs.getInfo().simplex_iteration_count < first
+
+
+def joined_text(rng: np.random.Generator) -> Coverage:
+    """Return an extract of a text whose neighbours may make a bigram across whatever is left out between them."""
+    pairs = [(one, other) for one in range(40) for other in range(one + 1, 40) if rng.random() < 0.5]
+    return Coverage.of(
+        rng.integers(5, 9, 40).tolist(),
+        [{int(rng.integers(60)): 1} for _ in range(40)],
+        [[1]] * 60,
+        constants=(0, 60),
+        joints=tuple(Joint(int(rng.integers(60)), pair, range(pair[0] + 1, pair[1])) for pair in pairs),
+        max_length=80,
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_left_of_joints_has_the_bound_of_the_relaxation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    core = core_of(program_of(joined_text(rng), (1, 0)))[0]
+    program, session, state = linear_program(core), Session(), np.full(core.size, np.int8(FREE))
+    assert program is not None
+    session.load(program, core.scale, core)
+    for _ in range(12):
+        state[rng.integers(core.size)] = TAKEN if rng.random() < 0.35 else DROPPED
+        session.decide(state)
+        found = session.multipliers(NEVER)
+        assert found is not None
+        bound = decide(reduced(priced(core, found), state), None)[0]
+        relaxed = core.base + session._highs.getInfo().objective_function_value * session._divisor
+        assert bound / core.scale <= relaxed + 0.01  # by prices that are rounded

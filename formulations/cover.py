@@ -19,14 +19,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from optsum.corpus.alternatives import (
-    SentenceId,
-    alternatives_of,
-    claim_names,
-    in_order,
-    texts_of,
-    worth_of,
-)
+from optsum.corpus.alternatives import SentenceId, alternatives_of, claim_names, in_order, texts_of, worth_of
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import InputError

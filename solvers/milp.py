@@ -70,8 +70,7 @@ class Verdict:
 def stopped_by_options(backend: Backend, name: str, outcome: RawOutcome) -> Stopped:
     """Return how a search ends if the solver's own options kept it from a proof."""
     return Stopped(
-        Termination.COMPLETED,
-        f"{name} ended with {outcome.native!r} under {backend.given()}, which proves no optimum",
+        Termination.COMPLETED, f"{name} ended with {outcome.native!r} under {backend.given()}, which proves no optimum"
     )
 
 

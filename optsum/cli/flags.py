@@ -175,8 +175,7 @@ class Saying:
 
 
 Config: TypeAlias = Annotated[
-    str | None,
-    _more(metavar="FILE.toml", help="options by name, as here without the dashes; what is given here wins"),
+    str | None, _more(metavar="FILE.toml", help="options by name, as here without the dashes; what is given here wins")
 ]
 
 Output: TypeAlias = Annotated[

@@ -320,11 +320,7 @@ class TextSubsequence(Ceiling):
 
 
 def _made(
-    worth: NDArray[np.int64],
-    upper: NDArray[np.int64],
-    entries: _Entries,
-    rows: int,
-    capped: NDArray[np.int64],
+    worth: NDArray[np.int64], upper: NDArray[np.int64], entries: _Entries, rows: int, capped: NDArray[np.int64]
 ) -> CeilingPart:
     row, name = (np.concatenate([entry[place] for entry in entries]) for place in (0, 1))
     value = np.concatenate([np.broadcast_to(np.asarray(value, np.int64), len(row)) for row, _, value in entries])

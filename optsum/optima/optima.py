@@ -319,9 +319,9 @@ class Optima:
 
         Each further set has the largest summed distance (number of units in exactly one of two sets) to those before
         it. The total distance is at least half of the largest possible one for this number of sets
-        (`optsum.optima.diverse`).
+        (`optsum.optima.tally`).
         """
-        from optsum.optima.diverse import far_apart  # loads the kernels' compiler
+        from optsum.optima.tally import far_apart  # loads the kernels' compiler
 
         first = self.best if self.best is not None and self.diagram.holds(self.best) else None
         return [self._named(found) for found in far_apart(self.diagram, k, first)]

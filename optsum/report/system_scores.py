@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from logging import getLogger
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Status
@@ -25,7 +26,7 @@ from optsum.options.signature import score_signature
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Selection
 from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
-from optsum.report.statistics import pearson, spearman
+from optsum.report.statistics import mean_of, pearson, spearman
 from optsum.report.tables.results import longest_said
 from optsum.report.tables.table import Cell, Table, Tabular, counted, number, share
 from optsum.running.context import resolve_context
@@ -264,21 +265,6 @@ class HumanCorrelation:
     summary_spearman: float | None
 
 
-@dataclass(slots=True)
-class _Mean:
-    total: float = 0.0
-    number: int = 0
-
-    def add(self, value: float | None) -> None:
-        if value is not None:
-            self.total += value
-            self.number += 1
-
-    @property
-    def value(self) -> float | None:
-        return self.total / self.number if self.number else None
-
-
 @dataclass
 class _Sums:
     """Means of one system over all topics, and means of each pair of score and human score over topics with both."""
@@ -286,11 +272,9 @@ class _Sums:
     topics: int = 0
     over: int = 0
     worst: float | None = None
-    rouge: defaultdict[Point, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
-    human: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
-    both: defaultdict[tuple[str, Point], tuple[_Mean, _Mean]] = field(
-        default_factory=lambda: defaultdict(lambda: (_Mean(), _Mean()))
-    )
+    rouge: defaultdict[Point, list[float | None]] = field(default_factory=lambda: defaultdict(list))
+    human: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    both: defaultdict[tuple[str, Point], list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
 
 
 class SystemScores(Tabular):
@@ -308,7 +292,7 @@ class SystemScores(Tabular):
         packs = options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric
         self.packed = PackedContexts(options) if packs else None
         self._systems: dict[str, _Sums] = {}
-        self._of_topics: defaultdict[tuple[str, Point], tuple[_Mean, _Mean]] = defaultdict(lambda: (_Mean(), _Mean()))
+        self._of_topics: defaultdict[tuple[str, Point], list[tuple[float | None, float | None]]] = defaultdict(list)
 
     def add(self, rows: Sequence[dict[str, Any]]) -> None:
         """Record the rows of one topic."""
@@ -330,13 +314,12 @@ class SystemScores(Tabular):
                 sums.over += row["over"] > 0
                 sums.worst = max((gap for gap in (sums.worst, row["gap"]) if gap is not None), default=None)
             for metric, measure in points:
-                sums.rouge[metric, measure].add(_value(row, metric, measure))
+                sums.rouge[metric, measure].append(_value(row, metric, measure))
             for name, value in row["human"].items():
-                sums.human[name].add(value)
+                sums.human[name].append(value)
                 for point in points:
                     if (scored := _value(row, *point)) is not None:
-                        sums.both[name, point][0].add(scored)
-                        sums.both[name, point][1].add(value)
+                        sums.both[name, point].append((scored, value))
         for name in {name for row in good for name in row["human"]}:
             rated = [row for row in good if name in row["human"]]
             for metric, measure in points:
@@ -344,9 +327,7 @@ class SystemScores(Tabular):
                     (value, row["human"][name]) for row in rated if (value := _value(row, metric, measure)) is not None
                 ]
                 values, human = [value for value, _ in both], [score for _, score in both]
-                linear, ranks = self._of_topics[name, (metric, measure)]
-                linear.add(pearson(values, human))
-                ranks.add(spearman(values, human))
+                self._of_topics[name, (metric, measure)].append((pearson(values, human), spearman(values, human)))
 
     @property
     def _points(self) -> list[Point]:
@@ -363,23 +344,23 @@ class SystemScores(Tabular):
                 system=name,
                 topics=sums.topics,
                 rouge={
-                    metric: {measure: sums.rouge[metric, measure].value or 0.0 for measure in MEASURES}
+                    metric: {measure: mean_of(sums.rouge[metric, measure]) or 0.0 for measure in MEASURES}
                     for metric in self.metrics
                 }
                 if self.packed is None
                 else {},
                 claims={
-                    **{measure: sums.rouge[point].value for point in _CLAIMS for measure in point[1:]},
+                    **{measure: mean_of(sums.rouge[point]) for point in _CLAIMS for measure in point[1:]},
                     "worst": sums.worst,
                     "over": sums.over,
                 }
                 if self.packed is not None
                 else {},
                 oracle={
-                    metric: {measure: sums.rouge[_ORACLE + metric, measure].value for measure in MEASURES}
+                    metric: {measure: mean_of(sums.rouge[_ORACLE + metric, measure]) for measure in MEASURES}
                     for metric in (self.oracles.setups if self.oracles is not None else ())
                 },
-                human={human: mean.value for human, mean in sums.human.items() if mean.value is not None},
+                human={human: fmean(values) for human, values in sums.human.items()},
             )
             for name, sums in self._systems.items()
         ]
@@ -390,11 +371,9 @@ class SystemScores(Tabular):
         found = []
         names = dict.fromkeys(name for sums in self._systems.values() for name in sums.human)
         for name, (metric, measure) in product(names, self._points):
-            means = [sums.both[name, (metric, measure)] for sums in self._systems.values()]
-            values, human = (
-                [mean.value for mean in side if mean.value is not None] for side in zip(*means, strict=True)
-            )
-            linear, ranks = self._of_topics[name, (metric, measure)]
+            pairs = [sums.both[name, (metric, measure)] for sums in self._systems.values()]
+            values, human = ([fmean(pair[side] for pair in each) for each in pairs if each] for side in (0, 1))
+            linear, ranks = zip(*self._of_topics[name, (metric, measure)], strict=True)
             found.append(
                 HumanCorrelation(
                     metric=metric,
@@ -402,8 +381,8 @@ class SystemScores(Tabular):
                     human=name,
                     system_pearson=pearson(values, human),
                     system_spearman=spearman(values, human),
-                    summary_pearson=linear.value,
-                    summary_spearman=ranks.value,
+                    summary_pearson=mean_of(linear),
+                    summary_spearman=mean_of(ranks),
                 )
             )
         return found
@@ -462,10 +441,7 @@ def score(
 
 
 def score_rows(
-    topics: AnyTopics,
-    systems: Any,
-    scores: SystemScores,
-    limit: int | None = None,
+    topics: AnyTopics, systems: Any, scores: SystemScores, limit: int | None = None
 ) -> Generator[list[dict[str, Any]], None, None]:
     """Yield the rows of each topic, one for each summary, in the order of the topics; then rows without a topic.
 

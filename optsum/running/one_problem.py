@@ -234,12 +234,7 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
 
 
 def _search_hopeful(
-    results: list[tuple[int, Result]],
-    topic: Topic,
-    setup: Setup,
-    single: Single,
-    began: float,
-    over: Deadline,
+    results: list[tuple[int, Result]], topic: Topic, setup: Setup, single: Single, began: float, over: Deadline
 ) -> None:
     """Replace bounded results that may be the best by exact ones, the largest bound first.
 

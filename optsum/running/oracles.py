@@ -24,10 +24,9 @@ from optsum.errors import OptsumError, UnsupportedError, visible
 from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.diagram import Diagram
-from optsum.optima.diverse import far_apart
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima, UnitNames
-from optsum.optima.tally import Share, drawn, irredundant_share, weights_of_units, worth_of_sets
+from optsum.optima.tally import Share, drawn, far_apart, irredundant_share, weights_of_units, worth_of_sets
 from optsum.options.keywords import Keywords
 from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
 from optsum.problem.coverage_problem import CoverageProblem
@@ -512,12 +511,7 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
 
 
 def _united(
-    families: Sequence[Oracles],
-    result: Result,
-    *,
-    complete: bool,
-    proven: bool,
-    units: Sequence[Any] | None = None,
+    families: Sequence[Oracles], result: Result, *, complete: bool, proven: bool, units: Sequence[Any] | None = None
 ) -> Oracles:
     """Return the families of several references as one, over `units` (by default all of their units)."""
     first = next((oracles for oracles in families if oracles.result.key == result.key), families[0])

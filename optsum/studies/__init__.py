@@ -35,8 +35,7 @@ STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
             "upper bounds by greedy, VNS and genetic search (Akhmetov et al., 2022)",
         ),
         "hirao": Entry(
-            "optsum.studies.hirao:HiraoStudy",
-            "greedy against all oracles, and how many there are (Hirao et al., 2017)",
+            "optsum.studies.hirao:HiraoStudy", "greedy against all oracles, and how many there are (Hirao et al., 2017)"
         ),
         "compressive": Entry(
             "optsum.studies.compressive:CompressiveStudy",

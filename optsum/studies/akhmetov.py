@@ -23,15 +23,7 @@ from optsum.errors import InputError, OptionError, unknown_name
 from optsum.options.options import Options, resolve
 from optsum.report.comparison import NO_EXACT, check_exact, each_seed, seeds_of
 from optsum.report.figures import Figure, Series
-from optsum.report.statistics import (
-    INTERVALS,
-    OVER_SEEDS,
-    Interval,
-    pearson,
-    seeds_deviation,
-    spearman,
-    spread_of,
-)
+from optsum.report.statistics import INTERVALS, OVER_SEEDS, Interval, pearson, seeds_deviation, spearman, spread_of
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
 from optsum.studies.base import (
@@ -237,12 +229,10 @@ class AkhmetovStudy(SeededStudy):
         float, Field(gt=0, description="Z of --interval z; the paper prints 1.956, its intervals are those of 1.96")
     ] = 1.96
     as_published: Annotated[
-        bool,
-        Field(description="the paper's own stops, of VNS 60 s, 5000 iterations or 700 in vain, not --time-limit"),
+        bool, Field(description="the paper's own stops, of VNS 60 s, 5000 iterations or 700 in vain, not --time-limit")
     ] = False
     baselines: Annotated[
-        str,
-        Field(description="mmr,sumbasic,lexrank,lsa, or some of them: of as many sentences as the abstract"),
+        str, Field(description="mmr,sumbasic,lexrank,lsa, or some of them: of as many sentences as the abstract")
     ] = ""
     exact: Annotated[str, Field(description="strategy that computes the optimum; none for none")] = "branch-and-bound"
 

@@ -104,10 +104,7 @@ def check_name(system: System, lines: Collection[str]) -> None:
 
 
 def summaries_of(
-    topic: Submitted,
-    rows: list[dict[str, Any]],
-    read: Callable[[Topic, System], Summary],
-    lines: Collection[str] = (),
+    topic: Submitted, rows: list[dict[str, Any]], read: Callable[[Topic, System], Summary], lines: Collection[str] = ()
 ) -> Iterator[tuple[System, Summary]]:
     """Yield systems with their summaries; refused ones, such as those named like one of `lines`, become `rows`."""
     for system in topic.systems:

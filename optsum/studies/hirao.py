@@ -81,8 +81,7 @@ class HiraoStudy(SeededStudy, CutStudy):
         Field(description="knapsack: Table 7 also with the paper's own bound, which takes longer"),
     ] = "lagrangian"
     extracts: Annotated[
-        int,
-        Field(ge=0, description="extracts of which the scores' distribution is shown, drawn if there are more"),
+        int, Field(ge=0, description="extracts of which the scores' distribution is shown, drawn if there are more")
     ] = 1000
     least_found: Annotated[
         float, Field(ge=0, le=1, description="Table 6: systems with this share of their sentences in the sources")

@@ -142,9 +142,7 @@ def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -
         _check_interrupt(strategy, problem, truth, where)
 
 
-_essence = attrgetter(
-    *("status", "termination", "objective_exact", "bound_exact", "selection", "evaluations", "nodes"),
-)
+_essence = attrgetter(*("status", "termination", "objective_exact", "bound_exact", "selection", "evaluations", "nodes"))
 """Return the parts of a result that must not differ between runs."""
 
 

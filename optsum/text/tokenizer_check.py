@@ -21,10 +21,7 @@ _LOST: Final = 0.9  # Smallest share of the letters of a text that are as good a
 _CHINESE: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _INDOCHINESE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 
-_WITHOUT_BLANKS: Final = {
-    "characters": (f"[{_CHINESE}]", 3),
-    "tokens": (f"[{_INDOCHINESE}]", 8),
-}
+_WITHOUT_BLANKS: Final = {"characters": (f"[{_CHINESE}]", 3), "tokens": (f"[{_INDOCHINESE}]", 8)}
 """Scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese, Khmer), by the suitable tokenizer,
 with the mean length above which a blank-separated piece is not a word.
 """

@@ -126,10 +126,7 @@ class _Child:
         answers: list[dict[str, Any]] = []
         try:
             run_in_thread(
-                lambda: answers.append(self._exchange(request)),
-                self._kill,
-                hears_s=TO_GO_S,
-                passed=lambda: last.passed,
+                lambda: answers.append(self._exchange(request)), self._kill, hears_s=TO_GO_S, passed=lambda: last.passed
             )
         except (OSError, ValueError) as error:  # a pipe that is closed, or no whole line of JSON
             status = self._stop()

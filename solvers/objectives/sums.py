@@ -42,16 +42,7 @@ from optsum.problem.problem import Selection
 from optsum.program.highs import relax
 from optsum.program.model import CeilingColumns, affordable, coverage_model
 from optsum.program.ratio_bound import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
-from optsum.program.surrogate import (
-    DenominatorBox,
-    Weighted,
-    collapsed,
-    excess,
-    programs,
-    reaches,
-    wish_of,
-    within,
-)
+from optsum.program.surrogate import DenominatorBox, Weighted, collapsed, excess, programs, reaches, wish_of, within
 from optsum.system.clock import Deadline, Stopped, Termination
 
 from ..engine.core import Budget

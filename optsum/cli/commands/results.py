@@ -1,17 +1,20 @@
-"""Commands on existing results and summaries."""
+"""Commands on existing results and summaries, and on runs over whole corpora."""
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.exits import DONE, put
-from optsum.cli.flags import Files, Flags, Format, Overwrite, open_topics
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, put, tell
+from optsum.cli.flags import CsvSafe, Files, Flags, Format, Limit, Overwrite, existing, open_topics
 from optsum.cli.loop import Loop
-from optsum.options.options import ScoreOptions, resolve_score
+from optsum.options.options import OF_WORKERS, Options, ScoreOptions, resolve_score
 from optsum.report.messages import advancing, bar, count_lines
 from optsum.report.tables.table import counted, put_tables, table_format
 
@@ -83,3 +86,91 @@ def run_report(
         write_page(advancing(read, advance), output, title=title, overwrite=overwrite)
     put(f"{output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
     return DONE
+
+
+def run_run(
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="TOML file: topics, options and a grid")],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of the run")],
+    options: Annotated[dict[str, Any], Flags(Options, without=set(Options.model_fields) - set(OF_WORKERS))],
+    resume: Annotated[bool, typer.Option("--resume", help="do what is missing in a run that is there")] = False,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="the I-th of N shares of the topics, for arrays of jobs")
+    ] = None,
+    limit: Limit = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="rows carry the text, the options and all optima, for optsum report")
+    ] = False,
+) -> int:
+    """Start a run over a corpus, or continue it.
+
+    EXPERIMENT.toml names topics and options; all combinations of the lists of values in [grid] are searched.
+
+    DIR stores the configuration, versions and every row as soon as it is computed. After a crash, Ctrl-C, a full disk
+    or a reboot, --resume continues the run. To get the rows: optsum merge DIR -o rows.parquet.
+    """
+    from optsum.corpus.rows.store import is_run
+    from optsum.experiments.folder import in_words, said_of_errors, status
+    from optsum.experiments.run import carry_out
+
+    how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
+    try:
+        carry_out(experiment, folder, options, iterate=partial(Interrupts().iterate, parallel=True), **how)
+    except KeyboardInterrupt:
+        if not is_run(folder):
+            raise
+        put(in_words(status(folder)))
+        return tell(f"interrupted; --resume does the rest of {folder}", INTERRUPTED)
+    now = status(folder)
+    put(in_words(now))
+    return tell(said_of_errors(now), FAILED) if now.failed else DONE
+
+
+def run_status(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of a run")],
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object, for programs")] = False,
+) -> int:
+    """Show the progress of a run.
+
+    Prints how many topics are done or failed, the speed and the time left, also during the run.
+    """
+    from optsum.experiments.folder import in_words, said_of_errors, status
+
+    found = status(folder)
+    put(json.dumps(found.to_json(), ensure_ascii=False) if as_json else in_words(found))
+    if not as_json and found.failed:
+        put(said_of_errors(found))
+    for doubt in () if as_json else found.doubts:
+        put(doubt)
+    return DONE
+
+
+def run_merge(
+    folders: Annotated[list[str], typer.Argument(metavar="DIR...", help="folders of runs")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR|FILE", help="a folder, or a file of rows")],
+    overwrite: Overwrite = False,
+    csv_safe: CsvSafe = False,
+) -> int:
+    """Merge runs.
+
+    -o names a folder, which becomes a run itself, or a file of rows: .jsonl, .csv or .parquet.
+
+    Rows are ordered by topic, then by the cells of the grid, whichever process searched them.
+    """
+    from optsum.corpus.rows.store import stored_rows
+    from optsum.corpus.rows.writer import RowWriter
+    from optsum.experiments.folder import in_words, merge
+
+    if output != "-" and not Path(output).suffix:
+        put(in_words(merged := merge(folders, output)))
+        return FAILED if merged.doubts else DONE
+    with RowWriter(output, existing=existing(overwrite), csv_safe=csv_safe, derived=True) as rows:
+        written = 0
+        # Where the output is there is room for the rows, so there is for this.
+        with TemporaryDirectory(dir=None if output == "-" else Path(output).parent, prefix=".optsum-") as place:
+            merged = merge(folders, Path(place) / "run")
+            for row in stored_rows(merged.folder):
+                rows.write(row)
+                written += 1
+    if output != "-":
+        put(f"{counted(written, 'row')} in {output}")
+    return FAILED if merged.doubts else DONE

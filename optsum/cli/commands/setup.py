@@ -51,9 +51,7 @@ def run_list(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND",
-            autocompletion=offered(LISTED),
-            help=f"{', '.join(LISTED[:-1])} or {LISTED[-1]}",
+            metavar="KIND", autocompletion=offered(LISTED), help=f"{', '.join(LISTED[:-1])} or {LISTED[-1]}"
         ),
     ],
 ) -> int:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from optsum.coverage.instance import Sense
 from optsum.optima.diagram import Diagram
-from optsum.optima.diverse import far_apart
-from optsum.optima.tally import drawn, irredundant_share, is_irredundant, weights_of_units, worth_of_sets
+from optsum.optima.tally import drawn, far_apart, irredundant_share, is_irredundant, weights_of_units, worth_of_sets
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing.instances import KINDS, random_coverage, selections
 

@@ -1,20 +1,93 @@
-"""A strategy that proves nothing, held on small random instances against the optimum and against greedy search."""
+"""Answers held against what trying all selections says, and strategies that prove nothing against greedy search too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from optsum.contracts.result import Result, Status
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Combination, Coverage
+from optsum.errors import UnsupportedError
+from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem
+from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.testing import brute_force, random_coverage
+from optsum.testing.instances import Enumeration
 
 Searched: TypeAlias = Callable[[CoverageProblem, int], Result]
 """The result of a strategy on a problem, with a seed."""
+
+
+def check_strategy_on(
+    problem: Problem, name: str, truth: Enumeration | None = None, *, listed: bool = False, **options: Any
+) -> bool:
+    """Hold the optimum of a strategy, and all optima where they are `listed`; return whether it serves the problem."""
+    strategy = STRATEGIES.create(name, options)
+    try:
+        strategy.accept(problem)
+    except UnsupportedError:
+        return False
+    truth = truth or brute_force(problem)
+    result = search(problem, strategy)
+    assert (result.key, result.bound_key) == (truth.best, truth.best)
+    assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL)
+    assert result.selection is None or result.selection in truth.optima
+    if name == "exhaustive":  # which counts no empty selection
+        counted = sum(map(bool, truth.optima)), truth.feasible - problem.evaluate(()).feasible
+        assert (result.statistics["best_selections"], result.statistics["feasible"]) == counted
+    if listed:
+        optima = strategy.enumerate(problem, Limits())
+        assert optima.complete
+        assert (set(optima), optima.count) == (set(truth.optima), len(truth.optima))
+        bound = problem.root_bound()
+        assert truth.best is None or bound is None or not problem.sense.better(truth.best, bound)
+    return True
+
+
+def check_search(
+    solve: Callable[..., Optima],
+    instance: Coverage,
+    truth: Enumeration | None = None,
+    *,
+    below: int = 1,
+    **options: Any,
+) -> Optima:
+    """Hold one optimum of a search that branch and bound is made of, and all; return all.
+
+    `below`: the denominator of its values.
+    """
+    truth = truth or brute_force(CoverageProblem.of(instance))
+    every, one = (solve(instance, every=every, **options) for every in (True, False))
+    assert every.complete
+    assert one.proven
+    assert (set(every), every.count) == (set(truth.optima), len(truth.optima))
+    assert one.count == (truth.best is not None)
+    if truth.best is not None:
+        assert {Fraction(value) / below for value in (every.value, every.bound, one.value, one.bound)} == {truth.best}
+        assert next(iter(one)) in truth.optima
+    return every
+
+
+def over_primes(seed: int) -> Coverage:
+    """Return recalls over denominators without a common divisor: beyond 64 bits together."""
+    rng = np.random.default_rng(seed)
+    bottoms = rng.permutation([997, 1009, 1013, 1019, 1021, 1031, 1033, 1039])
+    return Coverage.of(
+        rng.integers(1, 5, 8).tolist(),
+        [{int(f): int(rng.integers(1, 3)) for f in rng.permutation(16)[:4]} for _ in range(8)],
+        [[1] * int(rng.integers(1, 4)) for _ in range(16)],
+        slots=[2 * (feature % 8) for feature in range(16)],
+        constants=[int(part) for bottom in bottoms for part in (0, bottom)],
+        weights=(1,) * 8,
+        combination=Combination.SUM,
+        max_length=int(rng.integers(6, 14)),
+    )
 
 
 def check_against_the_optimum(kind: str, searched: Searched) -> None:

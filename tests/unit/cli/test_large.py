@@ -27,8 +27,11 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("strategy", ["auto", "milp"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "strategy"),
+    # What is large in bytes alone is large for the reader, who does not know of strategies.
+    [(kind, strategy) for kind in KINDS for strategy in ("auto", "milp")[: 1 if kind.startswith("bytes") else 2]],
+)
 def test_a_large_topic_is_solved_or_refused(tmp_path: Path, kind: str, strategy: str) -> None:
     topics = write_large(tmp_path / "large.jsonl", kind, KINDS[kind][0] // 10)
     out = tmp_path / "rows.jsonl"

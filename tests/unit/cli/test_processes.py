@@ -140,10 +140,12 @@ def test_compiling_is_announced_kept_and_no_part_of_the_first_time(tmp_path: Pat
     assert 0 < len(kept) <= MOST
     # What is compiled twice is given an array or a literal of another type somewhere: see `benchmarks/path.py --cold`.
     assert [name for name, times in Counter(kept).items() if times > 1] == []
-    command = ["solve", NEWS, "--max-length", "50", "--strategy"]
-    status, out, shown = on_terminal([*command, "milp"], "err", **cold)
+    command = ["solve", NEWS, "--max-length", "50", "--strategy", "milp"]
+    status, out, shown = on_terminal(command, "err", **cold)
     assert (status, "Compiling" in shown) == (0, False)
-    status, out, shown = on_terminal([*command, "exhaustive"], "err", **cold)
+    for lost in tmp_path.rglob("climb.*"):  # one large kernel, instead of those of another strategy
+        lost.unlink()
+    status, out, shown = on_terminal(command, "err", **cold)
     rows = [json.loads(line) for line in out.splitlines()]
     assert (status, shown.count("Compiling kernels")) == (0, 1)
-    assert rows[0]["statistics"]["warm_up_s"] > 1 > max(row["seconds"] for row in rows)
+    assert rows[0]["statistics"]["warm_up_s"] > max(row["seconds"] for row in rows)

@@ -48,10 +48,16 @@ def test_a_warm_search_loads_no_kernel() -> None:
     assert told(cells) == {}
 
 
+OWN = ("auto", "branch-and-bound", "exhaustive", "genetic", "greedy", "milp", "vns")
+"""Strategies with kernels of their own for an objective; what the others reach is the same for most."""
+
+
 @pytest.mark.slow
 def test_no_search_compiles_or_loads_a_kernel() -> None:
-    """The whole matrix. Where kernels are kept from earlier runs, loading one in the search shows what was left out."""
-    assert told([(strategy, objective) for objective in OBJECTIVES for strategy in strategies_for(objective)]) == {}
+    """Where kernels are kept from earlier runs, loading one in the search shows what was left out."""
+    every = {"recall", "joined"}
+    cells = [(name, each) for each in OBJECTIVES for name in strategies_for(each) if name in OWN or each in every]
+    assert told(cells) == {}
 
 
 @pytest.mark.slow

@@ -27,29 +27,6 @@ def test_conformance(bound: str) -> None:
     check_strategy("branch-and-bound", instances=3, bound=bound)
 
 
-@pytest.mark.parametrize(
-    "kind", ["recall", "window", "compressive", "joined", "precision", "f1", "set", "sum", "product", "huge"]
-)
-def test_enumeration_is_brute_force(kind: str) -> None:
-    strategy = STRATEGIES.create("branch-and-bound", {})
-    for seed in range(1000, 1060):
-        units = 6 + seed % 2
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=units))
-        truth = brute_force(problem)
-        optima = strategy.enumerate(problem, optsum.Limits())
-        assert optima.complete
-        assert optima.proven
-        assert set(optima) == set(truth.optima), (kind, seed)
-        result = optsum.search(problem, "branch-and-bound")
-        if truth.best is not None:
-            assert result.key == truth.best
-            bound = problem.root_bound()
-            assert bound is not None
-            assert bound >= truth.best
-            if not problem.coverage.constant_denominator:
-                assert optima.value == truth.best
-
-
 def test_a_sum_that_becomes_one_ratio_keeps_its_values() -> None:
     instance = random_coverage(np.random.default_rng(1312), kind="sum", units=7)
     problem = CoverageProblem.of(instance)

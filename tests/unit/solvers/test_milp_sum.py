@@ -1,4 +1,4 @@
-"""Sums of ratios by integer programs, against brute force."""
+"""Sums of ratios by integer programs: rounds of them, what solvers claim, limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from held_against import check_strategy_on, over_primes
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from optsum.solvers.backends.highs import Highs
 from optsum.solvers.ratio_rows import RatioRows, Side
@@ -30,17 +31,9 @@ from optsum.program.highs import new_highs, pass_model
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
 from optsum.system.clock import Termination
-from optsum.testing import brute_force, random_coverage, random_topic
+from optsum.testing import random_coverage, random_topic
 
-OBJECTIVES: dict[str, dict[str, Any]] = {
-    "two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1"},
-    "sets": {"metric": "rouge-1+rouge-2", "measure": "f1", "counts": "set"},
-    "precision": {"metric": "rouge-1+rouge-2", "measure": "precision"},
-    "mean": {"metric": "rouge-1", "measure": "f1", "references": "mean"},
-    "mean, sets": {"metric": "rouge-1", "measure": "f1", "references": "mean", "counts": "set"},
-    "mean of two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"},
-}
-
+MEAN = {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"}
 
 EQUAL = Coverage.of(
     [1] * 9,
@@ -56,65 +49,9 @@ EQUAL = Coverage.of(
 """Nine equal sentences, of which three fit: 84 optima."""
 
 
-def assert_same_as_brute_force(problem: Problem) -> None:
-    truth, result = brute_force(problem), search(problem, "milp")
-    assert result.key == truth.best
-    assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL)
-    assert result.selection is None or result.selection in truth.optima
-
-
-@settings(deadline=None, max_examples=60)
-@given(seed=st.integers(0, 2**32))
-def test_random_sums_are_brute_force(seed: int) -> None:
-    instance = random_coverage(np.random.default_rng(seed), kind="sum", units=6)
-    problem = CoverageProblem.of(instance)
-    if Capability.RATIOS in problem.capabilities:
-        assert_same_as_brute_force(problem)
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@settings(deadline=None, max_examples=6)
-@given(
-    seed=st.integers(0, 2**32), limits=st.sampled_from([{}, {"max_length": 12}, {"max_length": 14, "min_length": 5}])
-)
-def test_topics_are_brute_force(objective: str, seed: int, limits: dict[str, int]) -> None:
-    rng = np.random.default_rng(seed)
-    topic = as_topic(random_topic(rng, sentences=4 if objective == "mean of two metrics" else 6))
-    options = resolve({**OBJECTIVES[objective], **limits, "strategy": "milp"})
-    problem = build(topic, setup_of(options)).problem
-    assume(problem.coverage.combination is Combination.SUM)
-    assert_same_as_brute_force(problem)
-
-
-def large_primes(seed: int) -> Coverage:
-    """Recalls over denominators without a common divisor: beyond 64 bits together."""
-    rng = np.random.default_rng(seed)
-    bottoms = rng.permutation([997, 1009, 1013, 1019, 1021, 1031, 1033, 1039])
-    features = 16
-    gains = [[1] * int(rng.integers(1, 4)) for _ in range(features)]
-    return Coverage.of(
-        rng.integers(1, 5, 8).tolist(),
-        [{int(f): int(rng.integers(1, 3)) for f in rng.permutation(features)[:4]} for _ in range(8)],
-        gains,
-        slots=[2 * (feature % 8) for feature in range(features)],
-        constants=[int(part) for bottom in bottoms for part in (0, bottom)],
-        weights=(1,) * 8,
-        combination=Combination.SUM,
-        max_length=int(rng.integers(6, 14)),
-    )
-
-
-@settings(deadline=None, max_examples=40)
-@given(seed=st.integers(0, 2**32))
-def test_common_denominators_beyond_64_bits_are_brute_force(seed: int) -> None:
-    problem = CoverageProblem.of(large_primes(seed))
-    assert Capability.LINEAR not in problem.capabilities
-    assert_same_as_brute_force(problem)
-
-
 def test_the_knapsack_bound_names_the_common_denominator() -> None:
     """Between 2^50 for the common multiple and 2^50 for it times the ratios, too."""
-    near = replace(large_primes(1), constants=np.array([0, 2**25 - 39, 0, 2**23 - 15, 0, 3, 0, 1] * 2))
+    near = replace(over_primes(1), constants=np.array([0, 2**25 - 39, 0, 2**23 - 15, 0, 3, 0, 1] * 2))
     multiple = lcm(*near.constants[1::2].tolist())
     assert multiple <= 2**50 < multiple * near.ratios
     with pytest.raises(
@@ -124,7 +61,7 @@ def test_the_knapsack_bound_names_the_common_denominator() -> None:
 
 
 def test_it_is_proven_to_the_last_digit() -> None:
-    result = search(CoverageProblem.of(large_primes(1)), "milp")
+    result = search(CoverageProblem.of(over_primes(1)), "milp")
     assert (result.status, result.detail) == (Status.OPTIMAL, None)
     assert result.statistics["rounds"] >= 1
     assert result.bound_key == result.key
@@ -133,8 +70,8 @@ def test_it_is_proven_to_the_last_digit() -> None:
 def test_presolve_may_end_with_an_older_bound() -> None:
     """HiGHS 1.16 calls the optimum of a program of this topic optimal, and states a bound far above it."""
     topic = as_topic(random_topic(np.random.default_rng(1017), sentences=4))
-    problem = build(topic, setup_of(resolve({**OBJECTIVES["mean of two metrics"], "strategy": "milp"}))).problem
-    assert_same_as_brute_force(problem)
+    problem = build(topic, setup_of(resolve({**MEAN, "strategy": "milp"}))).problem
+    assert check_strategy_on(problem, "milp")
 
 
 @dataclass
@@ -173,7 +110,7 @@ def test_what_a_solver_claims_is_held_against_what_is_known(
 
 
 def test_ties_beside_the_optimum_end() -> None:
-    assert_same_as_brute_force(CoverageProblem.of(EQUAL))
+    assert check_strategy_on(CoverageProblem.of(EQUAL), "milp")
 
 
 def thirty() -> tuple[Any, dict[str, Any]]:

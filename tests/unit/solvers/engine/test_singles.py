@@ -1,14 +1,14 @@
-"""The exact engine against brute force, against the baseline, and at its limits."""
+"""The exact engine against the baseline, and at its limits."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.driver import DEFAULT, Effort
+from held_against import check_search
+from optsum.solvers.engine.driver import Effort
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack
 from optsum.solvers.objectives.recall import solve_recall
 
@@ -19,69 +19,22 @@ from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Selection
 from optsum.system.clock import Deadline
-from optsum.testing import brute_force, random_coverage
+from optsum.testing import random_coverage
 
 
 def value_of(instance: Coverage, chosen: Selection) -> int:
     return CoverageProblem.of(instance).totals(chosen)[0]
 
 
-def assert_same_as_brute_force(instance: Coverage, name: object, effort: Effort = DEFAULT) -> None:
-    truth = brute_force(CoverageProblem.of(instance))
-    optima, one = solve_recall(instance, effort=effort, every=True), solve_recall(instance, effort=effort, every=False)
-    assert optima.complete, name
-    if truth.best is None:
-        assert (optima.count, one.count, one.proven) == (0, 0, True), name
-        return
-    best = value_of(instance, truth.optima[0])
-    assert (optima.value, optima.bound, optima.count) == (best, best, len(truth.optima)), name
-    assert set(optima) == set(truth.optima), name
-    assert (one.value, one.bound, one.proven) == (best, best, True), name
-    assert next(iter(one)) in truth.optima, name
-
-
-def random_instance(rng: np.random.Generator, *, large_gains: bool = False) -> Coverage:
-    instance = random_coverage(rng, kind=("recall", "window")[int(rng.integers(0, 2))])
-    if not large_gains:
-        return instance
-    level = instance.level.copy()
-    for first, last in pairwise(instance.level_start.tolist()):
-        level[first:last] *= int(rng.integers(10**6, 10**7))
-    return replace(instance, level=level)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_equals_brute_force(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    for number in range(100):
-        assert_same_as_brute_force(random_instance(rng), (seed, number))
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_equals_brute_force_with_large_gains(seed: int) -> None:
-    # Bound and optimum are millions apart here: the optimum is closed in before it is enumerated.
-    rng = np.random.default_rng(100 + seed)
-    for number in range(60):
-        assert_same_as_brute_force(random_instance(rng, large_gains=True), (seed, number))
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_equals_brute_force_when_every_search_is_split(seed: int) -> None:
-    effort = Effort(start=2, first=3, longest=0)
-    rng = np.random.default_rng(200 + seed)
+def test_hasty_searches_are_split() -> None:
+    """As those of the matrix are (`test_brute_force.py`), on more units."""
     splits = 0
-    for number in range(600):
-        instance = random_instance(rng)
-        assert_same_as_brute_force(instance, (seed, number), effort)
-        splits += solve_recall(instance, effort=effort, every=True).statistics.get("splits", 0)
-    assert splits > 20
-
-
-def test_equals_brute_force_when_splitting_may_go_no_deeper() -> None:
-    effort = Effort(start=2, first=3, longest=0, slice=4, deepest=1)
-    rng = np.random.default_rng(300)
-    for number in range(60):
-        assert_same_as_brute_force(random_instance(rng), number, effort)
+    for seed in range(60):
+        instance = random_coverage(np.random.default_rng(seed), kind=("recall", "window")[seed % 2], units=10)
+        effort = Effort(start=2, first=3, longest=0)
+        optima = check_search(solve_recall, instance, below=int(instance.constants[1]), effort=effort)
+        splits += optima.statistics.get("splits", 0)
+    assert splits > 10
 
 
 def medium_instance(seed: int, units: int = 60) -> Coverage:
@@ -208,6 +161,6 @@ def test_long_lengths_use_a_coarser_table() -> None:
     rows = [{rng.randrange(10): 1, 10 + rng.randrange(10): 1} for _ in lengths]
     parts = {"constants": (0, 20), "max_length": 5_000_000}
     instance = Coverage.of(lengths, rows, [[1]] * 20, **parts)  # type: ignore[arg-type]
-    assert_same_as_brute_force(instance, "long")
+    check_search(solve_recall, instance, below=20)
     with pytest.raises(UnsupportedError, match="minimum length"):
         solve_recall(Coverage.of(lengths, rows, [[1]] * 20, min_length=1, **parts), every=True)  # type: ignore[arg-type]

@@ -5,60 +5,23 @@ from math import comb
 
 import numpy as np
 import pytest
-from optsum.solvers.exhaustive import strategy
+from held_against import check_strategy_on
 
-from optsum.contracts.result import Result, Status
+from optsum.contracts.result import Status
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
-from optsum.errors import UnsupportedError
 from optsum.optima.counting import count_feasible
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
-from optsum.testing import KINDS, OwnMetric, brute_force, random_coverage
-
-
-def same_as_brute_force(problem: Problem, result: Result, name: str) -> None:
-    truth = brute_force(problem)
-    assert result.key == truth.best, name
-    assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL), name
-    assert result.statistics["best_selections"] == sum(bool(chosen) for chosen in truth.optima), name
-    empty = problem.evaluate(()).feasible
-    assert result.statistics["feasible"] == truth.feasible - empty, name
-    assert result.selection is None or result.selection in truth.optima, name
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_searched_exactly(kind: str) -> None:
-    """Optimum, number of optimal and of feasible selections, on 80 instances of each of ten kinds."""
-    for seed in range(200, 280):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
-        same_as_brute_force(problem, search(problem, "exhaustive"), f"{kind} {seed}")
-
-
-@pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "f1", "product", "harmonic"])
-def test_a_walk_can_be_left_and_taken_up_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for walker in (strategy.Pairs, strategy.Flips):
-        monkeypatch.setattr(walker, "stride", 5)
-    for seed in range(40):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
-        same_as_brute_force(problem, search(problem, "exhaustive"), f"{kind} {seed}")
-
-
-@pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "sum"])
-def test_without_kernels_the_answer_is_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strategy, "walker_of", strategy.OneByOne)
-    for seed in range(40):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
-        same_as_brute_force(problem, search(problem, "exhaustive"), f"{kind} {seed}")
+from optsum.testing import OwnMetric, random_coverage
 
 
 def test_a_metric_of_one_s_own() -> None:
     words = [["a", "b"], ["b", "bad"], ["c"], ["bad"], ["a", "c", "d"], ["d"]]
     for low in range(8):
         problem = OwnMetric(lengths=(2, 2, 1, 1, 3, 1), min_length=low, max_length=7, words=words)
-        same_as_brute_force(problem, search(problem, "exhaustive"), f"from {low} words on")
+        assert check_strategy_on(problem, "exhaustive")
 
 
 def test_all_ties_are_counted() -> None:
@@ -118,23 +81,6 @@ def test_forty_within_a_window_are_those_of_the_window() -> None:
     number = count_feasible(lengths, 38, 42)
     assert (result.statistics["feasible"], result.key) == (number, search(CoverageProblem.of(instance), "milp").key)
     assert number <= result.evaluations <= number + 50
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_enumerations_are_worth_what_those_of_branch_and_bound_are(kind: str) -> None:
-    exhaustive, other = STRATEGIES.create("exhaustive", {}), STRATEGIES.create("branch-and-bound", {})
-    served = 0
-    for seed in range(20):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
-        try:
-            other.accept(problem)
-        except UnsupportedError:
-            continue
-        found, same = exhaustive.enumerate(problem, Limits()), other.enumerate(problem, Limits())
-        assert (found.value, found.bound) == (same.value, same.bound), seed
-        assert set(found) == set(same), seed
-        served += 1
-    assert served
 
 
 @pytest.mark.parametrize("kind", ["recall", "f1", "cover"])

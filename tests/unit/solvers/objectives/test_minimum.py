@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from optsum.solvers.branch_and_bound import BranchAndBound
 from optsum.solvers.engine import program
 from optsum.solvers.engine.program import with_minimum_row
@@ -18,11 +16,8 @@ from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
 from optsum.optima.nearness import Nearness
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.search import search
-from optsum.testing import brute_force, random_coverage
+from optsum.testing import random_coverage
 from optsum.testing.instances import selections
-
-KINDS = ["recall", "window", "compressive", "joined", "precision", "f1", "set", "sum", "product", "sided"]
 
 
 def windowed(kind: str, seed: int, units: int = 6) -> Coverage:
@@ -32,25 +27,6 @@ def windowed(kind: str, seed: int, units: int = 6) -> Coverage:
         return instance
     most = min(instance.max_length, int(instance.lengths.sum()) + 1)
     return replace(instance, min_length=int(rng.integers(min(1, most), most + 1)))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None, max_examples=40)
-@given(seed=st.integers(0, 2**32))
-def test_rows_for_minima_are_brute_force(kind: str, seed: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "_CELLS", 0)
-        instance = windowed(kind, seed)
-        assume(instance.goal is Sense.MAXIMIZE)
-        if instance.min_length:
-            assert with_minimum_row(instance).min_length == 0, "this is what is tested"
-        problem = CoverageProblem.of(instance)
-        truth, optima = brute_force(problem), BranchAndBound().enumerate(problem, Limits())
-        assert optima.complete
-        assert set(optima) == set(truth.optima)
-        result = search(problem, "branch-and-bound")
-        assert result.key == truth.best
-        assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL)
 
 
 @pytest.mark.parametrize("kind", ["window", "f1", "sum", "compressive"])

@@ -1,4 +1,4 @@
-"""Sums and products of ratios by branch and bound, against brute force."""
+"""Sums and products of ratios by branch and bound: programs, cells, prices and limits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from held_against import check_search
 from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.objectives.sums import BoxPrices, solve_sum
@@ -28,30 +29,6 @@ from optsum.system.clock import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.instances import selections
 
-OBJECTIVES: dict[str, dict[str, Any]] = {
-    "two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1"},
-    "two metrics, sets": {"metric": "rouge-1+rouge-2", "measure": "f1", "counts": "set"},
-    "two metrics, precision": {"metric": "rouge-1+rouge-2", "measure": "precision"},
-    "mean": {"metric": "rouge-1", "measure": "f1", "references": "mean"},
-    "mean of two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"},
-    "mean, sets": {"metric": "rouge-1", "measure": "f1", "references": "mean", "counts": "set"},
-}
-
-
-def assert_same_as_brute_force(instance: Coverage, name: object, **given: int) -> None:
-    truth = brute_force(CoverageProblem.of(instance))
-    every, one = solve_sum(instance, every=True, **given), solve_sum(instance, every=False, **given)
-    assert every.proven, name
-    assert one.proven, name
-    if truth.best is None:
-        assert not every, name
-        assert not one, name
-        return
-    assert every.value == one.value == truth.best, name
-    assert next(iter(one)) in truth.optima, name
-    assert set(every) == set(truth.optima), name
-    assert every.count == len(truth.optima), name
-
 
 def instance_of(seed: int, given: Mapping[str, Any], sentences: int = 7) -> Coverage:
     rng = np.random.default_rng(seed)
@@ -59,38 +36,6 @@ def instance_of(seed: int, given: Mapping[str, Any], sentences: int = 7) -> Cove
     limits = ({}, {"max_length": 12}, {"max_length": 14, "min_length": 5})[int(rng.integers(0, 3))]
     options = resolve({**given, **limits, "strategy": "branch-and-bound"})
     return build(topic, setup_of(options)).problem.coverage
-
-
-@pytest.mark.parametrize("few", [0, 2_000])
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_equals_brute_force(objective: str, few: int) -> None:
-    # With no selections that are few, everything goes through programs.
-    sought = 0
-    # Two metrics times several short references need many boxes: the slowest case by far.
-    hard = objective == "mean of two metrics" and not few
-    for seed in range(8 if hard else 20):
-        instance = instance_of(seed, OBJECTIVES[objective])
-        if instance.combination is Combination.SUM:
-            assert_same_as_brute_force(instance, (objective, seed), few=few)
-            sought += 1
-    assert sought >= (4 if hard else 10)
-
-
-@pytest.mark.parametrize("kind", ["sum", "product"])
-def test_random_ratios_equal_brute_force(kind: str) -> None:
-    for seed in range(60):
-        instance = random_coverage(np.random.default_rng(seed), kind=kind, units=6)
-        if instance.combination is not Combination.RATIO:
-            assert_same_as_brute_force(instance, (kind, seed))
-
-
-@pytest.mark.parametrize("few", [0, 2_000])
-def test_harmonic_means_equal_brute_force(few: int) -> None:
-    # Any numbers, also beyond one, and ratios over nothing; with no selections that are few, all goes through windows.
-    for seed in range(100 if few else 40):
-        instance = random_coverage(np.random.default_rng(seed), kind="harmonic", units=7)
-        if instance.combination is Combination.HARMONIC:
-            assert_same_as_brute_force(instance, seed, few=few)
 
 
 def test_recall_and_precision_of_similarity_by_windows() -> None:
@@ -108,7 +53,7 @@ def test_recall_and_precision_of_similarity_by_windows() -> None:
             max_length=int(rng.integers(5, 30)),
         )
         every_level = np.full(len(facility.similar), 7)
-        assert_same_as_brute_force(facility.truncated(every_level), seed, few=0)
+        check_search(solve_sum, facility.truncated(every_level), few=0)
 
 
 def test_products_by_programs_alone() -> None:
@@ -122,7 +67,7 @@ def test_products_by_programs_alone() -> None:
             weights=(1, 2),
             max_length=min(instance.max_length, 12),
         )
-        assert_same_as_brute_force(product, seed, few=0)
+        check_search(solve_sum, product, few=0)
 
 
 def test_whatever_fulfils_a_wish_is_in_a_program() -> None:
@@ -246,7 +191,7 @@ def test_what_is_not_listed_at_once_is_priced_and_split(monkeypatch: pytest.Monk
         rng = np.random.default_rng(seed)
         instance = instance_of(seed, {"metric": metric, "measure": "f1", "references": "mean"}, sentences=6)
         if instance.combination is Combination.SUM:
-            assert_same_as_brute_force(instance, seed, few=0)
+            check_search(solve_sum, instance, few=0)
     assert cut > 30
 
 

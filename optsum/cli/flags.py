@@ -69,7 +69,7 @@ def open_topics(
     *,
     read: bool = True,
 ) -> Iterator[Any]:
-    """Read topics, or the first of them; without `read`, leave plain lines to other processes (`unread_topics`).
+    """Read topics, or the first of them; without `read`, leave lines to other processes (`unread_topics`).
 
     Recognised columns and doubts are reported on the standard error output.
     """
@@ -79,7 +79,7 @@ def open_topics(
         tell(sentence, DONE)
 
     reading = reading.of_input(name_of(path), columns, told)
-    return islice(topics_read(path, reading) if read else unread_topics(path, reading, doubts_here=True), limit)
+    return islice(topics_read(path, reading), limit) if read else unread_topics(path, reading, limit)
 
 
 def count_topics(path: str, limit: int | None) -> int | None:

@@ -69,10 +69,10 @@ class Loop(AbstractContextManager["Loop"]):
         """Write rows without an error."""
         self.rows.write_all(rows)
 
-    def note_error(self, error: str | None) -> None:
-        """Count an error."""
+    def note_error(self, error: str | None, times: int = 1) -> None:
+        """Count an error, or several of which this is the first."""
         if error is not None:
-            self.errors, self._first_error = self.errors + 1, self._first_error or error
+            self.errors, self._first_error = self.errors + times, self._first_error or error
 
     def status(self, done: str, lost: str) -> int:
         """Print why the exit status is not 0, and return it.

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import gc
-import re
+import json
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final, TypeAlias
@@ -16,16 +16,18 @@ from typing import Any, Final, TypeAlias
 from optsum.cli.exits import FAILED, put, tell
 from optsum.cli.flags import ResumedFiles, open_topics
 from optsum.cli.loop import Loop
-from optsum.contracts.result import Result, Status, check_row
+from optsum.contracts.result import Result, ResultCounts, Status, check_row, reason_of
 from optsum.corpus.arguments import read_ahead
 from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topics import Lines
 from optsum.errors import OptionError
 from optsum.options.options import Options
 from optsum.report.comparison import by_problem
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, TableFormat, counted, number, put_tables, seconds
-from optsum.running.each_topic import INPUT, WRITTEN, charged, digest, digest_before
+from optsum.running.each_topic import INPUT, charged, digest, digest_before
 from optsum.running.one_problem import setup_of, warm_up
+from optsum.running.workers import Written, topics_in
 from optsum.system.clock import Termination
 
 Row: TypeAlias = Mapping[str, Any]
@@ -82,7 +84,9 @@ class Finished:
         }
         return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
 
-    def pending(self, topics: Iterable[Topic | BadTopic], passed: Callable[[], None]) -> Iterator[Topic | BadTopic]:
+    def pending(
+        self, topics: Iterable[Topic | BadTopic | Lines], passed: Callable[[], None]
+    ) -> Iterator[Topic | BadTopic | Lines]:
         """Yield the unfinished topics, and call `passed` for each of the others."""
         for topic in topics:
             if isinstance(topic, Topic):
@@ -108,17 +112,14 @@ class Finished:
                 self._read[topic.id] = now
             yield topic
 
-    def marked(self, results: Sequence[Result], row_of: Callable[[Result], dict[str, Any]]) -> Iterator[Row | bytes]:
+    def marked(self, results: Sequence[Result], row_of: Callable[[Result], dict[str, Any]]) -> Iterator[Row]:
         """Yield the rows of topics, each with the hash of its text."""
         last = read = None
         for result in results:
-            if (written := result.extra.get(WRITTEN)) is not None:
-                yield written
-                continue
             row = row_of(result)
             topic = self._topic_of(row)
             if topic is None or topic != last:  # the first of a topic
-                last, read = topic, self._read.pop(topic or "", result.extra.get(INPUT))  # of a line read elsewhere
+                last, read = topic, self._read.pop(topic or "", None)
             yield row if read is None else {**row, INPUT: read}
 
     def _topic_of(self, row: Row) -> str | None:
@@ -132,8 +133,8 @@ def _is_finished(row: Row) -> bool:
     return row.get("status") != Status.ERROR and row.get("termination") != Termination.INTERRUPTED
 
 
-Searches: TypeAlias = Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]
-"""Searches open topics, and yields the results of each topic together."""
+Searches: TypeAlias = Callable[[Iterator[Topic | BadTopic | Lines]], Generator[list[Result] | Written, None, None]]
+"""Searches open topics, and yields the results of each topic together, or the rows of several."""
 
 _SHOWN: Final = 50  # Lines of the table; a file may have any number of topics.
 
@@ -165,26 +166,21 @@ class SearchLoop(Loop):
         self._ways, self._other, self._row_of, self._result_of = ways, other, row_of, result_of
         here = not sent or not ways[0].elsewhere or files.existing == "resume"
         self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit, read=here)
-        self._statuses: Counter[str] = Counter()
-        self._objective, self._chosen = 0.0, 0
-        self._detail: str | None = None  # that all results share
+        self.counts = ResultCounts()
         self._kept = 0
-        self._reasons: Counter[str] = Counter()
-        self.ended: Counter[str] = Counter()  # by which limit
         self._warm = self._elapsed = 0.0
         self.on_terminal = sys.stdout is not None and sys.stdout.isatty()  # where `show` shows results
 
-    def run(self, start: Searches) -> Iterator[list[Result]]:
+    def run(self, start: Searches) -> Iterator[list[Result] | Written]:
         """Yield the results of topics when their rows are on disk; those of an earlier run come first.
 
         After Ctrl-C it ends, and `interrupted` is true.
         """
         with self:
-            for results in by_problem(map(self._result_of, self.rows.kept())):
-                self._kept += len(results)
-                for result in results:
-                    self._note(result)
-                yield results
+            for kept in by_problem(map(self._result_of, self.rows.kept())):
+                self._kept += len(kept)
+                self._count(kept)
+                yield kept
             for way in self._ways:
                 self._warm += warm_up(setup_of(way))
             gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
@@ -194,12 +190,14 @@ class SearchLoop(Loop):
             parallel = self._ways[0].elsewhere  # then each process has its own time to report
             unpaid = 0.0 if parallel else self._warm
             for results in self.iterate(start(read_ahead(pending, self._files.topics)), parallel=parallel):
-                results[0], unpaid = charged(results[0], unpaid), 0.0
-                self.write_all(self._finished.marked(results, self._row_of))
-                for result in results:
-                    self._note(result)
+                if isinstance(results, Written):
+                    self.write_all(results.rows)
+                else:
+                    results[0], unpaid = charged(results[0], unpaid), 0.0
+                    self.write_all(self._finished.marked(results, self._row_of))
+                self._count(results)
                 self._elapsed = perf_counter() - began
-                self.advance(getattr(results, "topics", 1))
+                self.advance(topics_in(results))
                 yield results
 
     def show(
@@ -210,12 +208,16 @@ class SearchLoop(Loop):
         `form`: format of a table of all topics; by default the first are shown on a terminal, and otherwise one line.
         """
         shown: list[Result] = []
+        reasons: set[str | None] = set()
         for results in self.run(start):
-            if form is not None:
-                shown += results
-            elif self.on_terminal:  # what all topics lack stands in one line of the table
-                new = [each for each in results if each.error is None or self._reasons[_reason(each)] == 1]
-                shown += new[: _SHOWN - len(shown)]
+            if form is None and (not self.on_terminal or len(shown) == _SHOWN):
+                continue
+            for each in self.results_in(results):
+                reason = None if each.error is None else reason_of(each)
+                if form is not None or (reason not in reasons and len(shown) < _SHOWN):
+                    shown.append(each)
+                if reason is not None:  # what all topics lack stands in one line of the table
+                    reasons.add(reason)
         if self.output == "-" or (form is not None and not shown):
             return shown
         if form is None and not (self.on_terminal and not self._fails_for_one_reason()):
@@ -224,10 +226,10 @@ class SearchLoop(Loop):
         table = table_of(shown)
         table.title = headline(self._ways[0])
         table.caption.append(self.summary())
-        again = 0 if form is not None else self.errors - len(self._reasons)
+        again = 0 if form is not None else self.errors - len(self.counts.reasons)
         if again > 0:
             table.caption.insert(0, f"... and {counted(again, 'error')} as above")
-        if (more := self._statuses.total() - len(shown) - again) > 0:
+        if (more := self.counts.statuses.total() - len(shown) - again) > 0:
             rest = "" if self.output else ": -o FILE writes all"
             table.caption.insert(0, f"... and {more} more{rest}")
         put_tables([table], form or "text")
@@ -257,44 +259,47 @@ class SearchLoop(Loop):
         parts = [f"{name} {row[name]}, not {own[name]}" for name in own if row.get(name) not in {None, own[name]}]
         return "; ".join(parts) or "such as the length, the measure, or a limit"
 
-    def _note(self, result: Result) -> None:
-        self._statuses[result.status] += 1
-        if result.termination.endswith("_limit"):
-            self.ended[result.termination.replace("_", " ")] += 1
-        if result.solver_failed:
-            self.ended["failure of the solver"] += 1
-        self._objective += result.objective or 0.0
-        self._chosen += len(result.selection or ())
-        self._detail = result.detail if self._statuses.total() == 1 or self._detail == result.detail else None
-        if result.status is Status.ERROR:
-            self.note_error(result.error or "")
-            self._reasons[_reason(result)] += 1
+    def results_in(self, results: list[Result] | Written) -> Iterable[Result]:
+        """Return the results that `run` has yielded together."""
+        if not isinstance(results, Written):
+            return results
+        return (self._result_of(json.loads(row)) for row in results.rows)
+
+    def _count(self, results: list[Result] | Written) -> None:
+        if isinstance(results, Written):
+            self.counts.merge(results.counts)
+            self.note_error(results.counts.first_error, results.counts.reasons.total())
+            return
+        for result in results:
+            self.counts.add(result)
+            self.note_error(result.error)
 
     def _fails_for_one_reason(self) -> bool:
-        return len(self._reasons) == 1 and 1 < self.errors == self._statuses.total()
+        return len(self.counts.reasons) == 1 and 1 < self.errors == self.counts.statuses.total()
 
     def status(self, done: str = "", lost: str = "") -> int:
         """Return the exit status as `Loop.status` does, in rows."""
-        rows = counted(self._statuses.total(), "row")
+        rows = counted(self.counts.statuses.total(), "row")
         if self._fails_for_one_reason() and not self.interrupted:
-            return tell(f"all {rows} are errors for the same reason: {next(iter(self._reasons))}", FAILED)
+            return tell(f"all {rows} are errors for the same reason: {next(iter(self.counts.reasons))}", FAILED)
         verb = "is an error" if self.errors == 1 else "are errors"
         return super().status(done or f"{rows} done", lost or f"{self.errors} of {rows} {verb}")
 
     def summary(self) -> str:
         """Return the outcome in one line."""
-        total, failed = self._statuses.total(), self.errors
-        held = self._statuses["optimal"] + self._statuses["feasible"]
-        kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in self._statuses.items())
+        found = self.counts
+        total, failed = found.statuses.total(), self.errors
+        held = found.statuses["optimal"] + found.statuses["feasible"]
+        kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found.statuses.items())
         parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
-        parts += [f"{count} ended by the {limit}" for limit, count in self.ended.items()]
-        if self._detail:
-            parts.append(self._detail)
+        parts += [f"{count} ended by the {limit}" for limit, count in found.ended.items()]
+        if len(found.details) == 1 and (detail := next(iter(found.details))):
+            parts.append(detail)
         if held:
-            parts.append(f"mean objective {number(self._objective / held)}")
+            parts.append(f"mean objective {number(found.objective / held)}")
             limit, unit = self._ways[0].max_length, self._ways[0].length_unit
             of_texts = self._ways[0].formulated().reads_topics
-            if not self._chosen and isinstance(limit, int) and of_texts:  # sentences were meant, more often than not
+            if not found.chosen and isinstance(limit, int) and of_texts:  # sentences were meant, more often than not
                 parts.append(f"every selection is empty: nothing within {limit} {unit} counts (see --length-unit)")
         if self._kept:
             parts.append(f"{self._kept} kept from before")
@@ -303,15 +308,3 @@ class SearchLoop(Loop):
         if self.output not in {None, "-"}:
             parts.append(f"rows in {self.output}")
         return "; ".join(parts)
-
-
-_PLACE: Final = re.compile(r"^.*?:\d+: ")
-
-
-def _reason(result: Result) -> str:
-    """Return the error without its place, so that topics with the same fault have the same text."""
-    reason = _PLACE.sub("", result.error or "")
-    own = result.id or ""
-    for name in (own, own.rpartition("#")[0]):
-        reason = reason.replace(f"topic {name!r}: ", "").replace(f"topic {name!r}", "the topic")
-    return reason

@@ -9,10 +9,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from itertools import islice
 from math import fsum
 from operator import attrgetter
 from sys import float_info
@@ -685,6 +687,61 @@ def trusted(result: R, values: Mapping[str, Any]) -> R:
     vars(made).update(vars(result))
     vars(made).update(values)
     return made
+
+
+@dataclass(slots=True)
+class ResultCounts:
+    """Counts of results: what is said of all of them together."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)  # By which limit, or by a failure of the solver.
+    reasons: Counter[str] = field(default_factory=Counter)  # Of errors, without the place and the name of the topic.
+    warned: Counter[str | None] = field(default_factory=Counter)  # Topics by their warning, or None.
+    details: set[str | None] = field(default_factory=set)  # Two at most.
+    objective: float = 0.0  # Of all results together, as are the units.
+    chosen: int = 0
+    first_error: str | None = None
+    signature: str | None = None  # The first.
+
+    def add(self, result: Result) -> None:
+        """Count a result."""
+        self.statuses[result.status.value] += 1
+        if result.termination.endswith("_limit"):
+            self.ended[result.termination.replace("_", " ")] += 1
+        if result.solver_failed:
+            self.ended["failure of the solver"] += 1
+        if len(self.details) < 2:
+            self.details.add(result.detail)
+        self.objective += result.objective or 0.0
+        self.chosen += len(result.selection or ())
+        self.signature = self.signature or result.signature
+        if result.error is not None:
+            self.reasons[reason_of(result)] += 1
+            self.first_error = self.first_error or result.error
+
+    def merge(self, other: ResultCounts) -> None:
+        """Count what another counts has counted."""
+        for mine, others in ((getattr(self, name), getattr(other, name)) for name in _COUNTERS):
+            mine.update(others)
+        self.details = {*islice(self.details | other.details, 2)}
+        self.objective += other.objective
+        self.chosen += other.chosen
+        self.signature = self.signature or other.signature
+        self.first_error = self.first_error or other.first_error
+
+
+_COUNTERS: Final = ("statuses", "ended", "reasons", "warned")
+
+_PLACE: Final = re.compile(r"^.*?:\d+: ")
+
+
+def reason_of(result: Result) -> str:
+    """Return the error without its place, so that topics with the same fault have the same text."""
+    reason = _PLACE.sub("", result.error or "")
+    own = result.id or ""
+    for name in (own, own.rpartition("#")[0]):
+        reason = reason.replace(f"topic {name!r}: ", "").replace(f"topic {name!r}", "the topic")
+    return reason
 
 
 _NO_COLUMN = {"timing", "enumeration", "extra", "source"}

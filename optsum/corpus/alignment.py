@@ -240,7 +240,7 @@ class _Marks(BaseModel):
 
 def _read_marks(alignments: str | os.PathLike[str] | Iterable[object]) -> dict[str, dict[int | None, list[_Marks]]]:
     lines: Iterable[Line] = (
-        map(decoded, open_records(alignments, what="alignment"))
+        decoded(open_records(alignments, what="alignment"))
         if isinstance(alignments, str | os.PathLike)
         else (Line(f"alignment {number}", value) for number, value in enumerate(alignments, 1))
     )

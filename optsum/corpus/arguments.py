@@ -24,7 +24,7 @@ from optsum.corpus.topic import (
     parse_columns,
     topic_of,
 )
-from optsum.corpus.topics import Unread, topics_of_value, topics_read
+from optsum.corpus.topics import Lines, topics_of_value, topics_read
 from optsum.corpus.vectors import Embed, embedded
 from optsum.errors import InputError, UnsupportedError, describe
 
@@ -162,8 +162,8 @@ def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic
 def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic]:
     """Yield topics unchanged, and records as topics; cells of data frames may contain JSON."""
     for number, item in enumerate(items):
-        if isinstance(item, Topic | BadTopic | Unread):
-            yield item  # type: ignore[misc]  # a line, which whoever works on it reads
+        if isinstance(item, Topic | BadTopic | Lines):
+            yield item  # type: ignore[misc]  # lines, which whoever works on them reads
             continue
         for topic in topics_of_value(item, number, reading, ""):
             yield topic if isinstance(topic, Topic) else _Unusable(topic.id, f"row {number}", topic.error)
@@ -252,7 +252,7 @@ def _check_several(given: object) -> None:
 
 def _each(item: Any) -> Iterable[Any]:
     """Return an item, or the rows of a frame: readers of Arrow and formatted datasets yield frames."""
-    if isinstance(item, Topic | BadTopic | Unread | System | BadSystem | Mapping):
+    if isinstance(item, Topic | BadTopic | Lines | System | BadSystem | Mapping):
         return (item,)
     if (rows := _rows_of(item)) is not None:
         return map(_cells, rows)

@@ -171,7 +171,7 @@ def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSyste
     folder = Path(path)
     files = [] if path == "-" or not folder.is_dir() else sorted(folder.glob("*/*.txt"))
     summaries = [file for file in files if is_meant(file.name) and is_meant(file.parent.name)]
-    lines = map(_of_file, summaries) if summaries else map(decoded, open_records(path, what="system summary"))
+    lines = map(_of_file, summaries) if summaries else decoded(open_records(path, what="system summary"))
     return unique((_system(line, reading) for line in lines), _name_of, _again)
 
 

@@ -50,25 +50,34 @@ _LOG: Final = logging.getLogger("optsum")
 
 
 class Notes:
-    """Reports doubts about an input, each kind once."""
+    """Reports doubts about an input, each kind once; where they are pickled, `said` keeps them to be repeated here."""
 
     def __init__(self, name: str = "", tell: Callable[[str], None] | None = None) -> None:
         self._name, self._tell = name, tell
-        self._said: set[str] = set()
+        self.said: dict[str, tuple[str, bool]] = {}  # By kind: the sentence, and whether it is information.
 
     def __call__(self, kind: str, sentence: str, *, news: bool = False) -> None:
         """Report a sentence unless one of its kind was reported; `news`: it is information, not a warning."""
-        if kind in self._said:
+        if kind in self.said:
             return
-        self._said.add(kind)
+        self.said[kind] = sentence, news
         sentence = spoken(f"{self._name}: {sentence}" if self._name else sentence)
         if self._tell is not None:
             self._tell(sentence)
         else:
             _LOG.log(logging.INFO if news else logging.WARNING, "%s", sentence)
 
+    def repeat(self, said: Mapping[str, tuple[str, bool]]) -> None:
+        """Say what others have kept."""
+        for kind, (sentence, news) in said.items():
+            self(kind, sentence, news=news)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return notes_of, (self._name,)
+        return Notes, (self._name, _kept)
+
+
+def _kept(sentence: str) -> None:
+    del sentence
 
 
 @lru_cache(maxsize=32)

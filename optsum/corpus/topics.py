@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import re
 from array import array
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from io import BufferedReader
 from itertools import chain, count, islice
 from logging import getLogger
 from pathlib import Path
 from struct import Struct
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast, overload
+from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
 from optsum.corpus.folders.duc import duc_files, duc_topics, is_duc_file
 from optsum.corpus.folders.texts import (
@@ -34,7 +33,7 @@ from optsum.corpus.formats.lines import (
     BY_RETURNS,
     Line,
     NumberedLines,
-    RawLine,
+    RawLines,
     array_records,
     decode,
     decoded,
@@ -290,11 +289,11 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
 
 
 def _topics_of_source(
-    source: Iterator[Line | RawLine] | Iterator[Topic | BadTopic], reading: Reading
+    source: Iterator[Line | RawLines] | Iterator[Topic | BadTopic], reading: Reading
 ) -> Iterator[Topic | BadTopic]:
-    for number, each in enumerate(source):
-        if isinstance(each, Line | RawLine):
-            yield from topics_of_line(decoded(each), number, reading)
+    for number, each in enumerate(decoded(source)):
+        if isinstance(each, Line):
+            yield from topics_of_line(each, number, reading)
         else:
             yield each
 
@@ -335,136 +334,67 @@ def _id_of(value: object, number: int | None, reading: Reading) -> str | None:
 
 # Topics that are still lines of a file: whoever works on them decodes and checks them.
 
-_OTHER_IDS: Final = tuple(json.dumps(name).encode() for name in IDS if name != "id")
 
-_SPELLED: Final = re.compile(rb"\\u00[2-7]")  # An escape for a character that a name may be made of.
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a file, each of which is one topic, for others to read."""
 
-_PLAIN: Final = rb'"(?= *[!#-[\]-~])([ !#-[\]-~]+)"'
-"""A string of printable ASCII, without escapes, that is not blank."""
+    lines: RawLines
+    number: int  # Of the first among those that are not blank, from 0.
+    reading: Reading  # Its notes, where they are pickled, are kept for whoever sent them.
+    again: tuple[bool, ...] = ()  # Of the first ones, as far as that is known: whether an earlier topic has the id.
 
-_OWN: Final = re.compile(rb'\s*\{\s*"id"\s*:\s*' + _PLAIN + rb'\s*,\s*"(?:documents|references|cover)"\s*:')
-"""The usual beginning of a line in optsum's own form."""
+    def __len__(self) -> int:
+        return len(self.lines.raws)
 
+    def __getitem__(self, places: slice) -> Lines:
+        first = places.indices(len(self))[0]
+        return Lines(self.lines.some(places), self.number + first, self.reading, self.again[places])
 
-class Unread(NamedTuple):
-    """The only topic of a line that is not decoded yet."""
-
-    raw: bytes
-    source: str  # ``file:line``.
-    number: int  # Of the line among those that are not blank, from 0.
-    reading: Reading
-
-    def read(self) -> Topic | BadTopic:
-        """Return the topic, or its error."""
-        (topic,) = topics_of_line(decode(self.raw, self.source), self.number, self.reading)
-        return topic
-
-    def name(self) -> str | bytes | None:
-        """Return the id; an unusable topic may have none."""
-        mapped = self.reading.columns
-        place = ("id",) if mapped is None else mapped.paths["id"]
-        if (
-            mapped is None
-            and (own := _OWN.match(self.raw)) is not None
-            and self.raw.find(b'"id"', own.end()) < 0
-            and (b"\\u00" not in self.raw or not _SPELLED.search(self.raw))
-        ):
-            return own[1]
-        if not _SPELLED.search(self.raw) and not (mapped is None and any(key in self.raw for key in _OTHER_IDS)):
-            key = json.dumps(place[0]).encode()
-            if place == ("id",) and key not in self.raw:
-                return str(self.number)
-            if len(place) == 1 and (found := _plain_name(self.raw, key)) is not None:
-                return found
-        topic = self.read()
-        return topic.id if isinstance(topic, Topic) else None
+    def read(self) -> list[Topic | BadTopic]:
+        """Return the topics, or what is wrong with them."""
+        found: list[Topic | BadTopic] = []
+        for number, line in enumerate(decoded([self.lines]), self.number):
+            found += topics_of_line(line, number, self.reading)
+        for place, again in enumerate(self.again[: len(self)]):
+            if again:
+                found[place] = second_topic(found[place])
+        return found
 
 
-AnyRead: TypeAlias = Unread | Topic | BadTopic
-"""A topic in the form that is passed to workers."""
+def unread_topics(
+    path: PathLike, reading: Reading = AS_IS, limit: int | None = None
+) -> Iterator[Topic | BadTopic | Lines]:
+    """Read topics as `read_topics` does, but leave lines to other processes where each is one topic.
 
-
-def read_topic(given: Any) -> Any:
-    """Return the topic of an undecoded line; anything else unchanged."""
-    return _decoded(given) if isinstance(given, Unread) else given
-
-
-@lru_cache(maxsize=1)
-def _decoded(topic: Unread) -> Topic | BadTopic:
-    return topic.read()
-
-
-def unread_topics(path: PathLike, reading: Reading = AS_IS, *, doubts_here: bool = False) -> Iterator[AnyRead]:
-    """Read topics like `read_topics`, but leave decoding to other processes if possible.
-
-    A line of JSON Lines that is one topic is passed on unchanged. Only its id is read, because a second topic with the
-    same id is refused; from the first repetition on, lines are decoded here, because the outcome depends on whether the
-    first one is usable. With `doubts_here`, so are lines that may raise doubts.
+    Who works on them has to look whether ids come again. `limit`: the number of topics to read; None for all.
     """
-    if makes_problems(path):
-        return topics_read(path, reading)
-    source = open_source(path, reading)
     several = reading.columns is not None and any("[]" in place for place in reading.columns.paths.values())
+    if makes_problems(path) or several or Path(path).is_dir():
+        return islice(topics_read(path, reading), limit)
+    source = open_source(path, reading)
+    if limit == 0:
+        return iter(())
     first = next(source, None)
-    if first is None or not isinstance(first, RawLine) or not Path(path).is_file() or several:
-        rest: Any = source if first is None else chain([first], source)
-        return watched(path, unique_topics(_topics_of_source(rest, reading)))
-    lines = cast("Iterator[Line | RawLine]", chain([first], source))
-    return watched(path, _unread(lines, reading, lambda: topics_read(path, reading), doubts_here))
+    rest = source if first is None else chain([first], source)
+    if isinstance(first, RawLines):
+        return watched(path, _unread(rest, reading, limit))
+    return islice(watched(path, unique_topics(_topics_of_source(rest, reading))), limit)
 
 
 def _unread(
-    lines: Iterator[Line | RawLine],
-    reading: Reading,
-    anew: Callable[[], Iterator[Topic | BadTopic]],
-    doubts_here: bool,
-) -> Iterator[AnyRead]:
-    """Pass lines on until an id is repeated, then topics of `anew`, which reads from the beginning."""
-    seen, usable = Names(), False
-    for number, line in enumerate(lines):
-        if not isinstance(line, RawLine):
-            yield from topics_of_line(line, number, reading)
-            continue
-        unread = Unread(line.raw, line.source, number, reading)
-        passed: AnyRead = unread
-        doubtful = doubts_here and (reading.columns is not None or not _is_nested(line.raw))
-        if usable and not doubtful:
-            name = unread.name()
-        else:  # which columns there are is said when the first is read
-            topic = unread.read()
-            usable = usable or isinstance(topic, Topic)
-            name = topic.id if isinstance(topic, Topic) else None
-            passed = topic if doubtful else unread
-        if name is not None and not seen.add(name):
-            yield from islice(anew(), number, None)
+    found: Iterable[Line | RawLines], reading: Reading, limit: int | None
+) -> Iterator[Topic | BadTopic | Lines]:
+    number = 0
+    for each in found:
+        if isinstance(each, RawLines):
+            yield (lines := Lines(each, number, reading)[: None if limit is None else limit - number])
+            number += len(lines)
+        else:
+            yield from topics_of_line(each, number, reading)
+            number += 1
+        if number == limit:
             return
-        yield passed
-
-
-def _is_nested(raw: bytes) -> bool:
-    """Return whether a line has optsum's own keys with lists of sentences, which are unambiguous."""
-    return _OWN.match(raw) is not None and all(
-        (at := raw.find(key)) >= 0 and _NESTED.match(raw, at + len(key)) is not None for key in _TEXTS
-    )
-
-
-_TEXTS: Final = (b'"documents"', b'"references"')
-_NESTED: Final = re.compile(rb': ?\[\["')
-
-
-@lru_cache(maxsize=32)
-def _pair_of(key: bytes) -> re.Pattern[bytes]:
-    return re.compile(re.escape(key) + rb"\s*:\s*" + _PLAIN + rb"\s*")
-
-
-def _plain_name(raw: bytes, key: bytes) -> bytes | None:
-    """Return the value of a key that occurs once in a line, first or last, with printable ASCII as its value."""
-    at = raw.find(key)
-    if at < 0 or raw.find(key, at + 1) >= 0 or (pair := _pair_of(key).match(raw, at)) is None:
-        return None
-    if raw[:at].strip() == b"{" or raw[pair.end() :].strip() == b"}":
-        return pair[1]
-    return None
 
 
 # Each once: a second item of the same name is refused where it stands, and the others are done.
@@ -481,10 +411,9 @@ class Names:
         self._tables: list[array[int]] = []
         self._free = 0
 
-    def add(self, name: str | bytes) -> bool:
-        """Add a name, and return whether it is new; a text equals its UTF-8 bytes."""
-        raw = name if isinstance(name, bytes) else name.encode("utf-8", "surrogatepass")
-        mark, place = _HALVES(blake2b(raw, digest_size=16).digest())
+    def add(self, name: str) -> bool:
+        """Add a name, and return whether it is new."""
+        mark, place = _HALVES(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         mark = mark or 1
         if not self._free:
             self._free = _LEAST << len(self._tables)
@@ -507,6 +436,12 @@ _HALVES: Final = Struct("QQ").unpack
 _LEAST: Final = 1 << 12  # Names of the first table.
 
 
+def seen_before() -> Callable[[Iterable[str | None]], Iterator[bool]]:
+    """Return a function that says of each id, where a topic has one, whether it was called with that id before."""
+    seen = Names()
+    return lambda ids: (name is not None and not seen.add(name) for name in ids)
+
+
 def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[[T], T]) -> Iterator[T]:
     """Pass items on, and replace those with a repeated name by `again`; items without a name are passed on."""
     seen = Names()
@@ -515,20 +450,23 @@ def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[
         yield item if known is None or seen.add(known) else again(item)
 
 
-def unique_topics(
-    topics: Iterable[Topic | BadTopic], sentence: str = "a second topic has the id {!r}; give each its own"
-) -> Iterator[Topic | BadTopic]:
+_SECOND: Final = "a second topic has the id {!r}; give each its own"
+
+
+def second_topic(topic: Topic | BadTopic, sentence: str = _SECOND) -> BadTopic:
+    """Return the `BadTopic` that a topic is whose id an earlier one has."""
+    return BadTopic(topic.id, topic.source, sentence.format(topic.id))
+
+
+def unique_topics(topics: Iterable[Topic | BadTopic], sentence: str = _SECOND) -> Iterator[Topic | BadTopic]:
     """Pass topics on, and replace those with a repeated id by a `BadTopic` with `sentence`."""
-
-    def again(topic: Topic | BadTopic) -> BadTopic:
-        return BadTopic(topic.id, topic.source, sentence.format(topic.id))
-
+    again = partial(second_topic, sentence=sentence)
     return unique(topics, lambda topic: topic.id if isinstance(topic, Topic) else None, again)
 
 
 # What a path leads to.
 
-Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLine]]
+Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLines]]
 
 _MARK = Line("", None)
 _PARQUET = b"PAR1"
@@ -546,7 +484,7 @@ _TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
 
 def raw_records(
     path: PathLike, *, what: str, empty: bool = False, columns: Collection[str] = ()
-) -> Iterator[Line | RawLine]:
+) -> Iterator[Line | RawLines]:
     """Open a file and iterate over its records, one in memory at a time.
 
     `columns`: further names for recognising the heading of a table. The result never raises: a truncated file (a
@@ -557,7 +495,7 @@ def raw_records(
     return records
 
 
-def _records(path: PathLike, what: str, empty: bool, columns: Collection[str]) -> Iterator[Line | RawLine]:
+def _records(path: PathLike, what: str, empty: bool, columns: Collection[str]) -> Iterator[Line | RawLines]:
     name = name_of(path)
     with ExitStack() as stack:
         try:
@@ -581,7 +519,7 @@ def _records(path: PathLike, what: str, empty: bool, columns: Collection[str]) -
 
 def _recognised(
     stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]
-) -> Iterator[Line | RawLine] | None:
+) -> Iterator[Line | RawLines] | None:
     """Return the records of a newly opened file; None if it is empty."""
     name = name_of(path)
     if stream.peek(len(_PARQUET)).startswith(_PARQUET):
@@ -682,7 +620,7 @@ _DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz
 """Names of files of records."""
 
 
-def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLine]:
+def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLines]:
     """Open the file, folder or dataset of a path (``-``: the standard input).
 
     `reading`: how to read texts that are not records; its columns serve to recognise a table's heading. The result has
@@ -698,7 +636,7 @@ def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLine]:
     return made
 
 
-def open_records(path: PathLike, *, what: str) -> Iterator[Line | RawLine]:
+def open_records(path: PathLike, *, what: str) -> Iterator[Line | RawLines]:
     """Open a file of records, a folder of them, or a dataset, like `raw_records`."""
     found = _of_many(path, what, (), None)
     return raw_records(path, what=what) if found is None else found
@@ -706,7 +644,7 @@ def open_records(path: PathLike, *, what: str) -> Iterator[Line | RawLine]:
 
 def _of_many(
     path: PathLike, what: str, columns: Collection[str], notes: Notes | None
-) -> Iterator[Line | RawLine] | None:
+) -> Iterator[Line | RawLines] | None:
     """Return the records of a dataset, or those of the files in a folder; None for anything else."""
     if str(path).startswith(PREFIX):
         return hub_records(str(path))
@@ -759,7 +697,7 @@ def _named_object(file: Path) -> Line:
     return line if named else line._replace(value={"id": file.stem, **line.value})
 
 
-def _of_part(file: Path, what: str, columns: Collection[str]) -> Iterator[Line | RawLine]:
+def _of_part(file: Path, what: str, columns: Collection[str]) -> Iterator[Line | RawLines]:
     try:
         yield from raw_records(file, what=what, empty=True, columns=columns)
     except InputError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack, cast
 
 from optsum._version import __version__
-from optsum.contracts.result import Result, Status, labels_of
+from optsum.contracts.result import Result, ResultCounts, Status, labels_of
 from optsum.corpus.arguments import AnyColumns, AnyTopics, with_columns
 from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
@@ -25,6 +24,7 @@ from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import Setup, answer, setup_of
 from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
 from optsum.running.posed import posed
+from optsum.running.workers import Written
 from optsum.system.clock import Termination
 from optsum.text.tokenizers import raw_text
 from optsum.whole import whole
@@ -40,10 +40,6 @@ class LabelFields:
     references: bool = False  # The references that the labels were made for.
     nearness: Nearness | None = None  # Shares and lists are of all selections that are as near to the best.
     weighted: bool = False  # Each of them counts by its objective in the shares.
-
-    def card(self, options: Options, topics: str) -> LabelCard:
-        """Return an empty data card for such labels."""
-        return LabelCard(options, topics)
 
     @property
     def enumerates(self) -> bool:
@@ -182,17 +178,17 @@ def labels(
     topics, named = posed(topics, options, config, columns=columns)
     resolved = resolve_labels(named, fields, config=config)
     batches = label_topics(with_columns(topics, columns, resolved.reading), resolved, fields)
-    return (cast("LabelRow", label_row(result)) for batch in batches for result in batch)
+    return (cast("LabelRow", label_row(result)) for batch in batches for result in cast("list[Result]", batch))
 
 
 def label_topics(
-    topics: AnyTopics, options: Options, fields: LabelFields, *, written: bool = False
-) -> Generator[list[Result], None, None]:
-    """Label topics like `labels`; with `written`, worker processes make the rows (`label_row`)."""
+    topics: AnyTopics, options: Options, fields: LabelFields
+) -> Generator[list[Result] | Written, None, None]:
+    """Label topics like `labels`; `label_row` makes the rows."""
     setup = setup_of(options)
     work, finish = partial(_label_part, setup=setup, fields=fields), partial(_with_labels, fields=fields)
-    together, row_of = None if fields.enumerates else finish, label_row if written else None
-    return each_topic(topics, [setup], work, finish=together, scores=False, row_of=row_of)
+    together = None if fields.enumerates else finish
+    return each_topic(topics, [setup], work, finish=together, scores=False, row_of=label_row)
 
 
 def label_row(result: Result) -> dict[str, Any]:
@@ -266,31 +262,18 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields)
     return extra
 
 
-class LabelCard:
-    """The data card of published labels: how they were made, their fields, and how many were proven."""
+def label_card(options: Options, topics: str, counts: ResultCounts) -> str:
+    """Return the data card of labels that are published: how they were made, what they are, how many were proven.
 
-    def __init__(self, options: Options, topics: str) -> None:
-        self._options, self._topics = options, topics
-        self._statuses: Counter[str] = Counter()
-        self._ones, self._objective, self._signature = 0, 0.0, ""
-
-    def add(self, result: Result) -> None:
-        """Count a result of `label_topics`, or of `label_result`."""
-        self._statuses[result.status.value] += 1
-        self._ones += len(result.selection or ())
-        self._objective += result.objective or 0.0
-        self._signature = self._signature or result.signature or ""
-
-    def text(self) -> str:
-        """Return the card in Markdown, with the header for the hub of Hugging Face."""
-        defaults = {name: field.default for name, field in Options.model_fields.items()}
-        held = described(self._options).items()
-        own = {name: value for name, value in held if value not in (None, defaults.get(name, ...))}
-        solved = self._statuses["optimal"] + self._statuses["feasible"]
-        counts = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in self._statuses.items())
-        card = (files("optsum.exchange") / "label_card.md").read_text(encoding="utf-8")
-        return card.format(
-            language=self._options.language, version=__version__, topics=self._topics, signature=self._signature,
-            hash=self._options.config_hash, options=toml_of(own).rstrip(),
-            counts=counts or "none", ones=self._ones, mean=f"{self._objective / solved:.4f}" if solved else "-",
-        )  # fmt: skip
+    It is Markdown with the heading that the hub of Hugging Face reads. `counts`: of the results of all labels.
+    """
+    defaults = {name: field.default for name, field in Options.model_fields.items()}
+    own = {name: value for name, value in described(options).items() if value not in (None, defaults.get(name, ...))}
+    solved = counts.statuses["optimal"] + counts.statuses["feasible"]
+    kinds = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.statuses.items())
+    card = (files("optsum.exchange") / "label_card.md").read_text(encoding="utf-8")
+    return card.format(
+        language=options.language, version=__version__, topics=topics, signature=counts.signature or "",
+        hash=options.config_hash, options=toml_of(own).rstrip(),
+        counts=kinds or "none", ones=counts.chosen, mean=f"{counts.objective / solved:.4f}" if solved else "-",
+    )  # fmt: skip

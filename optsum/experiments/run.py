@@ -16,8 +16,8 @@ from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.corpus.rows.store import CellRows, RowStore
 from optsum.corpus.rows.writer import to_bytes
-from optsum.corpus.topic import Reading
-from optsum.corpus.topics import AnyRead, topics_read, unread_topics
+from optsum.corpus.topic import BadTopic, Reading, Topic
+from optsum.corpus.topics import topics_read
 from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, environment, experiment_of, files_beside, fingerprint
 from optsum.experiments.folder import RunFolder, RunStatus, differing_inputs, facts_of, sessions_of, status
@@ -134,7 +134,7 @@ class Item(NamedTuple):
 
     topic: int
     cell: int
-    given: AnyRead
+    given: Topic | BadTopic
     file: int
 
 
@@ -165,7 +165,7 @@ class RunWork(AbstractContextManager["RunWork"]):
         self._experiment, self._limit, self._details = experiment, limit, details
         self._shard = Shard.parse(shard)
         # What cannot be read is refused first.
-        self._readers = [unread_topics(path, self._reading(path)) for path in experiment.topics]
+        self._readers = [topics_read(path, self._reading(path)) for path in experiment.topics]
         inputs = [self._fingerprint(path) for path in experiment.topics]
         self._hashes = [cell.config_hash for cell in experiment.cells]
         self._stack = ExitStack()

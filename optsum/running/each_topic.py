@@ -14,15 +14,15 @@ from math import fsum, gcd
 from numbers import Number
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, overload
 
-from optsum.contracts.result import Result, Status, Timing, TracePoint, trusted
+from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopic, AnyTopics, path_of, topics_of
 from optsum.corpus.rows.writer import to_bytes
 from optsum.corpus.topic import BadTopic, Topic, topic_of
-from optsum.corpus.topics import AnyRead, read_topic, using, watched_to_end
+from optsum.corpus.topics import Lines, using, watched_to_end
 from optsum.corpus.vector_files import read_vectors
 from optsum.coverage.instance import IntArray
 from optsum.coverage.normal_form_json import json_of_coverage
@@ -42,7 +42,7 @@ from optsum.running.one_problem import (
     unsolved,
     warm_up,
 )
-from optsum.running.workers import Answered, in_order, results_alone
+from optsum.running.workers import Answered, Written, in_order, no_rows, topics_in
 from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
@@ -137,6 +137,29 @@ def charged(result: Result, ready: float, **others: Any) -> Result:
     return result.changed(**others) if others else result
 
 
+@overload
+def each_topic(
+    topics: AnyTopics,
+    setups: Sequence[Setup],
+    solve_part: Callable[[Topic], list[Result]],
+    executor: AnyExecutor | None = None,
+    finish: Finish | None = None,
+) -> Generator[list[Result], None, None]: ...
+
+
+@overload
+def each_topic(
+    topics: AnyTopics,
+    setups: Sequence[Setup],
+    solve_part: Callable[[Topic], list[Result]],
+    executor: AnyExecutor | None = None,
+    finish: Finish | None = None,
+    *,
+    scores: bool = True,
+    row_of: Callable[[Result], dict[str, Any]],
+) -> Generator[list[Result] | Written, None, None]: ...
+
+
 def each_topic(
     topics: AnyTopics,
     setups: Sequence[Setup],
@@ -146,15 +169,14 @@ def each_topic(
     *,
     scores: bool = True,
     row_of: Callable[[Result], dict[str, Any]] | None = None,
-) -> Generator[list[Result], None, None]:
-    """Yield all results of each topic together, including failures, or those of `Several`.
+) -> Generator[list[Result] | Written, None, None]:
+    """Yield all results of each topic together, including failures, or those of `Several`, or the rows of `Lines`.
 
     `setups`: all setups of the searches; they have the same problems and the same options of workers. `solve_part`:
     returns the results of one problem: one for each setup, or fewer if the last is interrupted. Pickled for other
     processes. `finish`: converts the result of `optsum.running.one_problem.answer` to those of `solve_part`, so that
     topics may be searched together. `scores`: whether these results need the official scores. `row_of`: converts
-    results to rows if only rows are needed; then worker processes make the rows of the lines that they read
-    (`WRITTEN`).
+    results to rows, in the worker processes that read `Lines`; without it there are none among the topics.
     """
     given = topics_of(topics, setups[0].options.reading)
     if executor is not None:  # its processes find on disk what this one compiles
@@ -170,13 +192,13 @@ def each_topic(
     if crew is not None:  # a function that cannot be sent is refused before any work
         for setup in setups:
             check_sent(vars(setup.options).values())
-    work = partial(search_topic, setups=setups, solve_part=solve_part, digested=True)
-    lost, together = partial(lost_topic, setups=setups), None
+    work, lost = partial(search_topic, setups=setups, solve_part=solve_part), partial(lost_topic, setups=setups)
+    together = None
     serves = type(setups[0].strategy).prove_extracts is not Strategy.prove_extracts
     if finish is not None and serves and (crew is not None or _is_there(topics)):
-        together = partial(read_together, setup=setups[0], finish=finish, scores=scores)
-    answer = results_alone if row_of is None else partial(_written, row_of=row_of)
-    run = partial(in_order, work, crew=crew, lost=lost, together=together, answer=answer)
+        together = partial(answered_together, setup=setups[0], finish=finish, scores=scores)
+    written = no_rows if row_of is None else partial(_written, row_of=row_of)
+    run = partial(in_order, work, crew=crew, lost=lost, together=together, written=written)
     path = path_of(topics)
     batches = run(given) if path is None else watched_to_end(path, given, run)
     batches = using(batches, [name for setup in setups for name in setup.options.files])
@@ -184,46 +206,49 @@ def each_topic(
     return tracked(_charged_once(batches, unpaid), len(topics) if isinstance(topics, Sized) else None)
 
 
-def _charged_once(batches: Iterable[list[Result]], unpaid: float) -> Generator[list[Result], None, None]:
+def _charged_once(
+    batches: Iterable[list[Result] | Written], unpaid: float
+) -> Generator[list[Result] | Written, None, None]:
     """Yield the results of each topic, the very first charged with the warm-up, and log their warnings at the end."""
     warned: Counter[str | None] = Counter()
     try:
         for results in batches:
-            results[0], unpaid = charged(results[0], unpaid), 0.0
-            said = [warning for result in results if (warning := result.warning) is not None]  # one of a topic
-            warned.update(said)
-            warned[None] += getattr(results, "topics", 1) - len(said)
+            if isinstance(results, Written):
+                warned.update(results.counts.warned)
+            else:
+                results[0], unpaid = charged(results[0], unpaid), 0.0
+                said = [warning for result in results if (warning := result.warning) is not None]  # one of a topic
+                warned.update(said)
+                warned[None] += topics_in(results) - len(said)
             yield results
     finally:
         say_warned(warned)
 
 
-def lost_topic(topic: AnyRead | AnyTopic, setups: Sequence[Setup]) -> list[Result]:
+def lost_topic(topic: AnyTopic, setups: Sequence[Setup]) -> list[Result]:
     """Return the error rows of a topic whose processes died."""
-    return _failed(read_topic(topic), _DIED, setups)
+    return _failed(topic, _DIED, setups)
 
 
 INPUT: Final = "input_hash"  # Field of a row: hexadecimal digits that differ when the topic's text does.
 
-WRITTEN: Final = "written"  # Key of `Result.extra`: the row of the result, as bytes, in place of what it alone says.
 
-
-def _written(item: object, results: list[Result], row_of: Callable[[Result], dict[str, Any]]) -> list[Result]:
-    """Return the results of a topic with their rows, if the worker has read it."""
-    del item
-    if (read := results[0].extra.get(INPUT)) is None:
-        return results
-    rows = [to_bytes({**row_of(result), INPUT: read}) for result in results]
-    only = {"summary": None, "rouge": None, "trace": ()}
-    return [result.changed(**only, extra={WRITTEN: row}) for result, row in zip(results, rows, strict=True)]
-
-
-def _digested(results: list[Result], topic: object) -> list[Result]:
-    """Add the digest of the topic to its first result."""
-    if not isinstance(topic, Topic):
-        return results
-    vars(results[0])["extra"] = {**results[0].extra, INPUT: digest(topic)}  # nobody else holds it yet
-    return results
+def _written(
+    lines: Lines,
+    topics: Sequence[Topic | BadTopic],
+    answers: Sequence[list[Result]],
+    row_of: Callable[[Result], dict[str, Any]],
+) -> Written:
+    """Return the rows of topics that were read from lines, by the results of each."""
+    made = Written([], [], ResultCounts(), lines.reading.notes.said)
+    for topic, results in zip(topics, answers, strict=False):  # the last may have been interrupted
+        read = {INPUT: digest(topic)} if isinstance(topic, Topic) else {}
+        made.rows.extend([to_bytes({**row_of(result), **read}) for result in results])
+        made.ids.append(topic.id if isinstance(topic, Topic) else None)
+        made.counts.warned[next((result.warning for result in results if result.warning is not None), None)] += 1
+        for result in results:
+            made.counts.add(result)
+    return made
 
 
 def digest(topic: Topic) -> str:
@@ -285,7 +310,7 @@ _DIED = (
 )
 
 
-def _failed(topic: AnyRead | AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Result]:
+def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Result]:
     name = topic.get("id") if isinstance(topic, Mapping) else getattr(topic, "id", None)
     reason = f"{source}: {reason}" if (source := getattr(topic, "source", "")) else reason
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
@@ -297,51 +322,28 @@ def _is_there(topics: AnyTopics) -> bool:
     return isinstance(topics, Sequence) if path is None else Path(path).is_file()
 
 
-def read_together(items: list[AnyRead | AnyTopic], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
-    """Read topics and search suitable ones together; return each of these as `Answered`."""
-    read = list(map(read_topic, items))
-    if not is_ready(setup):
-        return items
-    found = answered_together(read, setup, finish, scores=scores)
-    for place, item in enumerate(items):
-        if read[place] is not item:
-            answer = found[place]
-            found[place] = Answered(_digested(answer.results, read[place])) if isinstance(answer, Answered) else item
-    return found
-
-
 @postponing()  # once for all that is done with the topic, which is quicker than for each
-def search_topic(
-    topic: AnyRead | AnyTopic,
-    setups: Sequence[Setup],
-    solve_part: Callable[[Topic], list[Result]],
-    *,
-    digested: bool = False,
-) -> list[Result]:
-    """Return the results of a topic, including errors, with the warm-up time of this process.
-
-    `digested`: whether to add a digest of the text, if it is read here.
-    """
+def search_topic(topic: AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
+    """Return the results of a topic, including errors, with the warm-up time of this process."""
     ready = fsum(map(warm_up, setups))
-    read = read_topic(topic)
-    if isinstance(read, BadTopic):
-        return _failed(read, read.error, setups)
+    if isinstance(topic, BadTopic):
+        return _failed(topic, topic.error, setups)
     results: list[Result] = []
     warning = None
     try:
-        given = topic_of(read, setups[0].options.reading)
+        given = topic_of(topic, setups[0].options.reading)
         warning = setups[0].faults_of(given)[1]
         for part in problems(given, setups[0]):
             results += solve_part(part)
             if results[-1].termination is Termination.INTERRUPTED:
                 break
     except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
-        results += _failed(read, describe(error), setups)
+        results += _failed(topic, describe(error), setups)
     first = charged(results[0], ready)
     if warning is not None and first.status is not Status.ERROR:
         first = first.changed(statistics={**first.statistics, "warning": warning})
     results[0] = first
-    return _digested(results, read) if digested and read is not topic else results
+    return results
 
 
 def attempt(search: Callable[[Topic, Setup], Result], part: Topic, setup: Setup) -> Result:
@@ -407,7 +409,7 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
         Whether results have the official scores, and the text.
     """
     found, codes = list(items), _codes(setup)
-    if codes is None or len(items) < 2:
+    if codes is None or len(items) < 2 or not is_ready(setup):
         return found
     coded, scored = codes
     ratios = 1 if setup.spec.measure == "recall" else len(coded)

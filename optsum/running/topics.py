@@ -18,6 +18,7 @@ from optsum.problem.problem import Problem
 from optsum.running.each_topic import charged, each_topic, search_part, single_problem
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
 from optsum.running.posed import posed, started
+from optsum.running.workers import Written
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
 
@@ -149,12 +150,11 @@ def _shown(part: Topic, result: Result) -> list[Result]:
 
 
 def solve_topics(
-    topics: AnyTopics, options: Options, *, details: bool = False, written: bool = False
-) -> Generator[list[Result], None, None]:
+    topics: AnyTopics, options: Options, *, details: bool = False
+) -> Generator[list[Result] | Written, None, None]:
     """Solve topics like `solve_all`, but yield all results of a topic together, for rows.
 
-    They have no text, except in `details`, as in a comparison. `written`: whether worker processes that read topics
-    make the rows (`optsum.running.each_topic.WRITTEN`).
+    They have no text, except in `details`, as in a comparison.
     """
     setup = setup_of(options)
     solve_part: Callable[[Topic], list[Result]] = partial(search_part, setup=setup, search=answer)
@@ -162,8 +162,7 @@ def solve_topics(
         from optsum.running.oracles import with_details  # which enumerates, as few commands do
 
         solve_part = partial(with_details, setups=[setup], solve_part=solve_part)
-    row_of = Result.to_row if written else None
-    return each_topic(topics, [setup], solve_part, finish=None if details else _alone, row_of=row_of)
+    return each_topic(topics, [setup], solve_part, finish=None if details else _alone, row_of=Result.to_row)
 
 
 def _alone(part: Topic, result: Result) -> list[Result]:

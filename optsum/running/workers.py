@@ -13,18 +13,19 @@ import signal
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count, groupby, islice
 from time import perf_counter, sleep
 from types import FrameType
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
-from optsum.contracts.result import Result
+from optsum.contracts.result import Result, ResultCounts
+from optsum.corpus.topics import Lines, seen_before
 from optsum.errors import ExecutorError, show_tracebacks
 from optsum.system.clock import Termination
 from optsum.system.processes.children import end_with
@@ -57,6 +58,31 @@ class Several(list[Result]):
 
 
 @dataclass(frozen=True, slots=True)
+class Written(Sized):
+    """The rows of topics, written where these were read (`Lines`)."""
+
+    ids: list[str | None]  # Of each topic; None of one that cannot be used.
+    rows: list[bytes]
+    counts: ResultCounts  # Of the results that they were made of.
+    said: Mapping[str, tuple[str, bool]]  # Doubts about the lines (`Notes.said`).
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def topics_in(results: list[Result] | Written) -> int:
+    """Return of how many topics the results are that are yielded together."""
+    if isinstance(results, Written):
+        return len(results)
+    return results.topics if isinstance(results, Several) else 1
+
+
+def no_rows(lines: Lines, topics: list[Any], answers: list[Any]) -> Written:
+    """Be the `Job.written` of work whose items are no lines."""
+    raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
 class Job(Generic[Item, Answer]):
     """The work on each item; pickled for other processes."""
 
@@ -67,6 +93,11 @@ class Job(Generic[Item, Answer]):
     name: str = ""  # Of the whole run, by which it alone can be interrupted.
     # Returns what `work` is given in place of several items, each in its place, or what was found of it: `Answered`.
     together: Callable[[list[Item]], list[Any]] = list
+    # Makes rows of the topics of lines and their results; of lines only the first may have been worked on.
+    written: Callable[[Lines, list[Any], list[Any]], Written] = no_rows
+
+
+Batch: TypeAlias = list[Any] | Lines  # Of items, or of lines that are one each.
 
 
 class Crew(ABC):
@@ -117,7 +148,7 @@ LONG_S: Final = 1.0  # Work on one batch after which what is done is handed over
 class Done(Generic[Answer]):
     """The outcome of a batch: one answer for each item, unless interrupted or out of time, and the seconds."""
 
-    answers: list[Answer]
+    answers: list[Answer] | Written
     seconds: float
     interrupted: bool
 
@@ -221,22 +252,32 @@ def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str
         os.chdir(folder)
 
 
-def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
+def work_on(job: Job[Item, Answer], batch: Batch) -> Done[Answer]:
     """Process a batch; after `LONG_S` seconds return the answers so far."""
     began = perf_counter()
-    answers: list[Answer] = []
+    answers: list[Any] = []
+    read: list[Any] = []
     with _interrupts.working(job.name):
-        some = (job.together(batch[place : place + AT_ONCE]) for place in range(0, len(batch), AT_ONCE))
-        for item, prepared in zip(batch, chain.from_iterable(some), strict=False):
+        for item, prepared in _prepared(job, batch):
             if _interrupts.has_ended(job.name) or (answers and perf_counter() - began > LONG_S):
                 break
             results = prepared.results if isinstance(prepared, Answered) else job.work(prepared)
+            read.append(item)
             if is_interrupted(results):
                 if kept := worth_keeping(results):
                     answers.append(job.answer(item, kept))
                 break
             answers.append(job.answer(item, results))
-    return Done(answers, perf_counter() - began, _interrupts.has_ended(job.name))
+    sent = job.written(batch, read, answers) if isinstance(batch, Lines) else answers
+    return Done(sent, perf_counter() - began, _interrupts.has_ended(job.name))
+
+
+def _prepared(job: Job[Item, Answer], batch: Batch) -> Iterator[tuple[Any, Any]]:
+    """Yield the items of a batch, and what `Job.together` returns in the place of each."""
+    for place in range(0, len(batch), AT_ONCE):
+        some = batch[place : place + AT_ONCE]
+        items: list[Any] = some.read() if isinstance(some, Lines) else some
+        yield from zip(items, job.together(items), strict=True)
 
 
 AT_ONCE: Final = 64  # Items that are prepared together.
@@ -262,23 +303,26 @@ _GRACE_S = 5.0  # How long processes may take to hand over what they have after 
 
 def in_order(
     work: Callable[[Any], list[Result]],
-    items: Iterable[Item],
+    items: Iterable[Any],
     crew: Crew | None,
     lost: Callable[[Item], list[Result]],
     together: Callable[[list[Item]], list[Any]] | None = None,
-    answer: Callable[[Item, list[Result]], list[Result]] = results_alone,
-) -> Generator[list[Result], None, None]:
+    written: Callable[[Lines, list[Any], list[Any]], Written] = no_rows,
+) -> Generator[list[Result] | Written, None, None]:
     """Yield ``work(item)`` for each item, in order; with `together`, available results of several at once (`Several`).
 
     `work`: returns the results of one item; if Ctrl-C ended a search, the last result has the termination
     "interrupted". Pickled for processes. `items`: read only as far as needed, so that memory does not grow. `crew`: the
-    workers; None means this process. `lost`: makes the results of an item that killed two processes. `together`: see
-    `Job`; then several items are read ahead. `answer`: converts an item and its results to the message from a worker.
+    workers; None means this process, which gets no `Lines`. `lost`: makes the results of an item that killed two
+    processes. `together`, `written`: see `Job`; with `together` several items are read ahead.
     """
     if crew is not None:
-        job: Job[Item, list[Result]] = Job(work, answer, uuid4().hex, together or list)
-        rounds = _Stream(job, crew, lost, True).rounds(items)
-        yield from chain.from_iterable(rounds) if together is None else map(Several, filter(None, rounds))
+        job: Job[Item, list[Result]] = Job(work, results_alone, uuid4().hex, together or list, written)
+        for answers in _Stream(job, crew, lost, True).rounds(items):
+            if isinstance(answers, Written) and answers:
+                yield answers
+            elif not isinstance(answers, Written):
+                yield from answers if together is None else map(Several, filter(None, [answers]))
         return
     for prepared in ([item] for item in items) if together is None else _ahead(items, together):
         for is_done, some in groupby(prepared, key=lambda one: isinstance(one, Answered)):
@@ -320,7 +364,8 @@ def as_done(
 
     `answer`: converts an item and its results to the yielded value, in the worker.
     """
-    yield from _Stream(Job(work, answer, uuid4().hex), crew, lost, False).rounds(items)
+    rounds = _Stream(Job(work, answer, uuid4().hex), crew, lost, False).rounds(items)
+    yield from cast("Iterator[list[Answer]]", rounds)
 
 
 class _Stream(Generic[Item, Answer]):
@@ -328,16 +373,18 @@ class _Stream(Generic[Item, Answer]):
 
     def __init__(self, job: Job[Item, Answer], crew: Crew, lost: Callable[[Item], list[Result]], ordered: bool) -> None:
         self._job, self._crew, self._lost, self._ordered = job, crew, lost, ordered
-        self._under_way: dict[int, tuple[list[Item], Future[Done[Answer]]]] = {}
+        self._under_way: dict[int, tuple[Batch, Future[Done[Answer]]]] = {}
         self._number = count()
         self._size = 1
+        self._rest: list[Any] = []  # What was read, but is in no batch yet: one at most.
+        self._seen_before = seen_before()
 
-    def rounds(self, items: Iterable[Item]) -> Iterator[list[Answer]]:
+    def rounds(self, items: Iterable[Any]) -> Iterator[list[Answer] | Written]:
         source = iter(items)
         ended = False
         try:
             while True:
-                while len(self._under_way) < _AHEAD * self._crew.width and (batch := list(islice(source, self._size))):
+                while len(self._under_way) < _AHEAD * self._crew.width and (batch := self._batch(source)):
                     self._submit(batch)
                 if not self._under_way:
                     break
@@ -354,7 +401,24 @@ class _Stream(Generic[Item, Answer]):
             else:
                 self._crew.end(self._futures())
 
-    def _submit(self, batch: list[Item], number: int | None = None) -> int:
+    def _batch(self, source: Iterator[Any]) -> Batch:
+        """Return the next items: some of the lines that were read at once, or of what else there is."""
+        batch: list[Any] = []
+        most = min(self._size, int(self._crew.batch_s * _MOST_A_SECOND))
+        while len(batch) < most and (found := self._rest or list(islice(source, 1))):
+            self._rest = []
+            if not isinstance(found[0], Lines):
+                batch += found
+            elif batch:
+                self._rest = found
+                break
+            else:
+                lines = found[0]
+                self._rest = [rest] if (rest := lines[self._size :]) else []
+                return lines[: self._size]
+        return batch
+
+    def _submit(self, batch: Batch, number: int | None = None) -> int:
         number = next(self._number) if number is None else number
         self._under_way[number] = batch, self._crew.submit(work_on, self._job, batch)
         return number
@@ -372,7 +436,7 @@ class _Stream(Generic[Item, Answer]):
         while not wait(futures, timeout=_LOOK_S, return_when=FIRST_COMPLETED).done:
             self._crew.check()
 
-    def _take(self, number: int) -> Iterator[list[Answer]]:
+    def _take(self, number: int) -> Iterator[list[Answer] | Written]:
         batch, future = self._under_way[number]
         try:
             done = future.result()
@@ -381,55 +445,84 @@ class _Stream(Generic[Item, Answer]):
             return
         except CancelledError:
             raise ExecutorError("The executor has cancelled its work: check that it still runs.") from None
-        a_second = min(_MOST_A_SECOND, len(done.answers) / max(done.seconds, 1e-6))
-        self._size = max(1, int(self._crew.batch_s * a_second))
+        self._size = max(1, int(self._crew.batch_s * len(done.answers) / max(done.seconds, 1e-6)))
+        if (anew := self._with_second_topics(batch, done.answers)) is not None:
+            self._submit(anew, number)  # in its place, should the order count
+            return
         if not done.interrupted and (rest := batch[len(done.answers) :]):
-            self._submit(rest, number)  # in its place, should the order count
+            self._submit(rest, number)
         else:
             del self._under_way[number]
         yield from self._answers(done)
 
-    def _answers(self, done: Done[Answer]) -> Iterator[list[Answer]]:
+    def _answers(self, done: Done[Answer]) -> Iterator[list[Answer] | Written]:
         yield done.answers
         if done.interrupted:
             raise KeyboardInterrupt
 
-    def _once_more(self, numbers: list[int]) -> Iterator[list[Answer]]:
+    def _with_second_topics(self, batch: Batch, answers: list[Answer] | Written) -> Lines | None:
+        """Return lines as they have to be worked on anew, if topics of them have the ids of earlier ones."""
+        if not isinstance(batch, Lines) or not isinstance(answers, Written):
+            return None
+        batch.reading.notes.repeat(answers.said)
+        again = tuple(self._seen_before(answers.ids[len(batch.again) :]))
+        return replace(batch, again=batch.again + again) if any(again) else None
+
+    def _once_more(self, numbers: list[int]) -> Iterator[list[Answer] | Written]:
         """Repeat the items lost in a crash, one at a time, so that only those fail that crash again."""
         for number in numbers:
-            future = self._under_way[number][1]
-            if future.done() and not future.cancelled() and future.exception() is None:
-                yield from self._take(number)
+            if number not in self._under_way:  # another crash was seen to meanwhile
                 continue
-            batch, _ = self._under_way.pop(number)
-            for item in batch:
-                yield from self._alone(item)
-
-    def _alone(self, item: Item) -> Iterator[list[Answer]]:
-        for _ in range(_ALONE):
-            number = self._submit([item])
-            try:
-                future = self._under_way[number][1]
-                self._wait([future])
-                done = future.result()
-            except BrokenExecutor:
-                del self._under_way[number]
+            batch, future = self._under_way[number]
+            if future.done() and not future.cancelled() and future.exception() is None:
+                while number in self._under_way:
+                    yield from self._take(number)
                 continue
             del self._under_way[number]
-            yield from self._answers(done)
-            return
-        yield [self._job.answer(item, self._lost(item))]
+            for place in range(len(batch)):
+                yield from self._alone(batch[place : place + 1])
+
+    def _alone(self, batch: Batch) -> Iterator[list[Answer] | Written]:
+        crashes = 0
+        while True:
+            done = Done(self._answers_of_lost(batch), 0.0, False) if crashes == _ALONE else self._done(batch)
+            if done is None:
+                crashes += 1
+            elif (anew := self._with_second_topics(batch, done.answers)) is not None:
+                batch, crashes = anew, 0
+            else:
+                yield from self._answers(done)
+                return
+
+    def _done(self, batch: Batch) -> Done[Answer] | None:
+        """Have a batch worked on; None if a process dies of it."""
+        number = self._submit(batch)
+        try:
+            future = self._under_way[number][1]
+            self._wait([future])
+            done = future.result()
+        except BrokenExecutor:
+            done = None
+        del self._under_way[number]
+        return done
+
+    def _answers_of_lost(self, batch: Batch) -> list[Answer] | Written:
+        if isinstance(batch, Lines):
+            topics: list[Any] = batch.read()
+            return self._job.written(batch, topics, list(map(self._lost, topics)))
+        return [self._job.answer(item, self._lost(item)) for item in batch]
 
     def _futures(self) -> list[Future[Done[Answer]]]:
         return [future for _, future in self._under_way.values()]
 
-    def _wind_up(self) -> Iterator[list[Answer]]:
+    def _wind_up(self) -> Iterator[list[Answer] | Written]:
         self._crew.interrupt(self._job.name, self._futures())
         until = perf_counter() + _GRACE_S
-        for _, future in self._under_way.values():
+        for batch, future in self._under_way.values():
             try:
                 done = future.result(timeout=max(0.0, until - perf_counter()))
             except (BrokenExecutor, CancelledError, NotYetError):
                 continue
-            yield done.answers
+            if self._with_second_topics(batch, done.answers) is None:
+                yield done.answers
         self._under_way.clear()

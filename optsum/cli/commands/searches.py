@@ -52,8 +52,8 @@ def run_solve(
     resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
     work = SearchLoop(files, output, [resolved], sent=start is None)
     begun = partial(started, start=start, reading=resolved.reading)
-    how = {"details": details and output is not None, "written": not work.on_terminal}
-    work.show(lambda source: solve_topics(begun(source), resolved, **how), results_table)
+    details = details and output is not None
+    work.show(lambda source: solve_topics(begun(source), resolved, details=details), results_table)
     return work.status()
 
 
@@ -125,7 +125,7 @@ def run_enumerate(
         lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape),
         optima_table if nearness is None else near_table,
     )
-    status, late = work.status(), work.ended["time limit"]
+    status, late = work.status(), work.counts.ended["time limit"]
     if late and status == DONE:
         tell(
             f"{counted(late, 'count')} of sets {'is a lower limit' if late == 1 else 'are lower limits'}: the search "
@@ -252,7 +252,7 @@ def run_labels(
     """
     from optsum.cli.search_loop import SearchLoop
     from optsum.corpus.rows.writer import format_of_labels
-    from optsum.exchange.labels import LabelFields, label_result, label_row, label_topics, resolve_labels
+    from optsum.exchange.labels import LabelFields, label_card, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
     from optsum.running.posed import posed
 
@@ -272,13 +272,11 @@ def run_labels(
         form=form if form.kind in {"bertsum", "datasets"} else None,
         sent=True,
     )
-    told = fields.card(resolved, files.topics)
     place = None if card is None else checked_output(card, overwrite=files.overwrite, inputs=[files.topics])
-    for results in work.run(lambda source: label_topics(source, resolved, fields, written=True)):
-        for each in results:
-            told.add(each)
+    for _ in work.run(lambda source: label_topics(source, resolved, fields)):
+        pass
     if place is not None and not work.interrupted:
-        save(place, told.text())
+        save(place, label_card(resolved, files.topics, work.counts))
     if output != "-" and not work.interrupted:
         put(work.summary())
     return work.status()
@@ -345,7 +343,7 @@ def run_compare(
     table = Comparison(plan, keep_results=False)
     looked_at = details and files.output is not None
     for results in work.run(lambda source: compare_topics(begun(source), plan, details=looked_at)):
-        for problem in by_problem(results):
+        for problem in by_problem(work.results_in(results)):
             table.add(problem)
     if files.output != "-" and (table.problems or not work.interrupted):
         put_tables([*table.tables(), *(table.details.tables() if details else [])], form)

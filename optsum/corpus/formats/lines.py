@@ -8,8 +8,9 @@ import math
 import re
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
-from io import BufferedReader
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BufferedReader, BytesIO
+from itertools import groupby, starmap
 from typing import Any, Final, NamedTuple
 
 from optsum.corpus.sentences import well_formed
@@ -26,11 +27,20 @@ class Line(NamedTuple):
     ended: bool = True  # Whether a line break follows; a row that was not written to its end has none.
 
 
-class RawLine(NamedTuple):
-    """One line of a file that is not blank, undecoded."""
+class RawLines(NamedTuple):
+    """Lines of a file that are not blank, as they stand there."""
 
-    raw: bytes
-    source: str  # As of a `Line`.
+    raws: Sequence[bytes]
+    numbers: Sequence[int]  # Of each in the file, from 1.
+    name: str  # Of the file.
+
+    def some(self, places: slice) -> RawLines:
+        """Return the lines at some places."""
+        return self._replace(raws=self.raws[places], numbers=self.numbers[places])
+
+    def each(self) -> Iterator[tuple[bytes, str]]:
+        """Yield each line, and its source as of a `Line`."""
+        return ((raw, f"{self.name}:{number}") for raw, number in zip(self.raws, self.numbers, strict=True))
 
 
 LONGEST: Final = 1 << 28
@@ -42,6 +52,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
 
     def __init__(self, stream: BufferedReader) -> None:
         self._stream, self._held = stream, b""
+        self._failed: Exception | None = None  # Why nothing can be read after the lines that `several` returned.
         self.passed = 0  # How many lines were passed over or yielded.
 
     def __next__(self) -> tuple[int, bytes]:
@@ -52,8 +63,26 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
         if len(raw) >= LONGEST and not raw.endswith(b"\n"):
             while raw and not raw.endswith(b"\n"):
                 raw = self._stream.readline(LONGEST)
-            raise InputError(f"the line is longer than {LONGEST >> 20} MiB")
+            raise InputError(_too_long())
         return self.passed, raw
+
+    def several(self) -> list[bytes]:
+        """Return the lines that are there at once, none at the end; one that is too long is longer than `LONGEST`."""
+        if self._failed is not None:
+            raise self._failed
+        block, self._held = self._held or self._stream.read1(_SEVERAL), b""
+        if block and not block.endswith(b"\n"):
+            try:
+                block += (end := self._stream.readline(LONGEST))
+                while end and not end.endswith(b"\n"):
+                    end = self._stream.readline(LONGEST)
+            except READ_ERRORS as error:
+                self._failed, block = error, block[: block.rfind(b"\n") + 1]
+                if not block:
+                    raise
+        found = BytesIO(block).readlines()
+        self.passed += len(found)
+        return found
 
     def begin(self) -> bytes:
         """Return the first line that is not blank, or as much as is read at once, without consuming it."""
@@ -85,7 +114,13 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
             yield block
 
 
+def _too_long() -> str:
+    return f"the line is longer than {LONGEST >> 20} MiB"
+
+
 _BLOCK: Final = 1 << 16
+
+_SEVERAL: Final = 1 << 19  # Bytes of lines that are read at once, if so many are there.
 
 
 class Cells(dict[str, Any]):
@@ -109,30 +144,34 @@ _NAMES: Final = {"id", "topic_id", "system"}
 _OPTIONAL: Final = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
 
 
-def decoded(line: Line | RawLine) -> Line:
-    """Return a line decoded, if it is not yet."""
-    return decode(line.raw, line.source) if isinstance(line, RawLine) else line
+def decoded(found: Iterable[Any], how: Callable[[bytes, str], Line] | None = None) -> Iterator[Any]:
+    """Yield the lines among what was found decoded by `decode`, or as `how` does it, and anything else as it is."""
+    for each in found:
+        if isinstance(each, RawLines):
+            yield from starmap(how or decode, each.each())
+        else:
+            yield each
 
 
-def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:
-    """Yield the undecoded lines of a file that are not blank; an unreadable one is yielded as an error."""
-    number = 0
+def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLines]:
+    """Yield the lines of a file that are not blank, together those that are there at once; why one cannot be read."""
+    raws: list[bytes] = []
     while True:
         try:
-            number, raw = next(lines)
-            if is_blank(raw):
+            if raws and is_blank(raws[-1]):
                 lines.skip_blank()
-                continue
-        except StopIteration:
-            return
-        except InputError as error:
-            number += 1
-            yield Line(f"{name}:{number}", None, str(error))
-            continue
+            if not (raws := lines.several()):
+                return
         except READ_ERRORS as error:
-            yield broken_off(error, name, number + 1)
+            yield broken_off(error, name, lines.passed + 1)
             return
-        yield RawLine(raw, f"{name}:{number}")
+        kept = [(raw, number) for number, raw in enumerate(raws, lines.passed - len(raws) + 1) if not is_blank(raw)]
+        for is_long, some in groupby(kept, key=lambda one: len(one[0]) > LONGEST):
+            if is_long:
+                yield from (Line(f"{name}:{number}", None, _too_long()) for _, number in some)
+            else:
+                found, numbers = zip(*some, strict=True)
+                yield RawLines(found, numbers, name)
 
 
 def broken_off(error: Exception, name: str, number: int) -> Line:

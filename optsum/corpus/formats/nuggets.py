@@ -73,24 +73,22 @@ def _assigned(lines: NumberedLines, name: str) -> Iterator[Line]:
         value = line.value
         return str(value["qid"]) if isinstance(value, dict) and _is_assigned(value) else None
 
-    yield from _of_questions(map(decoded, raw_lines(lines, name)), question, _of_passages)
+    yield from _of_questions(decoded(raw_lines(lines, name)), question, _of_passages)
 
 
 def _judged(lines: NumberedLines, name: str) -> Iterator[Line]:
 
-    def split(line: Any) -> Line:
-        if isinstance(line, Line):
-            return line
-        raw = line.raw.removeprefix(BOM_UTF8)
+    def split(raw: bytes, source: str) -> Line:
+        raw = raw.removeprefix(BOM_UTF8)
         columns = raw.decode("utf-8", "replace").split()
         if _JUDGMENT.fullmatch(raw) is None:
-            return Line(line.source, None, "this is no judgment; give question, nugget, passage and a whole number")
-        return Line(line.source, columns)
+            return Line(source, None, "this is no judgment; give question, nugget, passage and a whole number")
+        return Line(source, columns)
 
     def question(line: Line) -> str | None:
         return None if line.error is not None else str(line.value[0])
 
-    yield from _of_questions(map(split, raw_lines(lines, name)), question, _of_judgments)
+    yield from _of_questions(decoded(raw_lines(lines, name), split), question, _of_judgments)
 
 
 def _of_questions(

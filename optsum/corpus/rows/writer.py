@@ -199,7 +199,7 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     if path != "-" and is_dataset_folder(Path(path)):
         records = folder_records(Path(path))
     else:
-        records = map(decoded, raw_records(path, what="row", empty=True))
+        records = decoded(raw_records(path, what="row", empty=True))
 
     def rows() -> Iterator[dict[str, Any]]:
         for source, value, error, ended in records:

@@ -371,7 +371,7 @@ def test_every_real_set_is_tested(shared_data: Path) -> None:
 
 def test_lines_know_whether_they_end(path: Path) -> None:
     path.write_text("1\n2", encoding="utf-8")
-    found = map(decoded, raw_records(path, what="number"))
+    found = decoded(raw_records(path, what="number"))
     assert [(line.value, line.ended) for line in found] == [(1, True), (2, False)]
 
 

@@ -8,21 +8,28 @@ import os
 import pickle
 import random
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from optsum.corpus.formats.lines import RawLines
 from optsum.corpus.topic import BadTopic, Notes, Topic, reading_of
-from optsum.corpus.topics import Names, Unread, read_topics, unread_topics
+from optsum.corpus.topics import Lines, Names, read_topics, unique_topics, unread_topics
 from optsum.errors import InputError
 
 TEXT = {"documents": [["A b .", "c d"]], "references": [["A c ."]]}
 
 
-def read(path: Path, **how: Any) -> list[Topic | BadTopic]:
-    found = pickle.loads(pickle.dumps(list(unread_topics(path, reading_of(**how)))))  # noqa: S301 - of this test
-    return [each.read() if isinstance(each, Unread) else each for each in found]
+def read(path: Path, cut: int = 7, **how: Any) -> list[Topic | BadTopic]:
+    """Read topics as those do who get so many lines at a time; ids that come again are looked for where all are."""
+    found: list[Topic | BadTopic] = []
+    for each in unread_topics(path, reading_of(**how)):
+        parts = [each[place : place + cut] for place in range(0, len(each), cut)] if isinstance(each, Lines) else [each]
+        for part in pickle.loads(pickle.dumps(parts)):  # noqa: S301 - of this test
+            found += part.read() if isinstance(part, Lines) else [part]
+    return list(unique_topics(found))
 
 
 def a_line(chance: random.Random) -> str:
@@ -75,29 +82,48 @@ def test_what_is_passed_on(tmp_path: Path) -> None:
     path = tmp_path / "topics.jsonl"
     lines = [json.dumps({"id": name, **TEXT}) for name in "abcdcef"]
     path.write_text("\n".join(lines))
-    assert [isinstance(each, Unread) for each in unread_topics(path)] == [True] * 4 + [False] * 3
+    passed = [each for each in unread_topics(path) if isinstance(each, Lines)]
+    assert sum(map(len, passed)) == len(lines)
     path.write_text(json.dumps([json.loads(line) for line in lines]))  # one array is no lines
-    assert not any(isinstance(each, Unread) for each in unread_topics(path))
+    assert not any(isinstance(each, Lines) for each in unread_topics(path))
     assert read(path) == list(read_topics(path, bad="keep"))
 
 
-def test_names_are_seen_without_decoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", [0, 1, 3, 5, 6, 9])
+def test_the_first_topics(limit: int, tmp_path: Path) -> None:
     path = tmp_path / "topics.jsonl"
-    heads = [{"id": f"t{number}", **TEXT} for number in range(5)]
-    path.write_text("\n".join(json.dumps(each) for each in [*heads, {**TEXT, "id": "last"}, TEXT]))
-    topics = unread_topics(path)
-    next(topics)
-    monkeypatch.setattr(Unread, "read", None)
-    assert [each.name() for each in topics if isinstance(each, Unread)] == [
-        b"t1", b"t2", b"t3", b"t4", b"last", "6",
-    ]  # fmt: skip
+    lines = [json.dumps({"id": name, **TEXT}) for name in "abcdef"]
+    path.write_text(lines[0] + "\n\n \n" + "\n\n".join(lines[1:]))
+    passed = [each for each in unread_topics(path, limit=limit) if isinstance(each, Lines)]
+    topics = [topic for each in passed for topic in each.read()]
+    assert [(topic.id, topic.source) for topic in topics] == [
+        (topic.id, topic.source) for topic in [*read_topics(path)][:limit]
+    ]
 
 
-def test_recognised_columns_are_said_once(tmp_path: Path) -> None:
+def test_a_second_topic_is_told_whoever_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "topics.jsonl"
+    path.write_text("".join(json.dumps({"id": name, **TEXT}) + "\n" for name in "abab"))
+    first = next(read_topics(path))
+    lines = [each for each in unread_topics(path) if isinstance(each, Lines)]
+    raws = [raw for each in lines for raw in each.lines.raws]
+    whole = Lines(RawLines(raws, range(1, 5), "topics.jsonl"), 0, reading_of(), (False, False, True))
+    assert [isinstance(topic, BadTopic) for topic in whole.read()] == [False, False, True, False]
+    assert [isinstance(topic, BadTopic) for topic in whole[2:].read()] == [True, False]
+    assert whole[2:3].read() == [BadTopic("a", "topics.jsonl:3", "a second topic has the id 'a'; give each its own")]
+    assert whole[:1].read() == [replace(first, source="topics.jsonl:1")]
+
+
+def test_doubts_about_lines_are_kept_for_whoever_sent_them(tmp_path: Path) -> None:
     path = tmp_path / "articles.jsonl"
     path.write_text("no JSON\n" + "".join(json.dumps({"article": "A b.", "highlights": "A."}) + "\n" for _ in "abc"))
     said: list[str] = []
-    list(unread_topics(path, reading_of(notes=Notes(str(path), said.append))))
+    notes = Notes(str(path), said.append)
+    for each in unread_topics(path, reading_of(notes=notes)):
+        sent = pickle.loads(pickle.dumps(each))  # noqa: S301 - of this test
+        assert isinstance(sent, Lines)
+        sent.read()
+        notes.repeat(sent.reading.notes.said)
     columns = "documents are article, references are highlights, id is the row's number"
     assert said == [f"{path}: {columns}; columns says otherwise"]
 
@@ -111,21 +137,16 @@ def test_a_list_of_topics_in_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes as POSIX has them")
-def test_a_pipe_is_read_here(tmp_path: Path) -> None:
+def test_a_pipe_is_passed_on_too(tmp_path: Path) -> None:
     pipe, held = tmp_path / "pipe", "".join(json.dumps({"id": name, **TEXT}) + "\n" for name in "aba")
     os.mkfifo(pipe)
     threading.Thread(target=pipe.write_text, args=[held]).start()
-    assert [isinstance(topic, BadTopic) for topic in unread_topics(pipe)] == [False, False, True]
+    assert [isinstance(topic, BadTopic) for topic in read(pipe)] == [False, False, True]
 
 
 def test_what_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         unread_topics(tmp_path / "none.jsonl")
-
-
-def test_a_name_is_the_same_as_its_bytes() -> None:
-    seen = Names()
-    assert [seen.add(name) for name in ("a", "b", b"a", "é", "é".encode(), "\ud800")] == [1, 1, 0, 1, 0, 1]
 
 
 def test_every_name_is_new_once() -> None:

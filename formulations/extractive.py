@@ -111,14 +111,15 @@ class Extractive(Formulation):
     serves: ClassVar[Compatibility] = _SERVES
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the codes of n-grams within sentences, for lengths in words or sentences."""
+        """Return the codes of n-grams within sentences, and of rouge-l, for lengths in words or sentences."""
         metric = parse_metric(spec.metric)
-        if _joins(metric, spec) or spec.model_units != "whole" or metric.geometric:
-            return None
-        if spec.length_unit not in {"words", "sentences"}:
+        if _joins(metric, spec) or metric.geometric or spec.length_unit not in {"words", "sentences"}:
             return None
         coded = codes_of(metric.components)
-        return None if coded is None or (coded[:, 0] == LONGEST).any() else coded
+        if coded is None:
+            return None
+        longest = coded[coded[:, 0] == LONGEST].tolist()
+        return coded if longest in ([], [[LONGEST, 0]]) else None
 
     def build(self, topic: Topic, spec: Spec) -> Extract:
         """Return the problem of a topic.

@@ -37,7 +37,8 @@ from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import INTEGER, RATIO, SUM, fits, kernel_array, pair_at
 from optsum.errors import BackendError
-from optsum.metrics.kernels import counted, official_hits
+from optsum.metrics.kernels import counted, covered_positions, official_hits
+from optsum.metrics.metric import LONGEST
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.numbered import Extracts, Proven
 from optsum.problem.problem import Selection
@@ -557,7 +558,7 @@ def search_few_units(
     return Found(selection, Fraction(int(scalars[TOP]), max(1, bottom)), bool(scalars[DONE]), nodes, stopped)
 
 
-# Selections of at most three units, of features that count once: what each two have in common is in a table.
+# Selections of at most three units: what each two have in common is in a table.
 
 _LANE: Final = 16  # Bits of each of the four totals that are packed into one number.
 
@@ -594,7 +595,38 @@ def _value(packed):
 
 
 @njit(cache=True)
-def _hold_few(best, packed, one, two, three):
+def _corrected(packed, ceilings, order, one, two, three):
+    """Return the true totals of units, given those that features say; missing units are -1 and first."""
+    count = np.int64(0)
+    for place in (one, two, three):
+        if place >= 0:
+            at = count
+            while at > 0 and ceilings.units[at - 1] > order[place]:
+                ceilings.units[at] = ceilings.units[at - 1]
+                at -= 1
+            ceilings.units[at] = order[place]
+            count += 1
+    totals = ceilings.totals
+    for total in range(len(totals)):
+        totals[total] = (packed >> (_LANE * total)) & 0xFFFF
+    correct(ceilings, count, totals)
+    made = packed
+    for total in range(len(totals)):
+        made += (totals[total] - ((packed >> (_LANE * total)) & 0xFFFF)) << (_LANE * total)
+    return made
+
+
+# Inlined, as a call counts the references of all arrays of the ceilings, and most selections are not as good.
+@njit(cache=True, inline="always")
+def _may_hold(best, packed):
+    top, bottom = _value(packed)
+    return top * best[_BOTTOM] >= best[_TOP] * bottom
+
+
+@njit(cache=True)
+def _hold_few(best, packed, ceilings, order, one, two, three):
+    if len(ceilings.totals):
+        packed = _corrected(packed, ceilings, order, one, two, three)
     top, bottom = _value(packed)
     left, right = top * best[_BOTTOM], best[_TOP] * bottom
     if left < right:
@@ -610,8 +642,15 @@ def _hold_few(best, packed, one, two, three):
 
 
 @njit(cache=True)
-def _add_third(one, two, begin, packed, own, table, start, feature, adds, order, mark, best):
-    """Add each unit from `begin` to two others, whose totals are `packed`."""
+def _worth(steps, first, last, copies):
+    return steps[min(first + copies, last)]
+
+
+@njit(cache=True, inline="always")
+def _add_third(one, two, begin, packed, own, table, units, tables, order, mark, held, ceilings, best):
+    """Let each unit from `begin` join two others, whose totals are `packed`."""
+    start, feature, copies = units
+    step_start, steps = tables
     top0, bottom0, top1, bottom1 = _lanes(packed)
     both0, _, both1, _ = _lanes(table[one, two])
     marked = False
@@ -635,37 +674,53 @@ def _add_third(one, two, begin, packed, own, table, start, feature, adds, order,
             marked = True
             best[_STAMP] += 2
             for entry in range(start[order[one]], start[order[one] + 1]):
-                mark[feature[entry]] = best[_STAMP] - 1
+                mark[feature[entry]], held[feature[entry], 0] = best[_STAMP] - 1, copies[entry]
             for entry in range(start[order[two]], start[order[two] + 1]):
                 if mark[feature[entry]] == best[_STAMP] - 1:
-                    mark[feature[entry]] = best[_STAMP]
+                    mark[feature[entry]], held[feature[entry], 1] = best[_STAMP], copies[entry]
         exact = packed + new - left - right
         for entry in range(start[order[unit]], start[order[unit] + 1]):
-            if mark[feature[entry]] == best[_STAMP]:
-                exact += adds[feature[entry]]
+            if mark[feature[entry]] != best[_STAMP]:
+                continue
+            first, last = step_start[feature[entry]], step_start[feature[entry] + 1] - 1
+            if last - first == 1:
+                exact += steps[last]
+                continue
+            i, j, k = held[feature[entry], 0], held[feature[entry], 1], copies[entry]
+            exact += _worth(steps, first, last, i) - _worth(steps, first, last, i + j)
+            exact += _worth(steps, first, last, j) - _worth(steps, first, last, j + k)
+            exact += _worth(steps, first, last, k) - _worth(steps, first, last, k + i)
+            exact += _worth(steps, first, last, i + j + k)
         best[_NODES] += 1
         best[_STEPS] += start[order[unit] + 1] - start[order[unit]]
-        _hold_few(best, exact, one, two, unit)
+        if _may_hold(best, exact):
+            _hold_few(best, exact, ceilings, order, one, two, unit)
 
 
 @njit(cache=True)
-def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, high: int, work: int) -> Any:
+def search_table(
+    start: Any, feature: Any, copies: Any, step_start: Any, steps: Any, mass: Any, constants: Any, ceilings: Any,
+    low: int, high: int, work: int,
+) -> Any:  # fmt: skip
     """Search for the best sum of two ratios of at most three units.
 
-    `start`, `feature`: the features of each unit, in turn. `adds` (features,): contributions to the four totals,
-    packed. `constants` (4,): the totals without units, denominators above 0. `low`, `high`: limits of the number of
-    units. `work`: limit of steps. The result: the best selection and its totals, packed (10,); and 1 if all others are
-    worse, 0 if another is as good or totals are too large, -1 if there was more work.
+    `start`, `feature`, `copies`: the features of each unit, in turn. `step_start`, `steps`: contributions of each
+    number of copies of a feature to the four totals, packed; more copies than listed contribute no more, and features
+    of denominators count once. `mass` (units,): further contributions of each unit, packed. `constants` (4,): the
+    totals without units, denominators above 0. `ceilings`: there are none if they have no room for totals. `low`,
+    `high`: limits of the number of units. `work`: limit of steps. The result: the best selection and its totals, packed
+    (10,); and 1 if all others are worse, 0 if another is as good or totals are too large, -1 if there was more work.
     """
     units, base = len(start) - 1, _pack(constants)
     best = np.zeros(10, np.int64)
-    given, value, order = np.zeros(units, np.int64), np.empty(units, np.float64), np.empty(units, np.int64)
+    given, value, order = mass.copy(), np.empty(units, np.float64), np.empty(units, np.int64)
     largest = np.zeros(4, np.int64)
-    column_start = np.zeros(len(adds) + 1, np.int64)
+    column_start = np.zeros(len(step_start), np.int64)
     for unit in range(units):
         for entry in range(start[unit], start[unit + 1]):
-            given[unit] += adds[feature[entry]]
-            column_start[feature[entry] + 1] += 1
+            one = feature[entry]
+            given[unit] += steps[min(step_start[one] + copies[entry], step_start[one + 1] - 1)]
+            column_start[one + 1] += 1
         for total in range(4):
             largest[total] = max(largest[total], (given[unit] >> (_LANE * total)) & 0xFFFF)
         top, bottom = _value(base + given[unit])
@@ -678,33 +733,42 @@ def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, 
         if constants[total] + 3 * largest[total] >= _IN_LANE:
             return best, 0
     # Units by their own values, and what each two of them have in common.
-    for one in range(len(adds)):
+    for one in range(len(step_start) - 1):
         column_start[one + 1] += column_start[one]
     own, free = np.empty(units, np.int64), column_start.copy()
-    column, table = np.empty(len(feature), np.int64), np.zeros((units, units), np.int64)
+    column, counts = np.empty(len(feature), np.int64), np.empty(len(feature), np.int64)
+    table = np.zeros((units, units), np.int64)
     for unit in range(units):
         own[unit] = given[order[unit]]
         row = table[unit]
         for entry in range(start[order[unit]], start[order[unit] + 1]):
             one = feature[entry]
-            for place in range(column_start[one], free[one]):
-                row[column[place]] += adds[one]
+            first, last = step_start[one], step_start[one + 1] - 1
+            if last - first == 1:
+                for place in range(column_start[one], free[one]):
+                    row[column[place]] += steps[last]
+            else:
+                for place in range(column_start[one], free[one]):
+                    alone = _worth(steps, first, last, copies[entry]) + _worth(steps, first, last, counts[place])
+                    row[column[place]] += alone - _worth(steps, first, last, copies[entry] + counts[place])
             best[_STEPS] += free[one] - column_start[one]
-            column[free[one]] = unit
+            column[free[one]], counts[free[one]] = unit, copies[entry]
             free[one] += 1
         for other in range(unit):
             table[other, unit] = row[other]
         if best[_STEPS] > work:
             return best, -1
-    mark = np.zeros(len(adds), np.int64)
+    mark, held = np.zeros(len(step_start) - 1, np.int64), np.empty((len(step_start) - 1, 2), np.int64)
+    given_units, tables = (start, feature, copies), (step_start, steps)
     gain0, gain1 = np.zeros(units + 1, np.int64), np.zeros(units + 1, np.int64)
     best[_TOP], best[_BOTTOM], best[_NODES] = -1, 1, 1
     none = np.int64(-1)
     if low <= 0:
-        _hold_few(best, base, none, none, none)
+        _hold_few(best, base, ceilings, order, none, none, none)
     if low <= 1 <= high:
         for unit in range(units):
-            _hold_few(best, base + own[unit], none, none, unit)
+            if _may_hold(best, base + own[unit]):
+                _hold_few(best, base + own[unit], ceilings, order, none, none, unit)
     # First with the best one, for a start.
     if high >= 2 and units >= 2:
         first, second, top, bottom = np.int64(0), np.int64(1), np.int64(-1), np.int64(1)
@@ -714,9 +778,11 @@ def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, 
                 second, top, bottom = np.int64(unit), more, less
         packed = base + own[first] + own[second] - table[first, second]
         if low <= 2:
-            _hold_few(best, packed, none, first, second)
+            _hold_few(best, packed, ceilings, order, none, first, second)
         if high >= 3:
-            _add_third(first, second, np.int64(1), packed, own, table, start, feature, adds, order, mark, best)
+            _add_third(
+                first, second, np.int64(1), packed, own, table, given_units, tables, order, mark, held, ceilings, best
+            )
         for one in range(units):
             gain0[units], gain1[units] = 0, 0
             for unit in range(units - 1, one, -1):
@@ -729,10 +795,12 @@ def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, 
                 top0, top1 = top0 + gain0[two + 1], top1 + gain1[two + 1]
                 if (top0 * bottom1 + top1 * bottom0) * best[_BOTTOM] < best[_TOP] * (bottom0 * bottom1):
                     continue  # nor are the two better by themselves
-                if low <= 2:
-                    _hold_few(best, packed, none, one, two)
+                if low <= 2 and _may_hold(best, packed):
+                    _hold_few(best, packed, ceilings, order, none, one, two)
                 if high >= 3:
-                    _add_third(one, two, two + 1, packed, own, table, start, feature, adds, order, mark, best)
+                    _add_third(
+                        one, two, two + 1, packed, own, table, given_units, tables, order, mark, held, ceilings, best
+                    )
             if best[_STEPS] > work:
                 return best, -1
     if best[_TOP] < 0 or best[_TIED]:
@@ -741,30 +809,59 @@ def search_table(start: Any, feature: Any, adds: Any, constants: Any, low: int, 
     packed = base
     best[_STAMP] += 1
     for place in range(_FIRST, _FIRST + 3):
+        if best[place] < 0:
+            continue
+        packed += mass[order[best[place]]]
+        for entry in range(start[order[best[place]]], start[order[best[place]] + 1]):
+            one = feature[entry]
+            if mark[one] != best[_STAMP]:
+                mark[one], held[one, 0] = best[_STAMP], 0
+            packed -= _worth(steps, step_start[one], step_start[one + 1] - 1, held[one, 0])
+            held[one, 0] += copies[entry]
+            packed += _worth(steps, step_start[one], step_start[one + 1] - 1, held[one, 0])
+    if len(ceilings.totals):
+        packed = _corrected(packed, ceilings, order, best[_FIRST], best[_FIRST + 1], best[_FIRST + 2])
+    for place in range(_FIRST, _FIRST + 3):
         if best[place] >= 0:
             best[place] = order[best[place]]
-            for entry in range(start[best[place]], start[best[place] + 1]):
-                if mark[feature[entry]] != best[_STAMP]:
-                    mark[feature[entry]] = best[_STAMP]
-                    packed += adds[feature[entry]]
     return best, 1 if packed == best[_PACKED] else 0
+
+
+@njit(cache=True)
+def packed_tables(level, level_start, slot, mass):
+    """Return levels, and what units add besides, packed by the totals that they feed; empty if some are too large."""
+    steps, added = np.empty(len(level), np.int64), np.zeros(mass.shape[1], np.int64)
+    for one in range(len(slot)):
+        for place in range(level_start[one], level_start[one + 1]):
+            if level[place] < 0 or level[place] >= _IN_LANE or (slot[one] % 2 and place > level_start[one] + 1):
+                return steps[:0], added
+            steps[place] = level[place] << (_LANE * slot[one])
+    for total in range(len(mass)):
+        for unit in range(len(added)):
+            if mass[total, unit] < 0 or mass[total, unit] >= _IN_LANE:
+                return steps[:0], added
+            added[unit] += mass[total, unit] << (_LANE * total)
+    return steps, added
 
 
 def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
     """Search an instance by `search_table`; None if it is not supported there, or another selection is as good."""
     made, low, high = len(instance.constants) // 2, instance.min_length, instance.max_length
-    if high > 3 or made > 2 or instance.size > _MOST_OF_TABLE or instance.ceilings or set(instance.weights) != {1}:
-        return None
-    if (lengths != 1).any() or (np.diff(instance.level_start) != 2).any() or np.count_nonzero(instance.mass):
+    if high > 3 or made > 2 or instance.size > _MOST_OF_TABLE or set(instance.weights) != {1} or (lengths != 1).any():
         return None
     constants = np.array([0, 1, 0, 1], np.int64)
     constants[: 2 * made] = instance.constants
-    gains = kernel_array(instance.level[1::2] - instance.level[::2])
-    if min(constants[1::2]) <= 0 or max(constants.max(), gains.max(initial=0)) >= _IN_LANE:
+    if min(constants[1::2]) <= 0 or constants.max() >= _IN_LANE or min(constants) < 0:
         return None
-    adds = gains << (_LANE * kernel_array(instance.slot))
-    entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature)
-    best, state = search_table(*entries, adds, constants, low, high, _TABLE_WORK)
+    start = kernel_array(instance.level_start)
+    steps, mass = packed_tables(
+        kernel_array(instance.level), start, kernel_array(instance.slot), kernel_array(instance.mass)
+    )
+    if not len(steps):
+        return None
+    entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
+    ceilings = arrays_of_ceilings(instance.ceilings, instance.size, 2 * made)
+    best, state = search_table(*entries, start, steps, mass, constants, ceilings, low, high, _TABLE_WORK)
     if state <= 0:
         return None
     top, bottom, *units = best[:_TIED].tolist()
@@ -833,43 +930,45 @@ def search_extracts(
 @njit(cache=True)
 def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilings, found, chosen, all_totals):
     """Make the instance of one topic and search it; `found` is unchanged if that proves nothing."""
-    max_length, min_length, in_words, measure, distinct, mean, unmatched, overlong = form
-    references = len(bounds) - 1
-    row_start = np.empty(references + 1 + len(words), np.int64)
-    for place in range(references):
-        row_start[place] = begin[bounds[place]]
+    max_length, min_length, in_words, measure, distinct, mean, unmatched, overlong, apart = form
+    references, parts = len(bounds) - 1, len(coded)
+    # Rows of what is clipped by itself, references or their sentences, and behind them the sentences to extract.
+    own = bounds[-1] if apart else references
+    owner, row_start = np.empty(own, np.int64), np.empty(own + 1 + len(words), np.int64)
+    for reference in range(references):
+        for row in range(bounds[reference], bounds[reference + 1]) if apart else range(reference, reference + 1):
+            owner[row], row_start[row] = reference, begin[row if apart else bounds[row]]
     for place in range(len(words) + 1):
-        row_start[references + place] = begin[bounds[references] + place]
+        row_start[own + place] = begin[bounds[-1] + place]
     first, keys, copies, totals, shared, kinds = counted(
-        tokens, row_start, different, coded, references, distinct == 1, measure == 0
+        tokens, row_start, different, coded, own, distinct == 1, measure == 0
     )
-    rows, parts = references + len(words), len(coded)
-    ratios = parts * (references if mean else 1)
+    rows, ratios = own + len(words), parts * (references if mean else 1)
     denominators = np.zeros(ratios, np.int64)
     some = np.int64(0)
     for ratio in range(ratios):
         part = ratio // references if mean else ratio
-        for row in range(references):
-            if not mean or row == ratio % references:
+        for row in range(own):
+            if not mean or owner[row] == ratio % references:
                 denominators[ratio] += totals[part, row]
         some += denominators[ratio]
     units, count = np.empty(len(words), np.int64), 0
     for place in range(len(words)):
         length = words[place] if in_words else np.int64(1)
-        if (unmatched or shared[references + place]) and (overlong or length <= max_length):
-            units[count] = references + place
+        if (unmatched or shared[own + place]) and (overlong or length <= max_length):
+            units[count] = own + place
             count += 1
     if some == 0 or count == 0 or count > MOST_UNITS:
         return
     units = units[:count]
     recall = measure == 0
-    if not recall and ratios > 2:
-        return
-    if not recall and distinct and not in_words and max_length <= 3:
+    if not recall and distinct and not in_words and max_length <= 3 and ratios <= 2:
         state = _search_extract_by_table(
-            first, keys, totals, kinds, denominators, units, references, mean, measure, max_length, min_length, found,
-            chosen, all_totals,
+            first, keys, totals, kinds, denominators, units, references, mean, measure, max_length, min_length,
+            ceilings, found, chosen, all_totals,
         )  # fmt: skip
+        for place in range(found[0]):
+            chosen[place] = units[chosen[place]] - own
         if state != 0:
             return
     # The objective, as `optsum.problem.objective.objective_of` makes it.
@@ -885,43 +984,57 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
                 common = common // left * total
         if common * ratios > _COMMON:
             return
-    made = 1 if recall else ratios
     cover_all = not recall and distinct == 1
-    covers = np.zeros(((parts if recall else ratios * (1 + cover_all)) + 1, 4), np.int64)
-    slots = np.zeros(len(covers), np.int64)
-    held = np.empty(parts * references, np.int64)
-    weights = np.empty(parts * references, np.int64)
-    constants = np.zeros(2 * made, np.int64)
-    mass = np.zeros((2 * made, count), np.int64)
-    filled = 0
-    for cover in range(len(covers) - 1):
-        ratio = cover // 2 if cover_all else cover
+    group, made = _merged(denominators, totals, units, references, mean, measure, cover_all or recall)
+    if recall:
+        made = 1
+    if made > 2:
+        return
+    # Of K ratios in G groups: the sum of T / D, by K, is the sum of (G T) / (K D), by G.
+    above, below = (1, 1) if recall else (made, ratios)
+    while above > 1 and below % above == 0:
+        above, below = 1, below // above
+    every = parts if recall else ratios
+    covers, slots = np.zeros((every * (1 + cover_all) + 1, 4), np.int64), np.zeros(every * (1 + cover_all), np.int64)
+    held, weights = np.empty(parts * own, np.int64), np.empty(parts * own, np.int64)
+    constants, mass = np.zeros(2 * made, np.int64), np.zeros((2 * made, count), np.int64)
+    longest, gains, feeds = False, np.zeros(own, np.int64), np.zeros(own, np.int64)
+    filled, cover = 0, 0
+    for ratio in range(every):
         part = ratio // references if mean and not recall else ratio
-        covers[cover, 0], covers[cover, 1], covers[cover, 3] = part * (rows + 1), kinds[part], filled
-        if cover_all and cover % 2:
-            covers[cover, 2] = 1 if mean else references
-            slots[cover] = 2 * ratio + 1
-            continue
-        slots[cover] = 0 if recall else 2 * ratio
-        for row in range(references):
-            if mean and not recall and row != ratio % references:
+        top = 0 if recall else 2 * group[ratio]
+        is_longest = coded[part, 0] == LONGEST
+        if not is_longest:
+            covers[cover, 0], covers[cover, 1], covers[cover, 3] = part * (rows + 1), kinds[part], filled
+            slots[cover] = top
+            cover += 1
+        for row in range(own):
+            if mean and not recall and owner[row] != ratio % references:
                 continue
-            held[filled] = row
-            weights[filled] = 2 if measure == 2 else 1
+            weight = np.int64(above * (2 if measure == 2 else 1))
             if recall and ratios > 1:
-                total = denominators[part * references + row] if mean else denominators[part]
-                weights[filled] = common // total if total > 0 else 1
-            filled += 1
-        if not recall:
-            constants[2 * ratio + 1] = 0 if measure == 1 else denominators[ratio]
-            if not cover_all:
-                for place in range(count):
-                    mass[2 * ratio + 1, place] = totals[part, units[place]] * (1 if mean else references)
-    covers[-1, 3] = filled
+                total = denominators[part * references + owner[row]] if mean else denominators[part]
+                weight = common // total if total > 0 else np.int64(1)
+            if is_longest:
+                longest, gains[row], feeds[row] = True, weight, top
+            else:
+                held[filled], weights[filled] = row, weight
+                filled += 1
+        if recall:
+            continue
+        constants[top + 1] = 0 if measure == 1 else below * denominators[ratio]
+        if cover_all:
+            covers[cover, 0], covers[cover, 1], covers[cover, 3] = part * (rows + 1), kinds[part], filled
+            covers[cover, 2], slots[cover] = 1 if mean else references, top + 1
+            cover += 1
+        else:
+            for place in range(count):
+                mass[top + 1, place] = below * totals[part, units[place]] * (1 if mean else references)
+    covers[cover, 3] = filled
     if recall:
         constants[1] = common * ratios if ratios > 1 else denominators[0]
     start, feature, number, level_start, level, features = features_of(
-        first, keys, copies, covers, held[:filled], weights[:filled], units
+        first, keys, copies, covers[: cover + 1], held[:filled], weights[:filled], units
     )
     slot = np.empty(len(level_start) - 1, np.int64)
     one = 0
@@ -931,29 +1044,164 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
         for _ in range(features[cover]):
             slot[one] = slots[cover]
             one += 1
-    if made == 2 and not cover_all and constants[1] == constants[3]:
-        return  # ratios that may be one
-    lengths = np.empty(count, np.int64)
+    lengths, alike = np.empty(count, np.int64), True
     for place in range(count):
-        lengths[place] = words[units[place] - references] if in_words else 1
-    _search_instance(
-        lengths, start, feature, number, level_start, level, slot, constants, mass, min_length, max_length, recall,
-        ceilings, found, chosen, all_totals,
-    )  # fmt: skip
+        units[place] -= own
+        lengths[place] = words[units[place]] if in_words else 1
+        alike = alike and lengths[place] == 1
+    if longest:
+        start, feature, number, level_start, level, slot, ceilings = _with_subsequences(
+            tokens, begin, different, bounds, units, gains, feeds, start, feature, number, level_start, level, slot,
+            1 if recall else len(constants), ceilings,
+        )  # fmt: skip
+    state = np.int64(0)
+    if not recall and not cover_all and max_length <= 3 and alike:
+        state = _search_instance_by_table(
+            start, feature, number, level_start, level, slot, constants, mass, min_length, max_length, ceilings, found,
+            chosen, all_totals,
+        )  # fmt: skip
+    if state == 0:
+        _search_instance(
+            lengths, start, feature, number, level_start, level, slot, constants, mass, min_length, max_length, recall,
+            longest, ceilings, found, chosen, all_totals,
+        )  # fmt: skip
     for place in range(found[0]):
-        chosen[place] = units[chosen[place]] - references
+        chosen[place] = units[chosen[place]]
+
+
+@njit(cache=True)
+def _merged(denominators, totals, units, references, mean, measure, apart):
+    """Return a number for each ratio, the same if the denominators are (`Coverage.merged`), and how many there are.
+
+    `apart`: whether each ratio has one of its own.
+    """
+    group, groups = np.empty(len(denominators), np.int64), 0
+    for ratio in range(len(denominators)):
+        group[ratio] = groups
+        for other in range(0 if apart else ratio):
+            same = measure == 1 or denominators[other] == denominators[ratio]
+            left, right = (other // references, ratio // references) if mean else (other, ratio)
+            for unit in units:
+                same = same and totals[left, unit] == totals[right, unit]
+            if same:
+                group[ratio] = group[other]
+                break
+        groups = max(groups, group[ratio] + 1)
+    return group, groups
+
+
+@njit(cache=True)
+def _with_subsequences(
+    tokens, begin, different, bounds, units, gains, feeds, start, feature, number, level_start, level, slot, totals,
+    none,
+):  # fmt: skip
+    """Add the common subsequences of sentences to an instance, as `optsum.problem.numbered.RowRatios` does.
+
+    `units`: the numbers of the sentences. `gains`, `feeds` (references,): what a hit in each reference is worth, and
+    which total it feeds. `totals`: how many are searched. `none`: the arrays of no ceilings.
+    """
+    size, end, features = len(units), begin[bounds[-1]], len(slot)
+    covered = covered_positions(tokens, begin, bounds[-1], different)
+    feature_of = np.full(end, -1, np.int64)  # of each position that some unit covers
+    entries = len(feature)
+    for unit in units:
+        for place in range(end):
+            if covered[unit, place]:
+                feature_of[place] = 0
+                entries += 1
+    # Positions of a token that lie in several sentences of a reference: its copies may be fewer.
+    group, rank = np.full(end, -1, np.int64), np.empty(end, np.int64)
+    seen, apart = np.full(different, -1, np.int64), np.full(different, -1, np.int64)
+    group_of, times = np.full(different, -1, np.int64), np.zeros(different, np.int64)
+    groups, widest, more = 0, 1, 0
+    for reference in range(len(bounds) - 1):
+        for sentence in range(bounds[reference], bounds[reference + 1]):
+            for place in range(begin[sentence], begin[sentence + 1]):
+                token = tokens[place]
+                if feature_of[place] < 0:
+                    continue
+                feature_of[place] = features + more
+                more += 1
+                if seen[token] < bounds[reference]:
+                    seen[token], times[token] = sentence, 0
+                elif seen[token] < sentence:
+                    apart[token] = reference
+                rank[place] = times[token]
+                times[token] += 1
+                widest = max(widest, times[token])
+        before = groups
+        for place in range(begin[bounds[reference]], begin[bounds[reference + 1]]):
+            token = tokens[place]
+            if feature_of[place] >= 0 and apart[token] == reference:
+                if group_of[token] < before:
+                    group_of[token] = groups
+                    groups += 1
+                group[place] = group_of[token]
+    capped, copies = np.zeros((groups, 4), np.int64), np.zeros((groups, size), np.int64)
+    bits = np.zeros((groups, size, (widest + 63) >> 6), np.uint64)
+    out_start, out_level_start = np.zeros(size + 1, np.int64), np.empty(features + more + 1, np.int64)
+    out_feature, out_number = np.empty(entries, np.int64), np.ones(entries, np.int64)
+    out_level, out_slot = np.zeros(len(level) + 2 * more, np.int64), np.empty(features + more, np.int64)
+    for one in range(features + 1):
+        out_level_start[one] = level_start[one]
+    for place in range(len(level)):
+        out_level[place] = level[place]
+    for one in range(features):
+        out_slot[one] = slot[one]
+    for reference in range(len(bounds) - 1):
+        for token in range(different):
+            group_of[token] = -1
+        for place in range(begin[bounds[reference]], begin[bounds[reference + 1]]):
+            one, at = feature_of[place], group[place]
+            if one < 0:
+                continue
+            out_slot[one], out_level_start[one + 1] = feeds[reference], out_level_start[one] + 2
+            out_level[out_level_start[one] + 1] = gains[reference]
+            if at < 0:
+                continue
+            group_of[tokens[place]] = at
+            capped[at, 0], capped[at, 1], capped[at, 2] = feeds[reference], gains[reference], gains[reference]
+            for unit in range(size):
+                if covered[units[unit], place]:
+                    bits[at, unit, rank[place] >> 6] |= np.uint64(1) << np.uint64(rank[place] & 63)
+        for unit in range(size if groups else 0):
+            sentence = bounds[-1] + units[unit]
+            for place in range(begin[sentence], begin[sentence + 1]):
+                if group_of[tokens[place]] >= 0:
+                    copies[group_of[tokens[place]], unit] += 1
+    filled = 0
+    for unit in range(size):
+        for entry in range(start[unit], start[unit + 1]):
+            out_feature[filled], out_number[filled] = feature[entry], number[entry]
+            filled += 1
+        for place in range(end):
+            if covered[units[unit], place]:
+                out_feature[filled] = feature_of[place]
+                filled += 1
+        out_start[unit + 1] = filled
+    ceilings = CeilingArrays(
+        capped, bits, copies, none.texts, none.own, none.start, none.token, none.places, none.most, none.flat,
+        none.counts, np.zeros(totals, np.int64), np.zeros(size, np.int64),
+    )  # fmt: skip
+    return out_start, out_feature, out_number, out_level_start, out_level, out_slot, ceilings
 
 
 @njit(cache=True)
 def _search_extract_by_table(
-    first, keys, totals, kinds, denominators, units, references, mean, measure, high, low, found, chosen, all_totals,
+    first, keys, totals, kinds, denominators, units, references, mean, measure, high, low, none, found, chosen,
+    all_totals,
 ):  # fmt: skip
-    """Search one topic by `search_table`, like `_by_table`, and return its result."""
+    """Search one topic whose n-grams count once by `search_table`, like `_by_table`, and return its result.
+
+    Numerator and denominator share the n-grams of a metric. `none`: the arrays of no ceilings.
+    """
     ratios, parts, rows = len(denominators), len(kinds), totals.shape[1]
     offset = np.zeros(parts + 1, np.int64)
     for part in range(parts):
         offset[part + 1] = offset[part] + kinds[part]
-    adds = np.zeros(offset[-1], np.int64)
+    step_start, steps = np.empty(offset[-1] + 1, np.int64), np.zeros(2 * offset[-1], np.int64)
+    for gram in range(len(step_start)):
+        step_start[gram] = 2 * gram
     constants = np.array([0, 1, 0, 1], np.int64)
     for ratio in range(ratios):
         part = ratio // references if mean else ratio
@@ -961,11 +1209,11 @@ def _search_extract_by_table(
         if constants[2 * ratio + 1] <= 0 or constants[2 * ratio + 1] >= _IN_LANE:
             return 0
         for gram in range(offset[part], offset[part + 1]):
-            adds[gram] += np.int64(1 if mean else references) << (_LANE * (2 * ratio + 1))
+            steps[2 * gram + 1] += np.int64(1 if mean else references) << (_LANE * (2 * ratio + 1))
         for row in range(references):
             if not mean or row == ratio % references:
                 for entry in range(first[part * (rows + 1) + row], first[part * (rows + 1) + row + 1]):
-                    adds[offset[part] + keys[entry]] += np.int64(2) << (_LANE * 2 * ratio)
+                    steps[2 * (offset[part] + keys[entry]) + 1] += np.int64(2) << (_LANE * 2 * ratio)
     start, feature = np.zeros(len(units) + 1, np.int64), np.empty(len(keys), np.int64)
     filled = 0
     for place in range(len(units)):
@@ -981,28 +1229,57 @@ def _search_extract_by_table(
             some = some or totals[part, unit] > 0
         if not some:
             return 0  # a denominator that nothing adds to
-    best, state = search_table(start, feature[:filled], adds, constants, low, high, np.int64(_TOGETHER_WORK))
-    if state <= 0:
-        return state
+    best, state = search_table(
+        start, feature[:filled], np.ones(filled, np.int64), step_start, steps, np.zeros(len(units), np.int64),
+        constants, none, low, high, np.int64(_TOGETHER_WORK),
+    )  # fmt: skip
+    if state > 0:
+        _take_found(best, 2 * ratios, found, chosen, all_totals)
+    return state
+
+
+@njit(cache=True)
+def _take_found(best, totals, found, chosen, all_totals):
+    """Write down what `search_table` has found, and the numbers of its units, ascending."""
     packed, count = best[_PACKED], 0
-    for total in range(2 * ratios):
+    for total in range(totals):
         all_totals[total] = (packed >> (_LANE * total)) & 0xFFFF
     for place in range(_FIRST, _FIRST + 3):
         if best[place] >= 0:
             at = count
-            while at > 0 and chosen[at - 1] > units[best[place]] - references:
+            while at > 0 and chosen[at - 1] > best[place]:
                 chosen[at] = chosen[at - 1]
                 at -= 1
-            chosen[at] = units[best[place]] - references
+            chosen[at] = best[place]
             count += 1
     found[0], found[1], found[2] = count, count, best[_NODES]
-    return 1
+
+
+@njit(cache=True)
+def _search_instance_by_table(
+    start, feature, number, level_start, level, slot, constants, mass, low, high, ceilings, found, chosen, all_totals,
+):  # fmt: skip
+    """Search one instance by `search_table`, as `_by_table` does; return what that says."""
+    all_constants = np.array([0, 1, 0, 1], np.int64)
+    for total in range(len(constants)):
+        all_constants[total] = constants[total]
+        if constants[total] >= _IN_LANE or (total % 2 and constants[total] <= 0):
+            return 0
+    steps, added = packed_tables(level, level_start, slot, mass)
+    if len(steps) == 0:
+        return 0
+    best, state = search_table(
+        start, feature, number, level_start, steps, added, all_constants, ceilings, low, high, np.int64(_TOGETHER_WORK)
+    )
+    if state > 0:
+        _take_found(best, len(constants), found, chosen, all_totals)
+    return state
 
 
 @njit(cache=True)
 def _search_instance(
-    lengths, start, feature, number, level_start, level, slot, constants, mass, low, high, integer, ceilings, found,
-    chosen, all_totals,
+    lengths, start, feature, number, level_start, level, slot, constants, mass, low, high, integer, bounded, ceilings,
+    found, chosen, all_totals,
 ):  # fmt: skip
     """Search one instance by the rules of `search_few_units`, which explains unsupported cases."""
     units, made = len(lengths), len(constants) // 2
@@ -1044,7 +1321,7 @@ def _search_instance(
                 return
     if added[-1] >= _LARGEST or made * top * bottoms * bottoms >= _LARGEST:
         return
-    rules = np.array([low, high, kind, integer, False], np.int64)
+    rules = np.array([low, high, kind, integer, bounded], np.int64)
     fixed = FewUnitsInstance(
         rules, lengths, start, feature, number, level_start, level, slot, np.ones(made, np.int64), column_start,
         column_unit, column_copies, least, ceilings,
@@ -1081,6 +1358,10 @@ def _search_instance(
             copies[feature[entry]] += number[entry]
     for one in range(len(slot)):
         again[slot[one]] += level[min(level_start[one] + copies[one], level_start[one + 1] - 1)]
+    if bounded:
+        for place in range(count):
+            ceilings.units[place] = chosen[place]
+        correct(ceilings, np.int64(count), again)
     same = low <= length <= high
     for total in range(totals):
         same = same and again[total] == walk.held[total, 0]

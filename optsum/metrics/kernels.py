@@ -180,10 +180,23 @@ def _joined(left: Any, right: Any) -> Any:
 
 
 @njit(cache=True)
+def _count_tokens(ids: Any, start: Any, different: int, references: int, total: Any, shared: Any) -> int:
+    """Write down how many tokens each row has, and which rows have one of a reference; return 0, their entries."""
+    known = np.zeros(different, np.bool_)
+    for row in range(len(start) - 1):
+        total[row] = start[row + 1] - start[row]
+        for place in range(start[row], start[row + 1]):
+            known[ids[place]] |= row < references
+            shared[row] |= known[ids[place]]
+    return 0
+
+
+@njit(cache=True)
 def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
     """Count the units of several metrics (`Metric.coded`) in each row of tokens, like `count_rows`.
 
-    `begin` is (metrics * (rows + 1),), metric by metric; `shared` tells of any metric.
+    `begin` is (metrics * (rows + 1),), metric by metric; `shared` tells of any metric. Common subsequences have no
+    entries, but `totals` counts their tokens, and `shared` tells of tokens.
     """
     rows = len(start) - 1
     begin = np.empty(len(coded) * (rows + 1), np.int64)
@@ -192,6 +205,11 @@ def counted(ids: Any, start: Any, different: int, coded: Any, references: int, d
     shared = np.zeros(rows, np.bool_)
     kinds = np.empty(len(coded), np.int64)
     for part in range(len(coded)):
+        if coded[part, 0] == LONGEST:
+            kinds[part] = _count_tokens(ids, start, different, references, totals[part], shared)
+            for row in range(rows + 1):
+                begin[part * (rows + 1) + row] = len(found)
+            continue
         grams, starts, kinds[part] = numbers_of(ids, start, different, coded[part, 0], coded[part, 1], np.int64(0))
         own, more, copied, many, some = count_rows(grams, starts, kinds[part], references, distinct, only)
         for row in range(rows):

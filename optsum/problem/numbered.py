@@ -334,31 +334,19 @@ class NumberedTopic:
         from optsum.metrics.kernels import counted
 
         distinct, only = spec.counts == "set", spec.measure == "recall"
-        longest = coded[:, 0] == LONGEST
-        codes = coded[~longest]
-        kept = np.zeros(len(lengths), np.bool_)
-        some = []  # whether a metric has anything to count
-        if len(codes):
-            entries = Entries(*counted(self.tokens.ids, start, self.tokens.different, codes, own, distinct, only))
-            some += [any(row) for row in entries.totals[:, :own].tolist()]
-            kept |= entries.shared[own:]
-        if longest.any():
-            some.append(self.tokens.start[self.references[-1]] > 0)
-            kept |= self._shares_token
+        entries = Entries(*counted(self.tokens.ids, start, self.tokens.different, coded, own, distinct, only))
+        some = [any(row) for row in entries.totals[:, :own].tolist()]  # whether a metric has anything to count
         if not any(some) or (self.metric.geometric and not all(some)):
-            raise nothing_to_count(self.topic, "token" if longest.all() else f"{self.metric} n-gram")
-        if spec.keep_unmatched or spec.min_length > 0:
-            kept[:] = True
+            tokens = all(kind == LONGEST for kind, _ in coded.tolist())
+            raise nothing_to_count(self.topic, "token" if tokens else f"{self.metric} n-gram")
+        kept = entries.shared[own:] | (spec.keep_unmatched or spec.min_length > 0)
         if not spec.keep_overlong:
             kept &= lengths <= spec.max_length
         (units,) = kept.nonzero()
         rows = units + own
-        parts = iter(range(len(codes)))
         components = [
-            self._subsequences(units, whole=bool(code[1]))
-            if code[0] == LONGEST
-            else Rows(entries, next(parts), groups, rows)
-            for code in coded
+            self._subsequences(units, whole=bool(which)) if kind == LONGEST else Rows(entries, metric, groups, rows)
+            for metric, (kind, which) in enumerate(coded.tolist())
         ]
         objective, weights = objective_of(
             components,
@@ -370,14 +358,6 @@ class NumberedTopic:
         )
         limits = {"min_length": spec.min_length, "max_length": spec.max_length}
         return objective.coverage(lengths[units], weights, **limits), units
-
-    @property
-    def _shares_token(self) -> NDArray[np.bool_]:
-        ids, start, first = self.tokens.ids, self.tokens.start, self.references[-1]
-        known = np.zeros(self.tokens.different + 1, np.bool_)
-        known[ids[: start[first]]] = True
-        found: NDArray[np.bool_] = np.diff(np.append(0, np.cumsum(known[ids]))[start[first:]]) > 0
-        return found
 
     def _subsequences(self, units: IntArray, *, whole: bool) -> Subsequences:
         covered = None
@@ -451,7 +431,7 @@ class _Tokens(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Extracts:
-    """Topics with the same specification, for n-grams within sentences.
+    """Topics with the same specification, for n-grams within sentences and at most one rouge-l.
 
     Attributes
     ----------
@@ -462,10 +442,10 @@ class Extracts:
         topic begin, and where the last ones end.
     coded, scored : (metrics, 2)
         `optsum.metrics.metric.Metric.coded` of the metrics in the objective, and of those that score answers.
-    form : (8,)
+    form : (9,)
         Maximum and minimum length; whether lengths are in words, not sentences; the measure's place in `MEASURES`;
         whether n-grams count once, references are averaged, and sentences without n-grams of references, or too long
-        ones, are units.
+        ones, are units; whether each sentence of a reference is clipped by itself.
     """
 
     tokens: _Tokens
@@ -486,7 +466,7 @@ class Proven(NamedTuple):
     chosen : (topics, most)
         The numbers of the sentences, ascending.
     totals : (topics, 4)
-        Numerator and denominator of each ratio.
+        Numerator and denominator of each ratio, of those that `Coverage.merged` leaves; then zeros.
     scores : (topics, metrics, 3)
         Hits, and counts of the references and of the summary, for each metric in `Extracts.scored`.
     ran : str or None
@@ -507,8 +487,8 @@ def extracts_of(
     unmatched = spec.keep_unmatched or spec.min_length > 0
     in_words, measure = spec.length_unit == "words", MEASURES.index(spec.measure)
     distinct, mean = spec.counts == "set", spec.references == "mean"
-    limits = (spec.max_length, spec.min_length)
-    form = np.array([*limits, in_words, measure, distinct, mean, unmatched, spec.keep_overlong], np.int64)
+    limits, apart = (spec.max_length, spec.min_length), spec.model_units == "sentences"
+    form = np.array([*limits, in_words, measure, distinct, mean, unmatched, spec.keep_overlong, apart], np.int64)
     bounds: list[int] = []
     first = [0]
     for sizes in references:

@@ -534,7 +534,7 @@ def _results(
             continue
         topic, selection = part.topic, tuple(chosen[:count])
         many = ratios * len(topic.references) if by_reference else ratios
-        value, exact = _mean_of(totals[: 2 * many])
+        value, exact = _mean_of(totals)
         own: dict[str, Any] = {
             "id": topic.id,
             "objective": value,
@@ -561,12 +561,12 @@ def _results(
 
 
 def _mean_of(totals: Sequence[int]) -> tuple[float, str]:
-    """Return the mean of ratios from their numerators and denominators, which alternate; a ratio over 0 is 0."""
-    top, bottom = 0, 1
+    """Return the mean of ratios from their numerators and denominators, which alternate; a ratio over 0 is none."""
+    top, bottom, ratios = 0, 1, 0
     for own, whole in zip(totals[::2], totals[1::2], strict=True):
         if whole > 0:
-            top, bottom = top * whole + own * bottom, bottom * whole
-    bottom *= len(totals) // 2
+            top, bottom, ratios = top * whole + own * bottom, bottom * whole, ratios + 1
+    bottom *= ratios
     shared = gcd(top, bottom)
     exact = f"{top // shared}" if shared == bottom else f"{top // shared}/{bottom // shared}"
     return top / bottom, exact

@@ -59,6 +59,14 @@ OPTIONS: list[dict[str, Any]] = [
     {"preset": "google-stemmed"},
     {"preset": "akhmetov"},
     {"preset": "scitldr"},
+    {"preset": "matchsum"},
+    {"preset": "lin-hovy-100", "min_length": 5, "max_length": 9},
+    {"metric": "rouge-1+rouge-2", "max_length": 9, "references": "mean", "model_units": "sentences"},
+    {"metric": "rouge-l", "max_length": 9},
+    {"metric": "rouge-l+rouge-2", "max_length": 9, "references": "mean", "strategy": "branch-and-bound"},
+    {"metric": "rouge-1+rouge-l", "measure": "f1", "references": "mean", "max_length": 12},
+    {"metric": "rouge-1+rouge-2+rouge-l", "measure": "precision", "min_length": 5, "max_length": 12},
+    {"metric": "rouge-l+rouge-su4", "measure": "f1", "max_length": 12},
 ]
 """Specifications that are searched together, whatever their measure, counts, references, lengths, metrics and words."""
 
@@ -129,8 +137,8 @@ def test_together_as_each_by_itself(options: dict[str, Any], together: list[str]
         {"node_limit": 10**9},
         {"gap": 0.0},
         {"strategy": "milp"},
-        {"metric": "rouge-l"},
-        {"model_units": "sentences"},
+        {"metric": "rougeL"},
+        {"metric": "ngram-1-2"},
         {"tokenizer": "unicode"},
     ],
     ids=str,

@@ -11,7 +11,7 @@ import pytest
 from optsum.solvers import few_units
 from optsum.solvers.few_units import Found, search_few_units
 
-from optsum import search
+from optsum import search, solve
 from optsum.contracts.result import Status
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Combination, Coverage
@@ -49,7 +49,7 @@ def two_of_f1(rng: np.random.Generator, *, distinct: bool, most: int = 0) -> Cov
     for row in copies:
         for feature in rng.permutation(2 * features)[: int(rng.integers(2, 8))].tolist():
             row[feature] = 1 if distinct else int(rng.integers(1, 3))
-    gains = [[2] * (1 if most else int(rng.integers(1, 4))) for _ in range(2 * features)]
+    gains = [[2] * (1 if most and distinct else int(rng.integers(1, 4))) for _ in range(2 * features)]
     slots = [0] * features + [2] * features
     mass = rng.integers(0, 6, (4, len(units)))
     mass[0::2] = 0
@@ -73,18 +73,36 @@ def test_two_denominators_that_vary(distinct: bool) -> None:
     assert all(assert_same_as_brute_force(two_of_f1(rng, distinct=distinct), number) for number in range(50))
 
 
+@pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_at_most_three_units_need_no_nodes_but_for_ties(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_most_three_units_need_no_nodes_but_for_ties(
+    most: int, distinct: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng, tied, others = np.random.default_rng(most), 0, few_units.advance
     asked: list[object] = []
     monkeypatch.setattr(few_units, "advance", lambda *given: asked.append(0) or others(*given))
     for number in range(60):
-        instance, before = two_of_f1(rng, distinct=True, most=most), len(asked)
+        instance, before = two_of_f1(rng, distinct=distinct, most=most), len(asked)
         optima = assert_same_as_brute_force(instance, number)
         assert optima
         assert (len(asked) > before) == (optima > 1), number
         tied += optima > 1
-    assert 0 < tied < 30
+    assert tied < 30
+    assert tied or not distinct
+
+
+@pytest.mark.parametrize("metric", ["rouge-l", "rouge-1+rouge-2+rouge-l", "rouge-l+rouge-1+rougeL"])
+def test_at_most_three_units_of_common_subsequences(metric: str) -> None:
+    rng = np.random.default_rng(7)
+    for number in range(30):
+        texts = [[" ".join(rng.choice(list("abcdefg"), size)) for size in rng.integers(1, 8, 6)] for _ in range(2)]
+        document = [*texts[0], " ".join(texts[0][:2]), "a b a b a b"]
+        topic = {"id": str(number), "documents": [document], "references": [texts[1][:3]]}
+        options = {"metric": metric, "measure": "f1", "length_unit": "sentences", "max_length": 3}
+        found = solve(topic, strategy="branch-and-bound", **options)
+        truth = solve(topic, strategy="exhaustive", **options)
+        assert found.status is truth.status is Status.OPTIMAL
+        assert found.objective_exact == truth.objective_exact, number
 
 
 def test_what_the_table_has_no_room_for_is_searched_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,12 @@ class Truth:
     optima: set[tuple[Any, ...]]
 
 
+def blocks(*limits: int, size: int = 10) -> list[range]:
+    """Return ``range(*limits)`` in parts of `size` numbers: seeds of which each part is one test."""
+    every = range(*limits)
+    return [every[begin : begin + size] for begin in range(0, len(every), size)]
+
+
 def every_set(size: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
     """Yield every set of the numbers below `size`, or those of at most so many: by size, then by numbers."""
     for chosen in range(min(size, size if most is None else most) + 1):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from trying import blocks
 
 from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility
@@ -33,31 +34,33 @@ def _plain(facility: Any) -> Coverage:
     return Coverage(**{item.name: getattr(facility, item.name) for item in fields(Coverage)})
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_all_levels_and_the_highest(seed: int) -> None:
-    similar, weights, facility = _random(seed)
-    kept = np.random.default_rng(seed).integers(1, 4, len(facility.similar))
-    high, floors = facility.truncated(kept), facility.floors(kept)
-    whole = _plain(facility)
-    for chosen in _sets(facility.size):
-        truth = int((similar[:, list(chosen)].max(axis=1) * weights).sum()) if chosen else 0
-        assert score(facility, chosen)[0][0] == score(whole, chosen)[0][0] == truth
-        best = facility.similar[:, list(chosen)].max(axis=1, initial=0)
-        raised = int((facility.importance * np.maximum(best, floors)).sum()) if chosen else 0
-        assert score(high, chosen)[0][0] == raised >= truth
+@pytest.mark.parametrize("seeds", blocks(150))
+def test_all_levels_and_the_highest(seeds: range) -> None:
+    for seed in seeds:
+        similar, weights, facility = _random(seed)
+        kept = np.random.default_rng(seed).integers(1, 4, len(facility.similar))
+        high, floors = facility.truncated(kept), facility.floors(kept)
+        whole = _plain(facility)
+        for chosen in _sets(facility.size):
+            truth = int((similar[:, list(chosen)].max(axis=1) * weights).sum()) if chosen else 0
+            assert score(facility, chosen)[0][0] == score(whole, chosen)[0][0] == truth
+            best = facility.similar[:, list(chosen)].max(axis=1, initial=0)
+            raised = int((facility.importance * np.maximum(best, floors)).sum()) if chosen else 0
+            assert score(high, chosen)[0][0] == raised >= truth
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_more_levels_are_kept_until_a_selection_reaches_all_floors(seed: int) -> None:
-    _, _, facility = _random(seed)
-    for chosen in _sets(facility.size):
-        kept, rounds = np.ones(len(facility.similar), np.int64), 0
-        while score(facility.truncated(kept), chosen) != score(facility, chosen):
-            more = facility.more_kept(kept, chosen)
-            assert (more >= kept).all()
-            assert (more > kept).any()
-            kept, rounds = more, rounds + 1
-        assert rounds <= 1  # what the selection reaches is kept at once
+@pytest.mark.parametrize("seeds", blocks(50))
+def test_more_levels_are_kept_until_a_selection_reaches_all_floors(seeds: range) -> None:
+    for seed in seeds:
+        _, _, facility = _random(seed)
+        for chosen in _sets(facility.size):
+            kept, rounds = np.ones(len(facility.similar), np.int64), 0
+            while score(facility.truncated(kept), chosen) != score(facility, chosen):
+                more = facility.more_kept(kept, chosen)
+                assert (more >= kept).all()
+                assert (more > kept).any()
+                kept, rounds = more, rounds + 1
+            assert rounds <= 1  # what the selection reaches is kept at once
 
 
 def test_equal_tokens_are_one_and_equal_holders_one_feature() -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from similar_topics import best_by_trying, feasible, precision_by_hand, random_topic, recall_by_hand
+from trying import blocks
 
 import optsum
 from optsum import InputError, OptionError, UnsupportedError
@@ -25,70 +26,75 @@ def _solved(topic: dict[str, Any], strategy: str = "branch-and-bound", **options
     return optsum.solve(topic, strategy=strategy, **options)
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_the_best_recall_of_a_random_topic(seed: int) -> None:
-    topic = random_topic(seed)
-    metric = ("similarity", "similarity-shifted")[seed % 2]
-    references = ("pooled", "mean")[seed % 4 // 2]
-    unit = (_UNIT, 7)[seed % 5 == 0]
-    best, sets = best_by_trying(topic, 7, unit=unit, shifted=seed % 2 == 1, mean=seed % 4 >= 2)
-    options = {"metric": metric, "references": references, "similarity_unit": unit}
-    found = _solved(topic, _EXACT[seed % 3], **options)
-    assert found.status.value == "optimal"
-    assert found.objective == pytest.approx(best, abs=1e-12)
-    assert found.bound == found.objective
-    if best > 0:
-        assert found.selection in sets
+@pytest.mark.parametrize("seeds", blocks(300))
+def test_the_best_recall_of_a_random_topic(seeds: range) -> None:
+    for seed in seeds:
+        topic = random_topic(seed)
+        metric = ("similarity", "similarity-shifted")[seed % 2]
+        references = ("pooled", "mean")[seed % 4 // 2]
+        unit = (_UNIT, 7)[seed % 5 == 0]
+        best, sets = best_by_trying(topic, 7, unit=unit, shifted=seed % 2 == 1, mean=seed % 4 >= 2)
+        options = {"metric": metric, "references": references, "similarity_unit": unit}
+        found = _solved(topic, _EXACT[seed % 3], **options)
+        assert found.status.value == "optimal"
+        assert found.objective == pytest.approx(best, abs=1e-12)
+        assert found.bound == found.objective
+        if best > 0:
+            assert found.selection in sets
 
 
-@pytest.mark.parametrize("seed", range(0, 300, 10))
+@pytest.mark.parametrize("seeds", blocks(0, 300, 10))
 @pytest.mark.parametrize("strategy", ["milp", *_OTHERS])
-def test_every_strategy_keeps_below_its_bound_and_the_optimum(strategy: str, seed: int) -> None:
-    topic = random_topic(seed)
-    best, _ = best_by_trying(topic, 7, unit=_UNIT)
-    found = _solved(topic, strategy)
-    assert found.objective is not None
-    assert found.bound is not None
-    assert found.selection is not None
-    assert found.objective == pytest.approx(recall_by_hand(topic, found.selection, unit=_UNIT), abs=1e-12)
-    assert found.objective <= best + 1e-12 <= found.bound + 2e-12
-    if strategy == "milp":
+def test_every_strategy_keeps_below_its_bound_and_the_optimum(strategy: str, seeds: range) -> None:
+    for seed in seeds:
+        topic = random_topic(seed)
+        best, _ = best_by_trying(topic, 7, unit=_UNIT)
+        found = _solved(topic, strategy)
+        assert found.objective is not None
+        assert found.bound is not None
+        assert found.selection is not None
+        assert found.objective == pytest.approx(recall_by_hand(topic, found.selection, unit=_UNIT), abs=1e-12)
+        assert found.objective <= best + 1e-12 <= found.bound + 2e-12
+        if strategy == "milp":
+            assert found.status.value == "optimal"
+            assert found.objective == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("seeds", blocks(60))
+def test_all_optima_and_what_is_near_them(seeds: range) -> None:
+    for seed in seeds:
+        topic = random_topic(seed)
+        options: Any = {"metric": "similarity", "max_length": 7, "keep_unmatched": True}
+        best, sets = best_by_trying(topic, 7, unit=_UNIT)
+        found = optsum.enumerate_optima(topic, **options)
+        assert found.complete
+        assert set(found) == sets
+        near = optsum.enumerate_optima(topic, within="20%", **options)
+        values = {chosen: recall_by_hand(topic, chosen, unit=_UNIT) for chosen in feasible(topic, 7)}
+        assert set(near) == {chosen for chosen, value in values.items() if value >= 0.8 * best - 1e-12}
+
+
+@pytest.mark.parametrize("seeds", blocks(60))
+def test_the_best_precision(seeds: range) -> None:
+    for seed in seeds:
+        topic = random_topic(seed)
+        found = _solved(topic, "auto", measure="precision")
+        best = max(precision_by_hand(topic, chosen, unit=_UNIT) for chosen in feasible(topic, 7))
         assert found.status.value == "optimal"
         assert found.objective == pytest.approx(best, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_all_optima_and_what_is_near_them(seed: int) -> None:
-    topic = random_topic(seed)
-    options: Any = {"metric": "similarity", "max_length": 7, "keep_unmatched": True}
-    best, sets = best_by_trying(topic, 7, unit=_UNIT)
-    found = optsum.enumerate_optima(topic, **options)
-    assert found.complete
-    assert set(found) == sets
-    near = optsum.enumerate_optima(topic, within="20%", **options)
-    values = {chosen: recall_by_hand(topic, chosen, unit=_UNIT) for chosen in feasible(topic, 7)}
-    assert set(near) == {chosen for chosen, value in values.items() if value >= 0.8 * best - 1e-12}
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_the_best_precision(seed: int) -> None:
-    topic = random_topic(seed)
-    found = _solved(topic, "auto", measure="precision")
-    best = max(precision_by_hand(topic, chosen, unit=_UNIT) for chosen in feasible(topic, 7))
-    assert found.status.value == "optimal"
-    assert found.objective == pytest.approx(best, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_the_score_beside_it_is_that_of_the_vectors_unrounded(seed: int) -> None:
-    topic = random_topic(seed)
-    found = _solved(topic)
-    assert found.selection is not None
-    assert found.rouge is not None
-    assert found.objective is not None
-    truth = recall_by_hand(topic, found.selection, unit=10**12)
-    assert found.rouge["similarity"]["recall"] == pytest.approx(truth, abs=1e-9)
-    assert -1e-9 <= truth - found.objective <= 1 / _UNIT
+@pytest.mark.parametrize("seeds", blocks(40))
+def test_the_score_beside_it_is_that_of_the_vectors_unrounded(seeds: range) -> None:
+    for seed in seeds:
+        topic = random_topic(seed)
+        found = _solved(topic)
+        assert found.selection is not None
+        assert found.rouge is not None
+        assert found.objective is not None
+        truth = recall_by_hand(topic, found.selection, unit=10**12)
+        assert found.rouge["similarity"]["recall"] == pytest.approx(truth, abs=1e-9)
+        assert -1e-9 <= truth - found.objective <= 1 / _UNIT
 
 
 def test_each_reference_has_its_own_vectors() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from similar_topics import f1_by_hand, feasible, random_topic
+from trying import blocks
 
 import optsum
 
@@ -23,54 +24,58 @@ def _solved(topic: dict[str, Any], strategy: str, **options: Any) -> optsum.Resu
     return optsum.solve(topic, strategy=strategy, **given)
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_the_best_of_a_random_topic(seed: int) -> None:
-    topic = random_topic(seed)
-    unit = (_UNIT, 7)[seed % 5 == 0]
-    values = _values(topic, unit)
-    best = max(values.values())
-    found = _solved(topic, ("branch-and-bound", "exhaustive", "auto")[seed % 3], similarity_unit=unit)
-    assert found.status.value == "optimal"
-    assert found.objective == pytest.approx(best, abs=1e-12)
-    assert found.bound == found.objective
-    if best > 0:
-        assert found.selection is not None
-        assert values[found.selection] == pytest.approx(best, abs=1e-12)
+@pytest.mark.parametrize("seeds", blocks(200))
+def test_the_best_of_a_random_topic(seeds: range) -> None:
+    for seed in seeds:
+        topic = random_topic(seed)
+        unit = (_UNIT, 7)[seed % 5 == 0]
+        values = _values(topic, unit)
+        best = max(values.values())
+        found = _solved(topic, ("branch-and-bound", "exhaustive", "auto")[seed % 3], similarity_unit=unit)
+        assert found.status.value == "optimal"
+        assert found.objective == pytest.approx(best, abs=1e-12)
+        assert found.bound == found.objective
+        if best > 0:
+            assert found.selection is not None
+            assert values[found.selection] == pytest.approx(best, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(0, 200, 5))
-def test_all_optima_and_what_is_near_them(seed: int) -> None:
-    topic = random_topic(seed)
-    values = _values(topic)
-    best = max(values.values())
-    options: Any = {"metric": "similarity", "measure": "f1", "max_length": 7, "keep_unmatched": True}
-    found = optsum.enumerate_optima(topic, **options)
-    assert found.complete
-    assert set(found) == {chosen for chosen, value in values.items() if value >= best - 1e-12}
-    near = optsum.enumerate_optima(topic, within="20%", **options)
-    assert near.complete
-    assert set(near) == {chosen for chosen, value in values.items() if value >= 0.8 * best - 1e-12}
+@pytest.mark.parametrize("seeds", blocks(0, 200, 5))
+def test_all_optima_and_what_is_near_them(seeds: range) -> None:
+    for seed in seeds:
+        topic = random_topic(seed)
+        values = _values(topic)
+        best = max(values.values())
+        options: Any = {"metric": "similarity", "measure": "f1", "max_length": 7, "keep_unmatched": True}
+        found = optsum.enumerate_optima(topic, **options)
+        assert found.complete
+        assert set(found) == {chosen for chosen, value in values.items() if value >= best - 1e-12}
+        near = optsum.enumerate_optima(topic, within="20%", **options)
+        assert near.complete
+        assert set(near) == {chosen for chosen, value in values.items() if value >= 0.8 * best - 1e-12}
 
 
-@pytest.mark.parametrize("seed", range(0, 200, 20))
+@pytest.mark.parametrize("seeds", blocks(0, 200, 20))
 @pytest.mark.parametrize("strategy", _OTHERS)
-def test_what_proves_nothing_keeps_below_its_bound_and_the_optimum(strategy: str, seed: int) -> None:
-    topic = random_topic(seed)
-    best = max(_values(topic).values())
-    found = _solved(topic, strategy)
-    assert found.selection is not None
-    assert found.objective is not None
-    assert found.bound is not None
-    assert found.objective == pytest.approx(f1_by_hand(topic, found.selection, unit=_UNIT), abs=1e-12)
-    assert found.objective <= best + 1e-12 <= found.bound + 2e-12
+def test_what_proves_nothing_keeps_below_its_bound_and_the_optimum(strategy: str, seeds: range) -> None:
+    for seed in seeds:
+        topic = random_topic(seed)
+        best = max(_values(topic).values())
+        found = _solved(topic, strategy)
+        assert found.selection is not None
+        assert found.objective is not None
+        assert found.bound is not None
+        assert found.objective == pytest.approx(f1_by_hand(topic, found.selection, unit=_UNIT), abs=1e-12)
+        assert found.objective <= best + 1e-12 <= found.bound + 2e-12
 
 
-@pytest.mark.parametrize("seed", range(0, 200, 10))
-def test_side_constraints_are_kept(seed: int) -> None:
-    topic = random_topic(seed)
-    values = {chosen: value for chosen, value in _values(topic).items() if len(chosen) <= 2}
-    found = _solved(topic, "branch-and-bound", max_sentences=2)
-    assert found.objective == pytest.approx(max(values.values()), abs=1e-12)
+@pytest.mark.parametrize("seeds", blocks(0, 200, 10))
+def test_side_constraints_are_kept(seeds: range) -> None:
+    for seed in seeds:
+        topic = random_topic(seed)
+        values = {chosen: value for chosen, value in _values(topic).items() if len(chosen) <= 2}
+        found = _solved(topic, "branch-and-bound", max_sentences=2)
+        assert found.objective == pytest.approx(max(values.values()), abs=1e-12)
 
 
 def _large(seed: int, weights: bool = False) -> dict[str, Any]:

@@ -20,8 +20,11 @@ from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, hold_bound, require
+from optsum.program.ratio_bound import MANY_JOINTS
 from optsum.program.surrogate import reaches
+from optsum.registry import CLIMBER, STRATEGIES
 from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.compiled import compiles
 
@@ -129,6 +132,9 @@ _VISIT_S: Final = 60.0  # Longest visit of all selections (s) that replaces a se
 _NODES_BEFORE: Final = 1_000
 _NODES_A_SECOND: Final = 20_000
 """Nodes of the search before visiting all selections: a fixed number, and more for each second of the visit."""
+
+_CLIMBED: Final = 20_000_000
+"""Evaluations without joints (a second, at most) that a search with many of them may begin with."""
 
 _LARGE: Final = 2**54
 """Largest numerator of one exact program; larger ones are searched as sums of ratios, by rounded programs."""
@@ -247,11 +253,14 @@ class BranchAndBound(Strategy):
             if serve(run, coverage):
                 return True
             limits = limits_left(run)
+        if len(coverage.joints) > MANY_JOINTS:
+            _climb_without_joints(run, coverage)
+            limits = limits_left(run)
         patience = _patience(run.problem, limits)
         visits = patience is not limits and (most is None or (patience.nodes or 0) <= most)
         patient = not visits and (most is None or (limits.nodes is not None and limits.nodes <= most))
         limits = patience if visits else limits if patient else replace(limits, nodes=most)
-        found = _solve_ratios(coverage, limits, run.deadline, every=False, start=run.selection)
+        found = _solve_ratios(coverage, limits, run.deadline, every=False, start=run.selection, cutoff=run.cutoff)
         given_up = found.termination == Termination.NODE_LIMIT and not patient
         _conclude(run, found, given_up=given_up)
         if given_up and visits:
@@ -320,6 +329,21 @@ class BranchAndBound(Strategy):
         return ByLength.of(coverage, lengths, limits, deadline)
 
 
+def _climb_without_joints(run: Run, coverage: Coverage) -> None:
+    """Look for a good selection where joints, which tell little of it, make each evaluation far longer."""
+    problem, left = CoverageProblem.of(coverage.changed(joints=())), run.deadline.left_s / 8
+    limits = Limits(evaluations=_CLIMBED, time_s=left if isfinite(left) else None)
+    climber = STRATEGIES.create(CLIMBER, {})
+    climber.prepare(problem)
+    found = Run(problem, limits, seed=run.seed, on_progress=lambda _: run.deadline.reason != "interrupted")
+    with suppress(Stopped):
+        found.be_searched(climber.search)
+    run.count(evaluations=found.evaluations)
+    if found.selection is not None:
+        run.see(found.selection)
+    run.check()
+
+
 def _compared(found: Optima, coverage: Coverage) -> Optima:
     bottom = int(coverage.constants[1])
     return _mapped(found, lambda number: Fraction(number) / bottom if bottom > 0 else Fraction(0))
@@ -379,11 +403,19 @@ def _is_one_ratio(coverage: Coverage) -> bool:
 
 
 def _solve_ratios(
-    coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
+    coverage: Coverage,
+    limits: Limits,
+    deadline: Deadline,
+    *,
+    every: bool,
+    start: Selection | None = None,
+    cutoff: Key | None = None,
 ) -> Optima:
     """Search one ratio by a sequence of programs, and other values by programs that contain all good selections."""
-    solve = solve_whole_text if is_whole_text(coverage) else solve_ratio if _is_one_ratio(coverage) else solve_sum
-    return solve(coverage, limits, deadline, every=every, start=start)
+    if is_whole_text(coverage):
+        return solve_whole_text(coverage, limits, deadline, every=every, start=start)
+    solve = solve_ratio if _is_one_ratio(coverage) else solve_sum
+    return solve(coverage, limits, deadline, every=every, start=start, cutoff=cutoff)
 
 
 def _run_recall() -> None:

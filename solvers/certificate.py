@@ -20,7 +20,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.program.model import affordable
-from optsum.program.ratio_bound import combined_bound, only, single_bound, trivial_bound
+from optsum.program.ratio_bound import MANY_JOINTS, combined_bound, only, single_bound, trivial_bound
 from optsum.program.surrogate import reaches, varies_alike
 from optsum.system.clock import Deadline, Stopped, Termination
 
@@ -47,7 +47,7 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
 
     `deadline`: unfinished parts are replaced by weaker bounds; the result is None if even these take too long.
     """
-    if not _serves(problem) or not affordable(problem.coverage, deadline):
+    if not _serves(problem) or not affordable(problem.coverage, deadline) or _is_long(problem.coverage):
         return problem.root_bound(deadline)
     instance = problem.coverage.relaxed.merged
     try:
@@ -84,6 +84,11 @@ def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
 def _pass_on(reason: Exception, deadline: Deadline) -> None:
     if isinstance(reason, Stopped) and reason.termination is Termination.INTERRUPTED:
         deadline.interrupt()
+
+
+def _is_long(instance: Coverage) -> bool:
+    """Return whether joints make each program of the engine, of which several are needed, longer than relaxations."""
+    return len(instance.joints) > MANY_JOINTS and not instance.single_ratio and not instance.constant_denominator
 
 
 def _serves(problem: Problem) -> bool:

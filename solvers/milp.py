@@ -309,6 +309,7 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         held = run.evaluation
         model = coverage_model(_only_tops(coverage)) if held is None else coverage_model(coverage, ratio)
         ratio = max(ratio, Fraction(0))
+        before = () if held is None else score(coverage, run.selection or ())[0]
         outcome = answer_of(backend, run, _Round(model), rounds=next(rounds))
         totals = totals_of(coverage, outcome, backend, name)
         surplus = None if totals is None else ratio.denominator * totals[0] - ratio.numerator * totals[1]
@@ -318,7 +319,9 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
             name,
             model,
             None if surplus is None else Fraction(surplus - model.offset),
-            Fraction(-model.offset) if held is not None and score(coverage, run.selection or ())[0][1] > 0 else None,
+            Fraction(ratio.denominator * before[0] - ratio.numerator * before[1] - model.offset)
+            if held is not None and before[1] > 0
+            else None,
         )
         if outcome.selection is not None and totals is not None:
             run.see(outcome.selection)
@@ -333,7 +336,14 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         conclude(verdict, outcome, backend, name, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
         return False
 
-    dinkelbach(lambda: Fraction(-1 if run.evaluation is None else run.evaluation.key), beaten, name)
+    dinkelbach(lambda: Fraction(-1) if run.evaluation is None else _wanted(run), beaten, name)
+
+
+def _wanted(run: Run) -> Fraction:
+    """Return the value that better selections exceed, where a run holds one."""
+    assert run.evaluation is not None  # noqa: S101 - a search for better ones begins with one
+    held = Fraction(run.evaluation.key)
+    return held if run.cutoff is None else max(held, Fraction(run.cutoff))
 
 
 def answer_of(
@@ -473,8 +483,7 @@ class _Search:
 
     @property
     def _value(self) -> Fraction:
-        assert self.run.evaluation is not None  # noqa: S101 - a search begins with one
-        return Fraction(self.run.evaluation.key)
+        return _wanted(self.run)
 
     def _score(self, selection: Selection) -> tuple[int, ...]:
         return score(self.coverage, selection)[0]

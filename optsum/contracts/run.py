@@ -163,6 +163,8 @@ class Run:
     ----------
     root_bound : Key or None
         Set by `raise_root_bound`.
+    cutoff : Key or None
+        A search may omit selections that are not better than this value.
     ran, backend : str or None
         The strategy to which this one has delegated the search, and its solver.
     deadline : Deadline
@@ -203,6 +205,7 @@ class Run:
         self.deadline = Deadline(limits.time_s, None if on_progress is None else lambda: on_progress(self) is False)
         self.root_bound = root_bound
         self._asked = root_bound is not None
+        self.cutoff: Key | None = None
         self._certify = certify or problem.root_bound
         self._starting = starting
         self.known: dict[Selection, Evaluation] = {}
@@ -383,7 +386,12 @@ class Run:
             starting(self, self.deadline)
 
     def prove(self) -> None:
-        """Declare the search exhausted: the incumbent is optimal, or nothing is feasible."""
+        """Declare the search exhausted: the incumbent is optimal, nothing is feasible, or the cutoff is the bound."""
+        held = None if self.evaluation is None else self.evaluation.key
+        if self.cutoff is not None and (held is None or self.problem.sense.better(self.cutoff, held)):
+            tighter = self.bound is None or self.problem.sense.better(self.bound, self.cutoff)
+            self.bound = self.cutoff if tighter else self.bound
+            return
         self.proven = True
         if self.evaluation is not None:
             self.bound = self.evaluation.key

@@ -40,6 +40,8 @@ _GRID = 10**6  # Bounds are multiples of 1 / _GRID, and rounds end when they gai
 
 _INT64_SAFE = 2**61
 
+MANY_JOINTS = 100  # From here on each program of an instance takes far longer than without its joints.
+
 _ROUNDS = 8  # Of Frank and Wolfe's method.
 
 _SPLITS = 3
@@ -96,7 +98,10 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
         start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
         return single_bound(instance, start, deadline)
     most = reaches(instance)
-    alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
+    if instance.combination.adds and len(instance.joints) > MANY_JOINTS and (instance.constants[1::2] > 0).all():
+        alone = [trivial_bound(instance, h, most) for h in range(instance.ratios)]  # others would take longer than all
+    else:
+        alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
     bound, total = combined_bound(instance, alone, deadline), sum(instance.weights)
     if instance.combination.adds:
         return min(_sum_bound(instance, weights, alone, deadline) / total, bound)

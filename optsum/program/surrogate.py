@@ -346,14 +346,24 @@ def programs(
     largest: float = 2.0**46,
     steepest: float = inf,
     check: Callable[[], object] | None = None,
+    one: bool = False,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield integers (a, b) for each corner: ``a T - b D >= 0`` holds at one of them if the inequality does."""
+    """Yield integers (a, b) for each corner: ``a T - b D >= 0`` holds at one of them if the inequality does.
+
+    `one`: yield only one program, with the largest coefficients of all corners.
+    """
     most = reaches(instance)
     plane = _plane(box, wish)
-    for corner in box.corners(check):
+    if one:
+        plane = tuple(Fraction(int(not h)) for h in range(len(plane)))
+    below = [wish.value * e for e in plane]
+
+    def weigh(corner: Corner) -> list[Fraction]:
         scale = sum((e * d for e, d in zip(plane, corner, strict=True)), Fraction(0))
-        above = [w * scale / d for w, d in zip(wish.weights, corner, strict=True)]
-        below = [wish.value * e for e in plane]
+        return [w * scale / d for w, d in zip(wish.weights, corner, strict=True)]
+
+    each = map(weigh, box.corners(check))
+    for above in [list(map(max, zip(*each, strict=True)))] if one else each:
         reach = sum(float(x) * max(most[2 * h], 1) for h, x in zip(wish.ratios, above, strict=True))
         reach += sum(float(x) * max(most[2 * h + 1], 1) for h, x in zip(wish.ratios, below, strict=True))
         factor = Fraction(min(largest / reach, steepest / float(max(above))))

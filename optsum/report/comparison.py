@@ -343,7 +343,9 @@ class _Shared:
             return best_of_references(topic, setup, self._search)
         return self._search(0, topic, setup)
 
-    def _search(self, number: int, part: Topic, setup: Setup, root_bound: Key | None = None) -> Result:
+    def _search(
+        self, number: int, part: Topic, setup: Setup, root_bound: Key | None = None, cutoff: Key | None = None
+    ) -> Result:
         strategy, key = setup.strategy, (number, setup.strategy.all_units)
         if key not in self._tasks:
             began = clock()
@@ -356,7 +358,7 @@ class _Shared:
         fresh = replace(task, problem=task.problem.fresh())  # without what earlier searches computed on it
         # A certificate is no part of a search, unless it decides when that ends.
         known = root_bound if strategy.exact or setup.limits.gap is not None else self._bounds.get(key)
-        result = run_task(fresh, setup, began=clock() - seconds, root_bound=known)
+        result = run_task(fresh, setup, began=clock() - seconds, root_bound=known, cutoff=cutoff)
         if not strategy.exact and result.bound_key is not None:
             self._bounds[key] = result.bound_key
         return result

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import chain
 from math import fsum, inf
@@ -182,10 +183,12 @@ def setup_of(options: Options) -> Setup:
 
 T = TypeVar("T")
 
-Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None"], Result]
-"""Searches a topic with one reference, by its number; with the root bound, if it is known."""
+Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None", "Key | None"], Result]
+"""Searches a topic with one reference, by its number; with the root bound and the cutoff, if they are known."""
 
 _LARGE: Final = 100  # Sentences of a topic from which on a bound is worth its time before a search.
+
+_LEAST_MORE: Final = Fraction(1, 10**9)  # Share by which a value of a reference is larger than another, or not at all.
 
 _LEAST_S: Final = 0.02  # Time (s) that a reference may take, however many there are: greedy search needs less.
 
@@ -196,8 +199,9 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     """Return the result of the reference with the largest value.
 
     For a large topic, every reference is first searched greedily and bounded. An exact strategy then searches
-    references in descending order of their bounds, except those whose bound is below a known value. Unless the best is
-    proven, every selection is evaluated on all references, because it may have a larger value on another one.
+    references in descending order of their values, except those whose bound is below a known value, for selections that
+    are better than those of other references. Unless the best is proven, every selection is evaluated on all
+    references, because it may have a larger value on another one.
 
     The references share a time limit, plus half a second for all of them together to be searched and evaluated;
     problems not built by then keep their results. If there are thousands of references, the time may not suffice for
@@ -210,7 +214,7 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     setups = shares(first, topic)
     results = for_each_reference(
         topic,
-        lambda number, part: single(number, part, next(setups), None),
+        lambda number, part: single(number, part, next(setups), None, None),
         unsearched=lambda part, why: unsolved(part.id, setup, why),
         result_of=lambda result: result,
         over=over,
@@ -236,7 +240,7 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
 def _search_hopeful(
     results: list[tuple[int, Result]], topic: Topic, setup: Setup, single: Single, began: float, over: Deadline
 ) -> None:
-    """Replace bounded results that may be the best by exact ones, the largest bound first.
+    """Replace bounded results that may be the best by exact ones, the largest value first.
 
     A search that reached its share of the time limit is repeated if others leave it more time.
     """
@@ -244,7 +248,7 @@ def _search_hopeful(
 
     def hope(place: int) -> tuple[bool, bool, Key, int]:
         bound = results[place][1].bound_key
-        return place not in given, bound is None, bound or 0, -place
+        return place not in given, bound is None, results[place][1].key or 0, -place
 
     while not over.passed:
         limits = setup.limits.after(clock() - began)
@@ -266,13 +270,27 @@ def _search_hopeful(
         share = replace(limits, time_s=share_s, grace_s=limits.grace_s / len(results))
         given[place] = inf if share_s is None else share_s
         try:
-            result = single(number, part_of(topic, number), replace(setup, limits=share), quick.bound_key)
+            given_share = replace(setup, limits=share)
+            result = single(number, part_of(topic, number), given_share, quick.bound_key, _cutoff_of(results, place))
         except KeyboardInterrupt:
             results[place] = number, quick.changed(termination=Termination.INTERRUPTED)
             return
         results[place] = number, _merged(quick, result)
         if result.termination is Termination.INTERRUPTED:
             return
+
+
+def _cutoff_of(results: Sequence[tuple[int, Result]], place: int) -> Key | None:
+    """Return what a selection of a reference must be worth more than to be the best of all references.
+
+    The first of equals is the best one: a reference before it may give as much.
+    """
+    places = [other for other, (_, result) in enumerate(results) if other != place and result.key is not None]
+    held = [(results[other][1].key or 0, -other) for other in places]
+    if not held:
+        return None
+    key, other = max(held)
+    return Fraction(key) * (1 - _LEAST_MORE) if place < -other else key
 
 
 def _merged(quick: Result, result: Result) -> Result:
@@ -523,14 +541,15 @@ def answer(topic: Topic, setup: Setup) -> Result:
     return _built_and_run(topic, setup)
 
 
-def _built_and_run(topic: Topic, setup: Setup, root_bound: Key | None = None) -> Result:
+def _built_and_run(topic: Topic, setup: Setup, root_bound: Key | None = None, cutoff: Key | None = None) -> Result:
     began = clock()
     try:
         task = build(topic, setup, setup.limits.building())
     except Stopped as stop:
         late = unsolved(topic.id, setup, stop, seconds=clock() - began)
         return late.changed(sentence_count=count_sentences(topic))
-    return run_task(task, setup, began=began, root_bound=root_bound, sentence_count=count_sentences(topic))
+    sentences = count_sentences(topic)
+    return run_task(task, setup, began=began, root_bound=root_bound, cutoff=cutoff, sentence_count=sentences)
 
 
 def run_task(
@@ -539,6 +558,7 @@ def run_task(
     *,
     began: float | None = None,
     root_bound: Key | None = None,
+    cutoff: Key | None = None,
     sentence_count: int | None = None,
 ) -> Result:
     """Search a task and convert the answer to text; callers must postpone Ctrl-C if necessary.
@@ -552,7 +572,7 @@ def run_task(
     limits = setup.limits.after(built - began)
     bound = "none" if setup.options.bound == "none" else "root"
     start = None if task.start is None else task.selection_of(task.start)
-    known: dict[str, Any] = {"root_bound": root_bound, "bound": bound, "start": start}
+    known: dict[str, Any] = {"root_bound": root_bound, "cutoff": cutoff, "bound": bound, "start": start}
     result = searched(task.problem, setup.strategy, limits, seed, ready=setup.kinds, **known)
     return finished(task, setup, result, began=began, built=built, sentence_count=sentence_count)
 

@@ -117,12 +117,13 @@ def searched(
     ready: set[Hashable] | None = None,
     greedily: bool = True,
     before: Run | None = None,
+    cutoff: Key | None = None,
 ) -> Result:
     """Search like `search`, for callers who postpone Ctrl-C if necessary (`postponing`), because that takes time.
 
     `ready`: the kinds of problems (`Problem.prepared_as`) for which the strategy is prepared; new ones are added.
     `greedily`: whether an exact search starts from the greedy selection. `before`: an earlier run on the same problem,
-    whose evaluations and selection are reused.
+    whose evaluations and selection are reused. `cutoff`: `Run.cutoff`.
     """
     strategy.accept(problem)
     known: set[Hashable] = set() if ready is None else ready
@@ -139,6 +140,7 @@ def searched(
     seen = problem if strategy.exact else problem.lighter
     begin = _start_greedily if strategy.exact and greedily else None
     run = Run(seen, limits, None, seed, on_progress, root_bound, certify, begin)
+    run.cutoff = cutoff
     if before is not None:
         run.known, run.evaluation_s = before.known, before.evaluation_s
     termination, detail, handled = Termination.COMPLETED, None, sys.exception()

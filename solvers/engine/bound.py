@@ -32,9 +32,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 
-from .core import Core, States
+from .core import VETO, Core, States
 
 IMPOSSIBLE: Final = -(2**61)  # Profit of a knapsack that cannot be filled to the least length.
 
@@ -284,6 +285,70 @@ def bounds_within(core, longest):
     for c in range(longest + 1):
         out[c] //= scale
     return out
+
+
+@njit(cache=True)
+def _through_seams(alone, first, second, worth, by_second, by_first):
+    n, seams = len(alone), len(first)
+    last, best = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)  # with a unit as the last one; of all units before it
+    k = 0
+    for i in range(n):
+        top = best[i]
+        while k < seams and second[by_second[k]] == i:
+            top = max(top, last[first[by_second[k]]] + worth[by_second[k]])
+            k += 1
+        last[i] = top + alone[i]
+        best[i + 1] = max(best[i], last[i])
+    head, after = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)  # the same from behind
+    k = seams - 1
+    for i in range(n - 1, -1, -1):
+        top = after[i + 1]
+        while k >= 0 and first[by_first[k]] == i:
+            top = max(top, head[second[by_first[k]]] + worth[by_first[k]])
+            k -= 1
+        head[i] = top + alone[i]
+        after[i] = max(after[i + 1], head[i])
+    out = np.empty(seams, np.int64)
+    for k in range(seams):
+        out[k] = last[first[k]] + worth[k] + head[second[k]]
+    return out
+
+
+def bounds_of_seams(core: Core) -> tuple[IntArray, IntArray] | None:
+    """Return the two units of each joint, and the bound, scaled, of selections in which it is active.
+
+    None where joints are not all seams: of two units, and vetoed by all others between them that joints need. Active
+    seams do not overlap then, so that the best choice of units and seams under the prices of the features alone is a
+    longest path from unit to unit.
+    """
+    n, joints, ties = core.size, core.joints, core.ties
+    if (ties.parent >= 0).any() or not (np.bincount(ties.need_joint, minlength=joints) == 2).all():
+        return None
+    ends = ties.need_unit[np.lexsort((ties.need_unit, ties.need_joint))].reshape(-1, 2)
+    first, second = ends[:, 0], ends[:, 1]
+    order = np.argsort(ties.veto_joint, kind="stable")
+    joint, unit = ties.veto_joint[order], ties.veto_unit[order]
+    needed = np.zeros(n, np.int64)
+    needed[ties.need_unit] = 1
+    alone, _profit, surplus, *_others, slack = evaluated(core.plain)
+    held = np.maximum(alone[:n], 0)
+    start = np.searchsorted(joint, np.arange(joints + 1))
+
+    def left(values: IntArray) -> IntArray:
+        """Return the sum of what the units between the two have that do not veto."""
+        between, vetoing = (np.concatenate([[0], np.cumsum(each)]) for each in (values, values[unit]))
+        found: IntArray = between[second] - between[first + 1] - vetoing[start[1:]] + vetoing[start[:-1]]
+        return found
+
+    apart = len(np.unique(first * n + second)) == joints
+    if not apart or not ((unit > first[joint]) & (unit < second[joint])).all() or left(needed).any():
+        return None
+    slack -= int(np.maximum(surplus, 0).sum())
+    rows = ties.rows
+    slack -= int(rows.price[(rows.unit < 0) | (rows.sign == VETO)].sum())
+    worth = alone[n:] + left(held)
+    by_second, by_first = np.argsort(second, kind="stable"), np.argsort(first, kind="stable")
+    return ends, slack + _through_seams(alone[:n].copy(), first.copy(), second.copy(), worth, by_second, by_first)
 
 
 @njit(cache=True)

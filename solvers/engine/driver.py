@@ -33,7 +33,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
-from .bound import IMPOSSIBLE, decide, evaluated, grain_of, knapsack, total_of
+from .bound import IMPOSSIBLE, bounds_of_seams, decide, evaluated, grain_of, knapsack, total_of
 from .core import DROPPED, FREE, TAKEN, Budget, Core, States, above, below, core_of, lean, reduced
 from .program import Program, widths
 from .relaxation import POOL, Session, columns_and_rows, linear_program, priced
@@ -783,6 +783,14 @@ class Driver(Budget):
             return (units, value) if value >= self.upper else shaken(core, units, self.upper)
         found = polished(core, exchanges) if exchanges else None
         return found or good_set(core, greedy)
+
+    def seams(self, target: int) -> set[tuple[int, ...]] | None:
+        """Return the units of each joint that may be active in a set of value >= `target`; None if all may be."""
+        found = bounds_of_seams(self._root) if self._root.joints else None
+        if found is None:
+            return None
+        ends, bounds = found
+        return set(map(tuple, self._root.ids[ends[bounds >= target * self._root.scale]].tolist()))
 
     def value_of(self, units: tuple[int, ...]) -> int:
         """Value of a set of units."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from optsum.contracts.run import Limits
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, Key
 from optsum.errors import BackendError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
@@ -36,11 +36,17 @@ _LARGEST = 2**54  # Programs may reach this.
 class Incumbent:
     """The best selection so far; engines' claims are scored again here."""
 
-    def __init__(self, instance: Coverage) -> None:
+    def __init__(self, instance: Coverage, cutoff: Key | None = None) -> None:
         self._instance = instance
+        self.cutoff = Fraction(0) if cutoff is None else Fraction(cutoff)
         self.selection: Selection | None = None
         self.key = Fraction(-1)
         self.totals: tuple[int, ...] = ()
+
+    @property
+    def wanted(self) -> Fraction:
+        """The value that better selections exceed: that of the selection, or of the cutoff if that is larger."""
+        return max(self.key, self.cutoff)
 
     def see(self, units: Iterable[int]) -> bool:
         """Take a selection if it is feasible and better; return whether it was taken."""
@@ -78,9 +84,9 @@ class Incumbent:
         """
         if tied is None or not tied.root:
             tied = Diagram.of_sets([] if self.selection is None else [self.selection])
-        key = max(self.key, Fraction(0))
+        key, bound = max(self.key, Fraction(0)), self.wanted if proven else None
         ending = Termination.COMPLETED if reason is None else reason
-        return Optima(tied, key, key if proven else None, reason is None, ending.value, statistics)
+        return Optima(tied, key, bound, reason is None, ending.value, statistics)
 
 
 def fits(instance: Coverage) -> bool:
@@ -111,10 +117,11 @@ def solve_ratio(
     *,
     every: bool,
     start: Selection | None = None,
+    cutoff: Key | None = None,
 ) -> Optima:
     """Find one optimum, or all, of an instance of one ratio."""
     budget = Budget(limits, deadline)
-    best = Incumbent(instance)
+    best = Incumbent(instance, cutoff)
     best.see_first(start, budget.deadline)
     proven, reason = False, None
     tied: Diagram | None = None
@@ -136,7 +143,7 @@ def solve_ratio(
 
     try:
         best.see_any(budget)
-        dinkelbach(lambda: max(best.key, Fraction(0)), beaten, "branch-and-bound")
+        dinkelbach(lambda: best.wanted, beaten, "branch-and-bound")
         if every and best.selection is not None and best.key <= 0:  # whatever is feasible is worth nothing
             tied, reason = sets_reaching(program_of(instance, (0, 0)), budget)
     except Stopped as stopped:

@@ -31,7 +31,7 @@ import numpy as np
 from optsum.contracts.run import Limits
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, Key
 from optsum.coverage.state import arrays_of
 from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible_forest
@@ -42,7 +42,17 @@ from optsum.problem.problem import Selection
 from optsum.program.highs import relax
 from optsum.program.model import CeilingColumns, affordable, coverage_model
 from optsum.program.ratio_bound import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
-from optsum.program.surrogate import DenominatorBox, Weighted, collapsed, excess, programs, reaches, wish_of, within
+from optsum.program.surrogate import (
+    DenominatorBox,
+    Weighted,
+    box_of,
+    collapsed,
+    excess,
+    programs,
+    reaches,
+    wish_of,
+    within,
+)
 from optsum.system.clock import Deadline, Stopped, Termination
 
 from ..engine.core import Budget
@@ -145,12 +155,19 @@ class SumSearch:
     """A search for one optimum, all optima, or all selections above a threshold > 0."""
 
     def __init__(
-        self, instance: Coverage, budget: Budget, *, every: bool, few: int = _FEW, threshold: Fraction | None = None
+        self,
+        instance: Coverage,
+        budget: Budget,
+        *,
+        every: bool,
+        few: int = _FEW,
+        threshold: Fraction | None = None,
+        cutoff: Key | None = None,
     ) -> None:
         self.instance, self.budget = instance, budget
         self._few, self._threshold = few, threshold
         self.every = every
-        self.best = Incumbent(instance)
+        self.best = Incumbent(instance, cutoff)
         self.families: list[Diagram] = []
         self._arrays = arrays_of(instance, totals_only=True)
         self._all_needed = not instance.combination.adds
@@ -177,6 +194,7 @@ class SumSearch:
                     if reason is not None:
                         raise Stopped(reason)
                 return
+        self._leave_out_joints()
         if not proven:
             self._climb()
         self._cover_all()
@@ -222,7 +240,7 @@ class SumSearch:
 
     @property
     def _wanted(self) -> Fraction:
-        return self.best.key if self._threshold is None else self._threshold
+        return self.best.wanted if self._threshold is None else self._threshold
 
     def _cut(self, ratios: Sequence[int]) -> Weighted:
         instance, totals = self.instance, self.best.totals
@@ -256,6 +274,21 @@ class SumSearch:
         weights = [weight for top, bottom in zip(*corner, strict=True) for weight in (top, -bottom)]
         penalty = 1 + sum(abs(weight) * abs(reach) for weight, reach in zip(weights, reaches(instance), strict=True))
         return guarded(program_of(instance, weights), instance, [2 * h + 1 for h in cut.ratios], penalty)
+
+    def _leave_out_joints(self) -> None:
+        """Search on without the joints that are active in no selection as good as the incumbent."""
+        instance = self.instance
+        if not instance.joints or instance.rows or not (instance.constants[1::2] > 0).all():
+            return
+        if self._all_needed:
+            return
+        cut = self._cut(range(instance.ratios))
+        box = box_of(instance, cut)
+        corner = next(programs(instance, box, cut, largest=_REACH, check=self._counter(box), one=True))
+        with engine_for(self._program(instance, cut, corner), self.budget) as engine:
+            live = engine.seams(engine.aim(0)) if engine.feasible else None
+        if live is not None:
+            self.instance = instance.changed(joints=tuple(one for one in instance.joints if one.needs in live))
 
     def _climb(self) -> None:
         """Improve the incumbent by the programs that are exact at its own denominators, while that helps."""
@@ -420,7 +453,7 @@ def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
         return None
     with suppress(Stopped, _Open):
         for share in _SHARES:
-            threshold = Fraction(ceil(best.key * Fraction(1 + share) * _GRID), _GRID)
+            threshold = Fraction(ceil(best.wanted * Fraction(1 + share) * _GRID), _GRID)
             closing = Closing(search.instance, Budget(deadline=deadline), every=True, threshold=threshold)
             closing.best.see(best.selection)
             closing._cover_all()  # noqa: SLF001 - of this module
@@ -536,10 +569,11 @@ def solve_sum(
     every: bool,
     few: int = _FEW,
     start: Selection | None = None,
+    cutoff: Key | None = None,
 ) -> Optima:
     """Find one optimum, or all, of an instance whose value is a mean of several ratios."""
     budget = Budget(limits, deadline)
-    search = _search_of(instance)(instance, budget, every=every, few=few)
+    search = _search_of(instance)(instance, budget, every=every, few=few, cutoff=cutoff)
     proven, reason, bound = False, None, None
     try:
         search.run(start)

@@ -105,6 +105,20 @@ def test_the_best_of_all_references_and_the_union_of_its_optima(options: dict[st
 
 
 @pytest.mark.usefixtures("bounded")
+@pytest.mark.parametrize("strategy", ["auto", "branch-and-bound", "milp"])
+def test_references_that_give_no_more_are_not_searched_to_the_end(strategy: str) -> None:
+    options: dict[str, Any] = {"metric": "rouge-1+rouge-2", "measure": "f1", "boundaries": "joined"}
+    for topic in [*topics()][:8]:
+        try:
+            keys = [oracles.result.key or 0 for oracles in apart(topic, **options)]
+        except InputError:
+            continue  # no bigram
+        result = optsum.solve(topic, references="best", strategy=strategy, **options)
+        assert (result.status, result.key) == (Status.OPTIMAL, max(keys))
+        assert result.extra["reference"] == keys.index(max(keys))
+
+
+@pytest.mark.usefixtures("bounded")
 def test_a_row_says_which_reference_it_was() -> None:
     result = optsum.solve(TOPIC, references="best", max_length=6)
     assert (result.objective, result.extra["reference"], result.id) == (0.8, 2, "t")

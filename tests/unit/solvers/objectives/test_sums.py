@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from held_against import check_search
+from optsum.solvers.engine.core import Budget
 from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.objectives.sums import BoxPrices, solve_sum
+from optsum.solvers.objectives.sums import BoxPrices, SumSearch, solve_sum
 
-from optsum.contracts.run import Limits
+from optsum.contracts.run import Limits, Run
 from optsum.corpus.topic import as_topic
 from optsum.coverage.climb import climb
 from optsum.coverage.facility import Facility
@@ -24,10 +25,13 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.highs import Relaxation
 from optsum.program.model import LinearModel
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, programs, within
+from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
 from optsum.system.clock import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.instances import selections
+
+BOTH: dict[str, Any] = {"metric": "rouge-1+rouge-2", "measure": "f1"}
 
 
 def instance_of(seed: int, given: Mapping[str, Any], sentences: int = 7) -> Coverage:
@@ -36,6 +40,39 @@ def instance_of(seed: int, given: Mapping[str, Any], sentences: int = 7) -> Cove
     limits = ({}, {"max_length": 12}, {"max_length": 14, "min_length": 5})[int(rng.integers(0, 3))]
     options = resolve({**given, **limits, "strategy": "branch-and-bound"})
     return build(topic, setup_of(options)).problem.coverage
+
+
+@pytest.mark.parametrize("boundaries", ["sentence", "joined"])
+@pytest.mark.parametrize("strategy", ["branch-and-bound", "milp"])
+def test_what_is_no_better_than_a_cutoff_is_left_out(strategy: str, boundaries: str) -> None:
+    for seed in range(8):
+        problem = CoverageProblem.of(instance_of(seed, BOTH | {"boundaries": boundaries}))
+        truth = brute_force(problem).best
+        if truth is None:
+            continue
+        for times in (Fraction(1, 2), Fraction(99, 100), 1, Fraction(101, 100), 2):
+            run = Run(problem, Limits())
+            run.cutoff = truth * times
+            STRATEGIES.create(strategy, {}).search(run)
+            assert run.bound == max(truth, run.cutoff), (seed, times)
+            assert run.proven == (times <= 1), (seed, times)
+
+
+def test_joints_are_left_out_that_no_good_selection_has() -> None:
+    fewer = 0
+    for seed in range(30):
+        instance = instance_of(seed, BOTH | {"boundaries": "joined"}, sentences=8)
+        search = SumSearch(instance, Budget(), every=True)
+        search.best.see_first(None, NEVER)
+        if search.best.key <= 0:
+            continue
+        search._leave_out_joints()
+        fewer += len(search.instance.joints) < len(instance.joints)
+        left, whole = (CoverageProblem.of(each) for each in (search.instance, instance))
+        for units in selections(instance.size):
+            if (worth := whole.evaluate(units)).feasible and worth.key >= search.best.key:
+                assert left.evaluate(units).key == worth.key, (seed, units)
+    assert fewer >= 5
 
 
 def test_recall_and_precision_of_similarity_by_windows() -> None:

@@ -232,7 +232,7 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
                 run.see(())
                 raise KeyboardInterrupt
 
-        return real(problem, Stopped(), None, 0)
+        return real(problem, Stopped(), optsum.Limits(), 0)
 
     results = optsum.solve_all(iter(TOPICS), max_length=4)
     assert next(results).termination is Termination.COMPLETED

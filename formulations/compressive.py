@@ -793,7 +793,7 @@ _SERVES: Final = Compatibility(
             only={"boundaries": ("sentence",)},
         ),
         Requirement(
-            "How many {metric} n-grams a compression has is no linear function of its chunks: use --measure recall, "
+            "How many {metric} n-grams a compression has is not a linear function of its chunks: use --measure recall, "
             "or rouge-1, rouge-2 or rouge-su0.",
             only={"part": ("rouge-1", "rouge-2", "rouge-su0", "similarity")},
             when={"measure": ("precision", "f1")},
@@ -935,7 +935,7 @@ def _masses(topic: Topic, counted: Sequence[TrimmedCounts], metric: Metric) -> l
         if own is None:
             raise InputError(
                 f"The main chunk of sentence {number} of topic {topic.id!r} has no counted token, so the number of "
-                f"{metric} n-grams of its compressions is no linear function of its chunks: use --measure recall."
+                f"{metric} n-grams of its compressions is not a linear function of its chunks: use --measure recall."
             )
         masses += own
     return masses

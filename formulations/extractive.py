@@ -72,7 +72,7 @@ _APART: Final = (
 _SERVES: Final = Compatibility(
     rules=(
         Requirement(
-            "The geometric mean {metric} is one of recalls, of one reference or pooled ones (Lin & Hovy 2003): "
+            "The geometric mean {metric} is defined for recall, with one reference or pooled ones (Lin & Hovy 2003): "
             "use --measure recall and --references pooled, each or best.",
             only={"measure": ("recall",), "references": ("pooled",)},
             when={"metric": ("ngram-I-J",)},
@@ -81,13 +81,13 @@ _SERVES: Final = Compatibility(
         Requirement(_APART, only={"measure": ("recall",)}, when={"model_units": ("sentences",)}),
         Requirement(_APART, when={"model_units": ("sentences",), "part": _LONGEST}),
         Requirement(
-            "n-grams across sentence ends are served for rouge-1 and rouge-2, not for {metric}: "
+            "n-grams across sentence ends are supported for rouge-1 and rouge-2, not for {metric}: "
             "give --boundaries sentence.",
             only={"part": ("rouge-1", "rouge-2", *_LONGEST)},
             when={"boundaries": ("joined",)},
         ),
         Requirement(
-            "n-grams across sentence ends with set counts are served for recall, not for {measure}: "
+            "n-grams across sentence ends with set counts are supported for recall, not for {measure}: "
             "give --boundaries sentence.",
             only={"measure": ("recall",)},
             when={"boundaries": ("joined",), "counts": ("set",)},
@@ -135,12 +135,12 @@ class Extractive(Formulation):
         joins = _joins(metric, spec)
         if longest and joins:
             raise UnsupportedError(
-                f"Bigrams across sentence ends are served without common subsequences, not in {metric}: leave "
+                f"Bigrams across sentence ends are supported without common subsequences, not in {metric}: leave "
                 "--boundaries at sentence."
             )
         made = None if joins else numbered.coverage()
         if longest and made is None:
-            raise UnsupportedError(f"Common subsequences are added to rouge-N and rouge-suK alone, not in {metric}.")
+            raise UnsupportedError(f"Common subsequences are added only to rouge-N and rouge-suK, not in {metric}.")
         if made is None:
             return by_counters(topic, spec, numbered)
         instance, units = made

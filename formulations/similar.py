@@ -33,12 +33,13 @@ OF_SIMILARITY: Final = (
         when={"metric": ("A+B",), "part": ("similarity",)},
     ),
     Requirement(
-        "F1 of {metric} is of all references together, or of one: use --references pooled, each, best or first.",
+        "F1 of {metric} is defined for all references together, or for one: use --references pooled, each, best or "
+        "first.",
         only={"references": ("pooled",)},
         when={"part": ("similarity",), "measure": ("f1",)},
     ),
     Requirement(
-        "Similarity knows no n-grams: leave out --counts, --boundaries and --model-units.",
+        "Similarity does not count n-grams: leave out --counts, --boundaries and --model-units.",
         only={"counts": ("clipped",), "boundaries": ("sentence",), "model_units": ("whole",)},
         when={"part": ("similarity",)},
     ),
@@ -132,7 +133,7 @@ def needed_vectors(topic: Topic) -> Vectors:
     """Return the vectors of a topic."""
     if topic.vectors is None:
         raise InputError(
-            f"topic {topic.id!r} has no vectors, which similarity is computed from: give --vectors FILE.npz or a "
+            f"topic {topic.id!r} has no vectors, from which similarity is computed: give --vectors FILE.npz or a "
             "folder of such files, or embed= in Python"
         )
     return topic.vectors
@@ -248,8 +249,8 @@ def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, I
     full = common * len(sums) * spec.similarity_unit
     if full > 2**50:
         raise UnsupportedError(
-            f"The weights of the {len(sums)} references of topic {topic.id!r} have no common denominator that 64 bits "
-            "hold: use --references pooled or each."
+            f"The weights of the {len(sums)} references of topic {topic.id!r} have no common denominator that fits "
+            f"64 bits: use --references pooled or each."
         )
     times = np.array([common // one if one else 0 for one in sums], np.int64)
     return counted, weights * times[owner], full

@@ -40,15 +40,15 @@ class GivenProblem(Formulation):
         """Return the problem that a topic holds."""
         given = topic.problem
         if given is None:
-            raise InputError(f"{topic.id!r} is a text among problems: solve it apart.")
+            raise InputError(f"{topic.id!r} is a text among problems: solve it separately.")
         if isinstance(given, Mapping):
             labels = topic.documents[0] if "units" in given else ()
             given = CoverageProblem.of(coverage_of_json(given), name=topic.id, labels=list(map(str, labels)))
         problem: Problem = given
         if problem.sense is not self.sense:
             raise InputError(
-                f"The problem {topic.id!r} is to {problem.sense.value}, and those before it are not: solve those that "
-                "minimize apart."
+                f"The problem {topic.id!r} is to {problem.sense.value}, and those before it are not: solve "
+                f"problems that minimize separately."
             )
         if spec.max_length != NO_LIMIT:
             problem = problem.within(spec.max_length)

@@ -94,7 +94,7 @@ class _Literal(Strategy):
         if trees or problem.sense is not Sense.MAXIMIZE:
             raise UnsupportedError(
                 f"The strategy {self.name} chooses whole sentences freely and maximizes, as in its paper: use vns, "
-                "genetic or greedy, which serve this problem too."
+                "genetic or greedy, which can search this problem too."
             )
 
 

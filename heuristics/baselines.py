@@ -24,7 +24,7 @@ class Lead(Strategy):
     """
 
     name: ClassVar[str] = "lead"
-    about: ClassVar[str] = "the first sentences, up to the first that does not fit; looks at no reference"
+    about: ClassVar[str] = "the first sentences, up to the first that does not fit, ignoring references"
     all_units: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
@@ -42,7 +42,7 @@ class Random(Strategy):
     """
 
     name: ClassVar[str] = "random"
-    about: ClassVar[str] = "sentences in random order, each taken if it fits; looks at no reference"
+    about: ClassVar[str] = "sentences in random order, each taken if it fits, ignoring references"
     all_units: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
@@ -90,6 +90,6 @@ def _see(run: Run, selection: Selection, moves: Sequence[Move], *, stop: bool) -
         run.see(selection)
     if not evaluation.feasible:
         run.detail = (
-            f"units taken one after another break the limits by {evaluation.violation}, and no others are tried: use "
+            f"units taken one after another violate the limits by {evaluation.violation}, and no others are tried: use "
             "greedy or vns"
         )

@@ -56,7 +56,7 @@ class Greedy(Strategy):
         """Refuse `idle` if the objective is minimized."""
         super().accept(problem)
         if self.idle and problem.sense is Sense.MINIMIZE:
-            raise UnsupportedError("Units that gain nothing only add to what is minimized: leave out the option idle.")
+            raise UnsupportedError("Units without gain only increase the minimized length: leave out the option idle.")
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernel."""

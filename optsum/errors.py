@@ -113,13 +113,13 @@ def describe(error: BaseException) -> str:
     if isinstance(error, OptsumError):
         return str(error)
     if isinstance(error, MemoryError):
-        return "memory ran out; give a process more, run fewer of them, or search it alone"
+        return "memory ran out; give each process more, run fewer of them, or search the topic alone"
     text = " ".join(str(error).split())
     if isinstance(error, SystemExit):
-        return f"a plug-in called sys.exit({text:.80}): have it raise an error that says what is wrong"
+        return f"a plug-in called sys.exit({text:.80}): it should raise an error with a message"
     what = f"{type(error).__name__}{f' ({text:.300})' if text else ''}"
     if where := _own_code(error):
-        return f"{what} in {where}; mend it there (--debug shows how it was reached)"
+        return f"{what} in {where}; correct it there (--debug shows the traceback)"
     return (
         f"unexpected {what}: this is a fault of optsum or of a plug-in, please report it; --debug shows where it "
         "happened"

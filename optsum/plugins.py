@@ -118,7 +118,7 @@ class Registry(Generic[T]):
         if self.base is None:
             return None if callable(plugin) else "it is no function"
         derives = isinstance(plugin, type) and issubclass(plugin, _attribute(self.base))
-        return None if derives else f"it is no subclass of {self.base.replace(':', '.')}"
+        return None if derives else f"it is not a subclass of {self.base.replace(':', '.')}"
 
     def options_of(self, name: str) -> list[str]:
         """Return the names of the options of a class: the fields of a dataclass."""
@@ -184,7 +184,7 @@ class OwnFunction(str):
             except Exception as error:
                 raise OptionError(
                     f"The function {self} cannot be sent to other processes ({error!r:.120}): put it into a module and "
-                    "give it as module:function, or work in this process alone with --workers=1."
+                    "give it as module:function, or use only this process with --workers=1."
                 ) from error
         return self._sent
 

@@ -42,7 +42,7 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_):
-        raise error(f"{what} is {bool(value)}; give a whole number, 0 or 1 where that is meant.")
+        raise error(f"{what} is {bool(value)}; give a whole number, 0 or 1 if that is meant.")
     is_time = isinstance(value, np.timedelta64)  # which numpy takes for a whole number
     if is_time or not isinstance(value, Real | Decimal):
         raise error(f"{what} is {value!r:.40}; give a whole number.")

@@ -43,7 +43,7 @@ class Auto(Strategy):
     verify: bool = False
 
     name: ClassVar[str] = "auto"
-    about: ClassVar[str] = "exhaustive, branch-and-bound or milp: what proves quickest, chosen topic by topic"
+    about: ClassVar[str] = "exhaustive, branch-and-bound or milp: the quickest exact strategy for each topic"
     exact: ClassVar[bool] = True
     enumerates: ClassVar[bool] = True
     flags: ClassVar[tuple[str, ...]] = ("backend", "threads", "backend_options", "verify")

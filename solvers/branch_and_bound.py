@@ -170,9 +170,7 @@ class BranchAndBound(Strategy):
         """Refuse problems for which the bounds are not valid."""
         if bounds_itself(problem):
             if self.bound == "knapsack":
-                raise UnsupportedError(
-                    "The bound knapsack is one of texts, and this problem has its own: leave it out."
-                )
+                raise UnsupportedError("The bound knapsack is for texts, and this problem has its own: leave it out.")
             return
         if not problem.can(Capability.COVERAGE):
             raise UnsupportedError(
@@ -184,15 +182,13 @@ class BranchAndBound(Strategy):
             return
         if instance.goal is Sense.MINIMIZE:
             raise UnsupportedError(
-                "branch-and-bound minimizes lengths of covers alone (features once, no parents, no vetoes, no side "
+                "branch-and-bound minimizes only lengths of covers (features once, no parents, no vetoes, no side "
                 "constraints): use milp."
             )
         if self.bound == "knapsack":
             require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The bound knapsack")
             if problem.min_length > 0:
-                raise UnsupportedError(
-                    "The knapsack bound does not hold with a minimum length: use --bound lagrangian."
-                )
+                raise UnsupportedError("The knapsack bound is not valid with a minimum length: use --bound lagrangian.")
         elif not instance.constant_denominator and (why := servable(instance)):
             raise UnsupportedError(f"branch-and-bound cannot search this problem: {why}; use exhaustive.")
 

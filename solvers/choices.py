@@ -122,8 +122,8 @@ class Choices:
         seconds = seconds_of(problem, _LONGEST_S)
         if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
             raise UnsupportedError(
-                f"Only a visit of all selections would answer this, in {duration(seconds)}: give "
-                f"--time-limit, or a strategy that proves nothing, such as vns. {' '.join(refusals)}"
+                f"Only visiting all selections can answer this, in {duration(seconds)}: give "
+                f"--time-limit, or a heuristic such as vns. {' '.join(refusals)}"
             )
         yield Exhaustive()
 

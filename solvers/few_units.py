@@ -1396,7 +1396,9 @@ def see(run: Run, selection: Selection, claimed: Fraction) -> None:
     """Report a selection found by branch and bound to a run."""
     seen = run.see(selection)
     if not seen.feasible or seen.key != claimed:
-        raise BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen.key}: it is no result.")
+        raise BackendError(
+            f"branch-and-bound claims {claimed} for a selection worth {seen.key}: this is not a valid result."
+        )
 
 
 def serve(run: Run, coverage: Coverage | None = None) -> bool:

@@ -98,7 +98,7 @@ class Refining:
                 more = self._facility.more_kept(self._kept, self._missed)
                 if (more == self._kept).all():
                     claim = f"{self._target} for {sorted(self._missed)}"
-                    raise BackendError(f"branch-and-bound claims {claim}: it is no result.")
+                    raise BackendError(f"branch-and-bound claims {claim}: this is not a valid result.")
                 self._kept = self._facility.more_kept(more, run.selection or ())
                 return
             value = self._value()
@@ -109,7 +109,7 @@ class Refining:
         """Record a set that reaches the target with few levels; return whether its true value does."""
         found = self._run.see(units)
         if not found.feasible:
-            raise BackendError(f"branch-and-bound claims that {sorted(units)} is feasible: it is no result.")
+            raise BackendError(f"branch-and-bound claims that {sorted(units)} is feasible: this is not a valid result.")
         reached = Fraction(found.key) * self._full >= self._target
         if not reached:
             self._missed = units

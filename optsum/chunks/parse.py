@@ -56,7 +56,7 @@ class Parse:
             if not -1 <= token.head < len(tokens):
                 return f"the head of {self._named(number)} does not exist; heads are words of the sentence"
             if not at <= token.start <= token.end <= len(self.text):
-                return f"the characters of {self._named(number)} are not in the text after those before; mend the span"
+                return f"the characters of {self._named(number)} do not follow those before; correct the span"
             at = token.start
         if len(roots) > 1:
             return f"{self._named(roots[0])} and {self._named(roots[1])} are both roots; a tree has one root"
@@ -71,7 +71,7 @@ class Parse:
                 way.append(here)
                 here = tokens[here].head
             if here != -1 and state[here] == 1:
-                return f"the heads above {self._named(here)} go round in a circle; a tree leads every word to the root"
+                return f"the heads above {self._named(here)} form a cycle; in a tree every word leads to the root"
             for each in way:
                 state[each] = 2
         return None

@@ -70,7 +70,8 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
             )
     if not nx.is_arborescence(graph):
         raise InputError(
-            f"{parse.source or parse.text[:40]!r}: its chunks form no tree by the rules {rules.name}: correct the rules"
+            f"{parse.source or parse.text[:40]!r}: its chunks do not form a tree by the rules {rules.name}: "
+            f"correct the rules"
         )
     return graph
 

@@ -248,11 +248,15 @@ class RawOutcome:
         """Refuse contradictory claims by a `BackendError`."""
         for what, value in (("objective", self.objective), ("bound", self.bound)):
             if value is not None and not isfinite(value):
-                raise BackendError(f"The solver states {value} for its {what}: its answer is no result.")
+                raise BackendError(f"The solver states {value} for its {what}: its answer is not valid.")
         if self.optimal and self.infeasible:
-            raise BackendError("The solver calls the problem infeasible and its answer optimal: that is no result.")
+            raise BackendError(
+                "The solver calls the problem infeasible and its answer optimal: that is not a valid result."
+            )
         if self.infeasible and self.selection is not None:
-            raise BackendError("The solver calls the problem infeasible and has a selection: that is no result.")
+            raise BackendError(
+                "The solver calls the problem infeasible and has a selection: that is not a valid result."
+            )
 
 
 def stated(value: float | None) -> float | None:

@@ -111,10 +111,10 @@ def check_row(row: object, times: tuple[str, ...]) -> None:
     `times`: names of statistics that are in seconds.
     """
     if not isinstance(row, Mapping):
-        raise InputError(f"this is no result row of optsum but {type(row).__name__}; give an object")
+        raise InputError(f"this is not a result row of optsum but {type(row).__name__}; give an object")
     for name in _ALWAYS_THERE:
         if row.get(name) is None:
-            raise InputError(f"this is no result row of optsum: it has no {name}")
+            raise InputError(f"this is not a result row of optsum: it has no {name}")
     for name, (kind, words) in _TESTS.items():
         value = row.get(name)
         if value is None:
@@ -124,11 +124,11 @@ def check_row(row: object, times: tuple[str, ...]) -> None:
         except RecursionError:
             fits = False
         if not fits:
-            raise InputError(f"this is no result row of optsum: {name} is {_shown(value)}, not {words}")
+            raise InputError(f"this is not a result row of optsum: {name} is {_shown(value)}, not {words}")
     for name in times:
         value = (row.get("statistics") or {}).get(name)
         if value is not None and not _positive(value):
-            raise InputError(f"this is no result row of optsum: statistics.{name} is {_shown(value)}, not seconds")
+            raise InputError(f"this is not a result row of optsum: statistics.{name} is {_shown(value)}, not seconds")
 
 
 def _shown(value: Any) -> str:
@@ -384,13 +384,13 @@ def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[i
     """
     if not sentence_count:
         raise UnsupportedError(
-            "There are no numbered sentences to label: the topic has no documents, or calls its sentences by names."
+            "There are no numbered sentences to label: the topic has no documents, or names its sentences."
         )
     labels = [0] * sentence_count
     for unit in selection:
         if unit not in range(sentence_count):
             raise UnsupportedError(
-                f"Labels are given to whole sentences, which are numbered, and {unit!r} is none: select sentences by "
+                f"Labels are for whole, numbered sentences, which {unit!r} is not: select sentences by "
                 "number, as the formulation extractive does."
             )
         labels[int(unit)] = 1
@@ -487,16 +487,16 @@ class Result:
         holds = status is Status.OPTIMAL or status is Status.FEASIBLE
         fails, ends_well = status is Status.ERROR, termination in _GOOD_ENOUGH
         wrong = {
-            "a status that holds a selection goes with one, and no other does": holds != (self.selection is not None),
+            "the status must say whether there is a selection": holds != (self.selection is not None),
             "a selection has an objective": holds != (self.objective is not None),
-            "an error says why, and nothing else does": fails != (self.error is not None),
-            "an error and a failed search are the same": fails != (termination is Termination.FAILED),
+            "an error needs a reason, and other results have none": fails != (self.error is not None),
+            "only a failed search is an error": fails != (termination is Termination.FAILED),
             # An enumeration may know the optimum and still run out of time for all sets that reach it.
-            "what is proven needs no more time": (status is Status.OPTIMAL or status is Status.INFEASIBLE)
+            "a proven result was not stopped by a limit": (status is Status.OPTIMAL or status is Status.INFEASIBLE)
             and not (termination is Termination.COMPLETED or ends_well)
             and self.enumeration is None,
-            "what is good enough is held": ends_well and not holds,
-            "an optimum is its own bound": status is Status.OPTIMAL and bool(self.gap),
+            "a target or gap that was reached needs a selection": ends_well and not holds,
+            "the bound of an optimum must equal it": status is Status.OPTIMAL and bool(self.gap),
             "a ratio has a numerator and a denominator": (self.numerator is None) != (self.denominator is None),
         }
         if any(wrong.values()):
@@ -663,7 +663,7 @@ class Result:
         try:
             values["status"], values["termination"] = Status(row["status"]), Termination(row["termination"])
         except ValueError as error:
-            raise InputError(f"this is no result row of optsum: {error}") from error
+            raise InputError(f"this is not a result row of optsum: {error}") from error
         if "selection" in values:
             values["selection"] = tuple(tuple(unit) if isinstance(unit, list) else unit for unit in row["selection"])
         if "summary" in values:

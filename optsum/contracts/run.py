@@ -295,8 +295,8 @@ class Run:
         number = isinstance(key, Rational) or (isinstance(key, Real | Decimal) and isfinite(key))
         if evaluation.feasible and (not number or isinstance(key, bool)):
             raise InputError(
-                f"The objective of the selection {units} is {key!s:.40}, which nothing can be compared with: "
-                "let evaluate return a finite number, or a violation."
+                f"The objective of the selection {units} is {key!s:.40}, which cannot be compared: let evaluate "
+                f"return a finite number, or a violation."
             )
 
     def _shown(self, units: Selection, value: Any) -> float:
@@ -305,7 +305,7 @@ class Run:
                 return found
         raise InputError(
             f"The value of the selection {units} is {value!s:.40}: let evaluate of {type(self.problem).__name__} "
-            "return a number that a float holds."
+            "return a number that fits a float."
         )
 
     def be_searched(self, search: Callable[[Run], object]) -> None:

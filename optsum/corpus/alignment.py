@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 def align(
     topics: AnyTopics,
     *,
-    metric: Annotated[str, Field(description="what is counted: rouge-N or rouge-suK")] = "rouge-1",
-    threshold: Annotated[float, Field(description="share of a sentence's n-grams that a set must hold")] = 0.5,
+    metric: Annotated[str, Field(description="n-grams to count: rouge-N or rouge-suK")] = "rouge-1",
+    threshold: Annotated[float, Field(description="share of a sentence's n-grams that a set must contain")] = 0.5,
     max_sentences: Annotated[int, Field(description="most sentences of a set")] = 3,
-    max_sets: Annotated[int, Field(description="most sets for one abstract sentence, the smallest first")] = 100,
+    max_sets: Annotated[
+        int, Field(description="largest number of sets for an abstract sentence, the smallest first")
+    ] = 100,
     tokenizer: Annotated[
         str | Callable[..., Any] | None,
         Field(
@@ -50,7 +52,7 @@ def align(
             "(default for pre-tokenized topics)"
         ),
     ] = None,
-    stem: Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does [on]")] = True,
+    stem: Annotated[bool, Field(description="Porter stemming like ROUGE-1.5.5 -m [on]")] = True,
     stopwords: Annotated[
         str | frozenset[str], Field(description="keep, drop (SMART list), or a file with one word a line")
     ] = "drop",
@@ -63,11 +65,11 @@ def align(
     source_words: int | None = None,
     alignments: Annotated[
         str | Sequence[Mapping[str, Any]] | None,
-        Field(description="a file of what people marked for each part of a reference, instead of n-grams"),
+        Field(description="a file of human annotations of each part of a reference, instead of n-grams"),
     ] = None,
     needed: Annotated[
         Literal["all", "any"],
-        Field(description="of sentences that are marked as relevant: all together are a set, or any one is"),
+        Field(description="sentences marked as relevant form one set together, or each one alone"),
     ] = "all",
 ) -> Iterator[Topic | BadTopic]:
     """Add a cover to topics: for each reference sentence the minimal sets of source sentences that contain it.
@@ -136,17 +138,17 @@ def align(
     (((0,), (1,)),)
     """
     if alignments is None and needed != "all":
-        raise OptionError("What is needed of sentences that are marked is a question of alignments: give them too.")
+        raise OptionError("Whether all marked sentences are needed applies only to alignments: give alignments too.")
     counted = {
         "metric": metric, "threshold": threshold, "max_sentences": max_sentences, "max_sets": max_sets,
         "tokenizer": tokenizer, "stem": stem, "stopwords": stopwords,
     }  # fmt: skip
     defaults = signature(align).parameters
     if alignments is not None and (idle := [name for name in counted if counted[name] != defaults[name].default]):
-        raise OptionError(f"Alignments that are given count no n-grams: leave out {', '.join(idle)}.")
+        raise OptionError(f"Given alignments do not use n-grams: leave out {', '.join(idle)}.")
     parsed = parse_metric(metric)
     if parsed.parts or not parsed.countable:
-        raise UnsupportedError(f"Alignments count n-grams, and {parsed} is not made of them: use rouge-N or rouge-suK.")
+        raise UnsupportedError(f"Alignments count n-grams, but {parsed} does not: use rouge-N or rouge-suK.")
     share = _share(threshold)
     max_sentences = whole(max_sentences, "--max-sentences", least=1, most=10**400, error=OptionError)
     max_sets = whole(max_sets, "--max-sets", least=1, most=10**400, error=OptionError)
@@ -167,7 +169,7 @@ def align(
             for aligned in _aligned(topic, parsed, share, (max_sentences, max_sets), (raw, ready), made)
         )
     # One may be called t#0 already, beside a t with several references.
-    return unique_topics(each, "a second topic would be called {!r}; give each its own id")
+    return unique_topics(each, "a second topic would be named {!r}; give each its own id")
 
 
 def _aligned(
@@ -204,7 +206,7 @@ def _aligned(
         )
 
 
-UNREAD: Final = "there is no such topic, for which there are alignments"
+UNREAD: Final = "there are alignments for this topic, but no such topic"
 _Unit: TypeAlias = SentenceId | tuple[int, int]
 
 
@@ -253,7 +255,7 @@ def _read_marks(alignments: str | os.PathLike[str] | Iterable[object]) -> dict[s
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"])) or "it"
-            raise InputError(f"{line.source} is no alignment: {place} cannot be used ({first['msg']})") from None
+            raise InputError(f"{line.source} is not an alignment: {place} cannot be used ({first['msg']})") from None
         name = as_id(marks.topic_id, f"the topic_id of {line.source}")
         found.setdefault(name, {}).setdefault(marks.reference_index, []).append(marks)
     return found

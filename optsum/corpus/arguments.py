@@ -155,7 +155,7 @@ def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic
     """
     if isinstance(given, str | os.PathLike):
         return _usable(topics_read(given, reading))
-    alone = "a topic by itself; give a list of topics, or use optsum.solve"
+    alone = "a single topic; give a list of topics, or use optsum.solve"
     return _usable(_topics(_items(given, "topics", alone), reading))
 
 
@@ -186,7 +186,9 @@ def _usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
         return
     if held:
         first = f"{held[0].source}: {held[0].error}"
-        raise InputError(first if len(held) == 1 else f"none of the {len(held)} topics can be used; the first, {first}")
+        raise InputError(
+            first if len(held) == 1 else f"none of the {len(held)} topics can be used; the first error: {first}"
+        )
 
 
 def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
@@ -210,7 +212,7 @@ def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | B
     if isinstance(given, str | os.PathLike):
         yield from systems_read(given, reading)
         return
-    for number, item in enumerate(_items(given, "summaries", "a summary by itself; give a list")):
+    for number, item in enumerate(_items(given, "summaries", "a single summary; give a list")):
         try:
             if isinstance(item, BadSystem):
                 yield item
@@ -227,7 +229,7 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
     _check_several(given)
     if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
         columns = isinstance(given, Mapping) and given and all(isinstance(value, list) for value in given.values())
-        several = "; of a slice such as dataset[:2], which holds columns, dataset.select(range(2)) has the records"
+        several = "; of a slice such as dataset[:2], which has columns, dataset.select(range(2)) has the records"
         raise InputError(f"this is {alone}{several if columns else ''}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
         collect = "; give its collect()" if hasattr(given, "collect") else ""

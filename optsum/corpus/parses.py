@@ -126,7 +126,9 @@ def _read(name: str, source: str) -> list[Block]:
     path = _existing(name, source)
     if path is None:
         places = _places(name, source)
-        raise InputError(f"meta.conllu names {name!r}, but neither {places[0]} nor {places[1]} exists; mend the name")
+        raise InputError(
+            f"meta.conllu names {name!r}, but neither {places[0]} nor {places[1]} exists; correct the name"
+        )
     return conllu_blocks(read_text(path, ""), str(path))
 
 

@@ -201,7 +201,7 @@ class Splitter:
     def __post_init__(self) -> None:
         code: object = self.language
         if not isinstance(code, str) or not _LANGUAGE.fullmatch(code):
-            raise OptionError(f"{self.language!r} is no language code; give one such as en, de or zh")
+            raise OptionError(f"{self.language!r} is not a language code; give one such as en, de or zh")
         object.__setattr__(self, "language", self.language.lower())
         if callable(self.name):
             object.__setattr__(self, "name", named_function(self.name))
@@ -222,7 +222,7 @@ class Splitter:
         except Exception as error:
             raise InputError(f"the splitter {self.name} failed on the text {text[:40]!r}: {error!r:.200}") from error
         if pieces is None or not all(isinstance(piece, str) for piece in pieces):
-            raise InputError(f"the splitter {self.name} returned {json_type(found)}; it is to return a list of strings")
+            raise InputError(f"the splitter {self.name} returned {json_type(found)}; it must return a list of strings")
         return [well_formed(piece) for piece in pieces if piece]
 
 

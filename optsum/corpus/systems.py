@@ -113,7 +113,7 @@ def _selection(value: object) -> tuple[int | str, ...]:
         if isinstance(unit, bool) or not isinstance(unit, int | str) or (isinstance(unit, int) and unit < 0):
             raise InputError(f"selection[{number}] is {unit!r:.40}; units are whole numbers from 0, or sentence ids")
         if unit in seen:
-            raise InputError(f"selection holds unit {unit!r:.40} twice; name each once")
+            raise InputError(f"selection has unit {unit!r:.40} twice; name each once")
         seen.add(unit)
     return tuple(value)
 

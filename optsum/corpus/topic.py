@@ -306,7 +306,7 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
     value = value.record() if isinstance(value, Cells) else value
     if (posed := getattr(value, "as_topic", None)) is not None:  # a problem
         if isinstance(value, type):
-            raise InputError(f"this is the class {value.__name__}, and not a problem: make one of it by calling it")
+            raise InputError(f"this is the class {value.__name__}, not a problem: call it to make one")
         yield posed()
         return
     if isinstance(value, Mapping) and "format" in value and "lengths" in value and "documents" not in value:
@@ -330,12 +330,12 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
             yield _topic(record, columns, reading, source)
         if not records:
             where = source or "a record"
-            reading.notes("none", f"the list that topics are made of is empty in {where}, which makes none")
+            reading.notes("none", f"the list of topics in {where} is empty")
         return
     if not isinstance(value, Mapping):
         for mark, (what, maker) in _MODELS.items():
             if hasattr(value, mark):
-                raise InputError(f"this is {what}: optsum.{maker} makes a problem of it")
+                raise InputError(f"this is {what}: optsum.{maker} makes a problem from it")
         raise InputError(f'a topic is an object with "documents" and "references", not {json_type(value)}')
     if "id" not in value and not OWN.isdisjoint(value):
         value = {"id": str(number or 0), **value}
@@ -407,7 +407,7 @@ def _instance(obj: Mapping[str, Any], source: str) -> Topic:
 def _first_words(documents: tuple[Text, ...], words: int, *, whole: bool) -> tuple[Text, ...]:
     """Return the documents up to the last sentence within a number of words, if they may be cut."""
     if whole:
-        raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them off")
+        raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them")
     kept: list[Text] = []
     for document in documents:
         sentences: list[Sentence] = []
@@ -429,7 +429,7 @@ def as_id(value: object, what: str) -> str:
             return str(value)
         for character in value:
             if unicodedata.category(character) in {"Cc", "Cs"}:
-                raise InputError(f"{what}, {value!a:.80}, holds U+{ord(character):04X}; use printable characters")
+                raise InputError(f"{what}, {value!a:.80}, contains U+{ord(character):04X}; use printable characters")
         return str(value)
     if isinstance(value, int) and not isinstance(value, bool):
         if value.bit_length() > 256:
@@ -475,12 +475,12 @@ def parse_path(text: str) -> ColumnPath:
         found = _STEP.fullmatch(piece.strip())
         if found is None:
             raise OptionError(
-                f"{text!r} is no path to a field: join names by dots; behind the name of a list [] makes a topic of "
+                f"{text!r} is not a path to a field: join names by dots; after the name of a list [] makes a topic of "
                 "each item, and [*] takes all items"
             )
         steps += [found[1], *re.findall(r"\[\*?\]", found[2])]
     if steps.count("[]") > 1:
-        raise OptionError(f"{text!r} makes topics of the items of two lists: use [] once, and [*] for the other")
+        raise OptionError(f"{text!r} makes topics from the items of two lists: use [] once, and [*] for the other")
     return tuple(steps)
 
 
@@ -508,7 +508,7 @@ def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[
         if len(sizes) > 1:
             raise InputError(f"the lists {', '.join(map(str, lists))} of {where} differ in length, so no item has both")
     if not isinstance(value, list | tuple):
-        raise InputError(f"{where} is {json_type(value)}, and [] asks for a list")
+        raise InputError(f"{where} is {json_type(value)}, but [] needs a list")
     return value
 
 
@@ -522,11 +522,11 @@ def value_at(record: Any, path: ColumnPath) -> Any:
             return None
         if step == "[*]":
             if not isinstance(value, list | tuple | Mapping):
-                raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, and [*] asks for a list")
+                raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, but [*] needs a list")
             found = [value_at(item, path[place + 1 :]) for item in items_of(value, path[:place])]
             return [item for each in found for item in each] if "[*]" in path[place + 1 :] else found
         if not isinstance(value, Mapping):
-            hint = "; [*] behind it takes all its items" if isinstance(value, list | tuple) else ""
+            hint = "; [*] after it takes all its items" if isinstance(value, list | tuple) else ""
             raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, and has no field {step!r}{hint}")
         value = value.get(step)
     return value
@@ -558,9 +558,9 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
     the record itself, whose values tell where objects have their texts.
 
     >>> advice_for(["Text", "Summary"])
-    '; --map documents=Text,references=Summary says which is what'
+    '; --map documents=Text,references=Summary tells which is which'
     >>> advice_for({"articles": [{"text": "A cat."}], "summary": "A cat."})
-    '; --map documents=articles[*].text,references=summary says which is what'
+    '; --map documents=articles[*].text,references=summary tells which is which'
     """
     record = names if isinstance(names, Mapping) else {}
     if not (found := likely_columns(names)):
@@ -673,7 +673,7 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
         if key not in _KEYS and not key.startswith("meta."):
             raise unknown_name("key of a topic", key, [*_KEYS, "meta.NAME"])
         if key in paths:
-            raise OptionError(f"--map says twice where {key!r} is: say it once.")
+            raise OptionError(f"--map has {key!r} twice: give it once.")
         paths[key] = parse_path(path)
     if paths.keys().isdisjoint({"cover", "supports"}) and (lacking := [key for key in _TEXTS if key not in paths]):
         raise OptionError(f"--map does not say where the {lacking[0]} are: give {lacking[0]}=COLUMN too.")
@@ -682,7 +682,7 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
         parents = {place[:-1] for place, _ in halved}
         if len(parents) > 1 or any(rest or place[-1] == "[*]" for place, rest in halved):
             raise OptionError(
-                "--map makes topics of the items of two lists: use [] behind one list, and [*] for the others."
+                "--map makes topics from the items of two lists: use [] after one list, and [*] for the others."
             )
         for key, place in list(paths.items()):  # lists side by side: those of one object, item by item
             if "[]" in place:
@@ -813,8 +813,8 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
     if several or (key == "references" and len(value) > 1 and name not in _COLUMNS["one_summary"]):
         reading.notes(
             f"flat {key}",
-            f"the strings of {where} are taken for the sentences of one {key[:-1]}; --flat=texts makes each a text of "
-            "its own, --flat=sentences says that this is right",
+            f"the strings of {where} are taken for the sentences of one {key[:-1]}; --flat=texts makes each a "
+            f"separate text, --flat=sentences confirms this",
         )
     return (_listed_sentences(value, path, where, reading),)
 
@@ -837,7 +837,7 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     """Return the sentences of a raw text: between marks, by line, or by the splitter."""
     if len(text) < 8 and text.strip() in _MISSING:
-        missing = f"{where} is {text.strip()} somewhere, which is taken for a text; leave such topics out"
+        missing = f"{where} is {text.strip()} somewhere, which is read as a text; leave such topics out"
         reading.notes("missing", missing)
     text = with_breaks(text)
     if (marked := between_marks(text)) is not None:
@@ -851,13 +851,13 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
         return tuple(map(well_formed, lines_of(text)))
     sentences = tuple(reading.split(text))
     if "\\n" in text and key == "documents" and "\n" not in text and _WRITTEN_BREAK.search(text):
-        written = f"{where} has a backslash and an n where lines seem to end, which end none; write line breaks"
+        written = f"{where} has a backslash and an n instead of line breaks; write line breaks"
         reading.notes("breaks", written)
     if reading.lines is None and key == "documents" and any(len(one.splitlines()) > 1 for one in sentences):
         reading.notes(
             "lines",
-            f"sentences of {where} go on over line breaks, which end none; --lines makes each line a sentence, "
-            "--no-lines says that this is right",
+            f"sentences of {where} continue over line breaks; --lines makes each line a sentence, "
+            "--no-lines confirms this",
         )
     return sentences
 
@@ -886,7 +886,7 @@ def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading:
         reading.notes(
             "tokens",
             f"the lists of {where} are taken for texts, each string a sentence; --flat=tokens takes each list for a "
-            "sentence and its strings for tokens, --flat=sentences says that this is right",
+            "sentence and its strings for tokens, --flat=sentences confirms this",
         )
     return False
 
@@ -911,7 +911,7 @@ def _meta(value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError(f'"meta" is {json_type(value)}; give an object')
     if is_deep(dict(value)):
-        raise InputError('"meta" is nested too deeply; give values, lists and objects that somebody reads')
+        raise InputError('"meta" is nested too deeply; give less deeply nested values')
     return dict(value)
 
 
@@ -924,7 +924,7 @@ def _parses(value: object, sentences: int) -> tuple[str, ...]:
 
 
 def _lengths(value: object, sentences: int | None) -> tuple[int, ...]:
-    numbers = _for_each(value, "lengths", sentences, "give a list, one whole number a sentence")
+    numbers = _for_each(value, "lengths", sentences, "give a list, one whole number for each sentence")
     return tuple(
         whole(length, f"lengths[{place}]", least=0, most=_MOST, error=InputError)
         for place, length in enumerate(numbers)
@@ -1012,13 +1012,13 @@ def _claims(
     sentences = len(references[0]) if len(references) == 1 else most
     if len(references) != 1 and most > 1_000_000:
         raise InputError(
-            f"supports names the claim {most - 1!s:.40}, and claims are numbered from 0: list their names in "
+            f"supports names the claim {most - 1!s:.40}, but claims are numbered from 0: list their names in "
             "meta.abstract_ids"
         )
     if most > sentences:
         raise InputError(
-            f"supports names the claim {most - 1}, but the reference has {sentences} sentences; give weights, one a "
-            "claim, if these are no claims"
+            f"supports names the claim {most - 1}, but the reference has {sentences} sentences; give weights, one "
+            f"for each claim, if claims are not sentences"
         )
     return None, sentences
 
@@ -1026,7 +1026,7 @@ def _claims(
 def _worth(value: object) -> tuple[Fraction, ...]:
     """Return the weights of claims as exact fractions."""
     found = []
-    for place, number in enumerate(_list(value, '"weights"', "weights are a list of numbers, one a claim")):
+    for place, number in enumerate(_list(value, '"weights"', "weights are a list of numbers, one for each claim")):
         usable = isinstance(number, int | float | Fraction) and not isinstance(number, bool)
         if not usable or not 0 <= number <= _MOST:
             raise InputError(f"weights[{place}] is {number!r:.40}; give a number from 0 to {_MOST}")

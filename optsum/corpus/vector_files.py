@@ -46,7 +46,7 @@ def read_vectors(topic: Topic, path: str) -> Topic:
         raise InputError(f"{file} cannot be read as numpy.savez writes it: {error}") from None
     if not found:
         raise InputError(
-            f"{file} has no vectors of topic {topic.id!r}; call them {prefix}sentences, {prefix}references"
+            f"{file} has no vectors of topic {topic.id!r}; name them {prefix}sentences, {prefix}references"
         )
     try:
         return replace(topic, vectors=vectors_of(found, len(topic.sentences), topic.references))

@@ -75,12 +75,12 @@ class Vectors:
 def vectors_of(arrays: Mapping[str, Any], sentences: int, references: Sequence[Sequence[Sentence]]) -> Vectors:
     """Return the vectors that arrays hold, checked."""
     if unknown := [name for name in arrays if name not in NAMES]:
-        raise InputError(f"there are no vectors called {unknown[0]!r:.40}; the names are {', '.join(NAMES)}")
+        raise InputError(f"there are no vectors named {unknown[0]!r:.40}; the names are {', '.join(NAMES)}")
     held = {name: _numbers(arrays[name], name) for name in NAMES if arrays.get(name) is not None}
     given = held.get("similarities")
     if given is not None:
         if {"sentences", "references"} & held.keys():
-            raise InputError("there are both similarities and vectors; give either")
+            raise InputError("there are both similarities and vectors; give one of them")
         _check_shape(given, "similarities", "(tokens of the sentences, tokens of the references)")
         if given.size and np.abs(given).max() > 1 + 1e-6:
             raise InputError(f"similarities go up to {np.abs(given).max():.4g}; they must be from -1 to 1")
@@ -117,7 +117,7 @@ def _numbers(value: Any, name: str) -> FloatArray:
     except ValueError:  # rows of different lengths
         found = np.array(None)
     if found.dtype.kind not in "fiu" or _has_truths(value):
-        raise InputError(f'"{name}" holds something that is no number, or rows of different lengths; give an array')
+        raise InputError(f'"{name}" has values that are not numbers, or rows of different lengths; give an array')
     found = found.astype(np.float64)
     if not np.isfinite(found).all():
         raise InputError(f'"{name}" holds NaN or infinity; give finite numbers')

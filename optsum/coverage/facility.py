@@ -61,7 +61,7 @@ class Facility(Coverage):
 
     def __post_init__(self) -> None:
         """Refuse arrays, which could contradict the similarities."""
-        raise TypeError("a Facility is made by Facility.given")
+        raise TypeError("make a Facility by Facility.given")
 
     @classmethod
     def given(
@@ -236,8 +236,8 @@ class Facility(Coverage):
 
     def _too_many(self, levels: int) -> UnsupportedError:
         return UnsupportedError(
-            f"{levels} levels of similarity on {self.size} units are too many to be held at once: use "
-            "branch-and-bound, which needs the highest alone, or a lower --similarity-unit."
+            f"{levels} levels of similarity on {self.size} units are too many for memory: use branch-and-bound, "
+            f"which needs only the highest, or a lower --similarity-unit."
         )
 
 

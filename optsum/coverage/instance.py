@@ -301,7 +301,7 @@ class Coverage:
         yield "counts of occurrences must be positive", bool((self.unit_count <= 0).any())
         yield "level_start does not match the features", not _delimits(self.level_start, features, len(self.level))
         yield "a feature has no level 0", bool((np.diff(self.level_start) < 1).any())
-        yield "a feature gains something from no copy", bool(self.level[self.level_start[:-1]].any())
+        yield "a feature has a gain without a copy", bool(self.level[self.level_start[:-1]].any())
         steps = np.diff(self.level)
         inner = np.ones(len(steps), dtype=bool)
         inner[self.level_start[1:-1] - 1] = False  # from the last level of a feature to the first of the next
@@ -325,7 +325,7 @@ class Coverage:
             bool(len(self.parents) and ((self.parents >= np.arange(n)).any() or (self.parents < -1).any())),
         )
         joints = self.joints
-        yield "a joint occurrence needs no unit", not all(joint.needs for joint in joints)
+        yield "a joint occurrence has no needed unit", not all(joint.needs for joint in joints)
         copies = whole_array([joint.count for joint in joints], "The number of copies of joint {}")
         yield "a joint occurrence has no copy", bool((copies < 1).any())
         named = list(chain.from_iterable((*joint.needs, *_extremes(joint.vetoes)) for joint in joints))

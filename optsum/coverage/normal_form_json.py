@@ -94,7 +94,7 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
     try:
         data = json.loads(text) if isinstance(text, str) else text
         if data.get("format") != FORMAT:
-            raise InputError(f"This is no instance of optsum: its format is not {FORMAT!r}.")
+            raise InputError(f"This is not an instance of optsum: its format is not {FORMAT!r}.")
         given = {"rows": (), "ceilings": (), **data}  # files of older versions have none
         values = {field.name: given[field.name] for field in fields(Coverage)}
         return Coverage(
@@ -103,4 +103,4 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"This is no instance of optsum: {error!r}.") from error
+        raise InputError(f"This is not an instance of optsum: {error!r}.") from error

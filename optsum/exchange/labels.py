@@ -85,11 +85,11 @@ def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str
     formulation = FORMULATIONS.load(options.formulation)
     if not formulation.reads_topics:
         raise UnsupportedError(
-            "Labels are of the sentences of a text, and a problem has none: its selection is in the rows of solve."
+            "Labels are for sentences of a text, but a problem has none: its selection is in the rows of solve."
         )
     if not formulation.whole_sentences:
         raise UnsupportedError(
-            f"The formulation {options.formulation} selects parts of sentences, and labels are of whole ones: use "
+            f"The formulation {options.formulation} selects parts of sentences, but labels are for whole ones: use "
             "--formulation extractive."
         )
     return options

@@ -216,9 +216,9 @@ def _program(task: Task, write: Callable[..., str]) -> str:
     problem = task.problem
     if not problem.can(Capability.LINEAR):
         why = (
-            "its objective is no linear function of the units: use --format json"
+            "its objective is not a linear function of the units: use --format json"
             if problem.can(Capability.COVERAGE)
-            else f"{type(problem).__name__} only tells what selections are worth: write it as an optsum.PyomoProblem"
+            else f"{type(problem).__name__} only evaluates selections: write it as an optsum.PyomoProblem"
         )
         raise UnsupportedError(f"The problem {task.id} has no integer linear program to write, as {why}.")
     if not problem.size:
@@ -237,7 +237,7 @@ def _program(task: Task, write: Callable[..., str]) -> str:
 def _normal_form(task: Task, kind: str) -> str:
     if kind == "wcnf" and task.problem.can(Capability.COVERAGE) and not is_cover(task.problem.coverage):
         raise UnsupportedError(
-            f"The format wcnf works on covers only, and {task.id} is none: use --format lp, mps or json, or "
+            f"The format wcnf works on covers only, which {task.id} is not: use --format lp, mps or json, or "
             "--formulation cover where these are texts."
         )
     if not task.problem.can(Capability.COVERAGE):
@@ -352,11 +352,11 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
             yield None, str(error)
             continue
         if topic.id in seen:
-            yield topic.id, f"the topic {topic.id!r} is there twice: give each an id of its own"
+            yield topic.id, f"the topic {topic.id!r} occurs twice: give each its own id"
             continue
         seen.add(topic.id)
         if setup.best_of_references and len(topic.references) > 1:
-            yield topic.id, "the best of several references is several problems: write them with --references each"
+            yield topic.id, "the best of several references means several problems: export them with --references each"
             continue
         warned[setup.faults_of(topic)[1]] += 1
         for part in problems(topic, setup):
@@ -395,14 +395,12 @@ def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
     try:
         found = _read(lines, columns)
     except (IndexError, StopIteration) as error:
-        raise InputError(
-            f"The solution {path} cannot be understood: it ends, or a line of it does, too early."
-        ) from error
+        raise InputError(f"The solution {path} cannot be understood: it, or a line of it, ends too early.") from error
     except ValueError as error:
         raise InputError(f"The solution {path} cannot be understood: {error}.") from error
     if found is None:
         raise InputError(
-            f"The solution {path} is of no format that optsum knows: write it with CBC, GLPK, HiGHS, SCIP, Gurobi "
+            f"The solution {path} has an unknown format: write it with CBC, GLPK, HiGHS, SCIP, Gurobi "
             "or CPLEX, or as lines of a name and a value."
         )
     return found
@@ -446,7 +444,7 @@ def _value(text: str, name: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"the value {text!r:.40} of {name:.40} is no number") from None
+        raise ValueError(f"the value {text!r:.40} of {name:.40} is not a number") from None
 
 
 def _named(program: str, lines: Iterable[str], words: str, objective: float | None) -> SolutionFile:
@@ -456,7 +454,7 @@ def _named(program: str, lines: Iterable[str], words: str, objective: float | No
             continue
         parts = line.split()
         if len(parts) < 2:
-            raise ValueError(f"the line {line.strip()!r:.60} is no name and value")
+            raise ValueError(f"the line {line.strip()!r:.60} is not a name and a value")
         if parts[0] in values:
             raise ValueError(f"it gives {parts[0]} twice")
         values[parts[0]] = _value(parts[1], parts[0])
@@ -560,14 +558,16 @@ class _Imported(Strategy):
     given: tuple[int, ...] | None
 
     name: ClassVar[str] = "import"
-    about: ClassVar[str] = "what another program found"
+    about: ClassVar[str] = "the answer of another program"
 
     def search(self, run: Run) -> None:
         if self.given is None:
             return
         evaluation = run.see(self.given)
         if not evaluation.feasible:
-            raise InputError(f"The selection breaks the limits by {evaluation.violation}: it is no solution.")
+            raise InputError(
+                f"The selection violates the limits by {evaluation.violation}: it is not a valid solution."
+            )
         if run.problem.can(Capability.BOUND):
             run.raise_root_bound()
             if evaluation.key == run.bound:  # then it is optimal, whoever found it
@@ -623,7 +623,7 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
         raise InputError(task)
     if place.is_file() and not first:
         raise InputError(
-            f"{place} is one solution file, which can only answer the first problem: give a folder of them."
+            f"{place} is one solution file, which can only be for the first problem: give a folder of them."
         )
     began, path, labels = clock(), _file_of(place, task.id), unit_labels(task)
     found = read_solution(path, labels)
@@ -661,7 +661,7 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
         return None if not found.words or any(word in found.words.lower() for word in nothing) else ()
     known = set(labels)
     if labels and not known & set(found.values) and found.program in {"list", "highs", "cbc"}:
-        raise InputError(f"{path} names no unit of this problem: was it exported with the same options?")
+        raise InputError(f"{path} has no unit of this problem: was it exported with the same options?")
     for name, value in found.values.items():
         if value and name not in known and re.fullmatch(r"[su]\d+(_\d+)*", name):
             raise InputError(
@@ -671,7 +671,9 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
     for unit, label in enumerate(labels):
         value = found.values.get(label, 0.0)
         if isnan(value) or min(abs(value), abs(value - 1.0)) > _INTEGRAL:
-            raise InputError(f"{path} gives {label} the value {value:g}, which is neither 0 nor 1: it is no solution.")
+            raise InputError(
+                f"{path} gives {label} the value {value:g}, which is neither 0 nor 1: it is not a valid solution."
+            )
         if value > 0.5:
             chosen.append(unit)
     return tuple(chosen)
@@ -689,5 +691,6 @@ def _check_claim(task: Task, result: Result, found: SolutionFile, path: Path) ->
     surplus = surplus if problem.sense is Sense.MAXIMIZE else -surplus
     if surplus > max(0.5, 1e-6 * abs(worth)):
         raise InputError(
-            f"{path} claims an objective of {found.objective:g}, but its selection has {worth:g}: it is no solution."
+            f"{path} claims an objective of {found.objective:g}, but its selection has {worth:g}: it is not a "
+            f"valid solution."
         )

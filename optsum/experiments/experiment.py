@@ -261,7 +261,9 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
     made = 0
     for table in tables:
         if not isinstance(table, Mapping):
-            raise OptionError(f"{where} has a grid that is no table: write [grid], and below it NAME = [VALUE, ...].")
+            raise OptionError(
+                f"{where} has a grid that is not a table: write [grid], and below it NAME = [VALUE, ...]."
+            )
         axes = {str(name).replace("-", "_"): value for name, value in table.items()}
         once = {"flat", "language", "splitter", *OF_WORKERS}  # topics are read once
         known = [name for name in Options.model_fields if name not in once]
@@ -273,7 +275,7 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
         for values in product(*lists):
             made += 1
             if made > _MOST_CELLS:
-                raise OptionError(f"{where} has a grid of more than {_MOST_CELLS} cells: make several runs of it.")
+                raise OptionError(f"{where} has a grid of more than {_MOST_CELLS} cells: split it into several runs.")
             yield dict(zip(axes, values, strict=True))
 
 
@@ -287,7 +289,7 @@ def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
             yield cell.model_copy(update={"backend_options": own})
         return
     if not solved:
-        raise OptionError(f"Backends are those of the strategy {solving()}: name it as strategy.")
+        raise OptionError(f"Backends apply only to the strategy {solving()}: name it as strategy.")
     if any("backend" in cell.model_fields_set for cell in solved):
         raise OptionError("One solver is named by backend, and several by backends: leave out one of the two.")
     solvers = solvers_of(backends, solved[0])

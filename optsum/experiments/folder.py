@@ -43,11 +43,11 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             self.fresh = STORE not in held
             if self.fresh and held - {CONFIG, ENVIRONMENT}:
                 raise OptionError(
-                    f"the folder {self.path} holds other things than a run: name a new one, or an empty one"
+                    f"the folder {self.path} has other contents than a run: name a new folder, or an empty one"
                 )
             if not self.fresh and not resume:
                 raise OptionError(
-                    f"the folder {self.path} holds a run already: --resume does what is missing, or name another folder"
+                    f"the folder {self.path} has a run already: --resume continues it, or name another folder"
                 )
             for name in (CONFIG, ENVIRONMENT, STORE, *(f"{STORE}-{part}" for part in ("wal", "shm", "journal"))):
                 check_no_link(self.path / name)
@@ -85,7 +85,7 @@ class RunFolder(AbstractContextManager["RunFolder"]):
                 if "identity" in known:
                     if differing := _differing(known, now, limit):
                         raise OptionError(
-                            f"the folder {self.path} holds another run ({differing}): resume with the same, or name "
+                            f"the folder {self.path} has another run ({differing}): resume with the same, or name "
                             "another folder"
                         )
                     if known.get("limit") != limit:
@@ -104,10 +104,10 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         if not (found := self.store.config_hashes()):
             return
         if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
-            raise OptionError(f"the folder {self.path} holds rows of other options: name another folder")
+            raise OptionError(f"the folder {self.path} has rows of other options: name another folder")
         known = _noted(self.path, "inputs")
         if known and _are_inputs(known) and (differing := differing_inputs(known, now["inputs"])):
-            raise OptionError(f"the folder {self.path} holds another run ({'; '.join(differing)}): name another folder")
+            raise OptionError(f"the folder {self.path} has another run ({'; '.join(differing)}): name another folder")
 
     def note(self, environment: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
         """Add this session's versions and machine to ``environment.json``."""
@@ -167,7 +167,7 @@ def _noted(folder: Path, name: str) -> list[dict[str, Any]]:
     try:
         return [dict(each) for each in json.loads(_text_of(path))[name]]
     except (LookupError, RecursionError, TypeError, ValueError) as error:
-        getLogger("optsum").warning("%s is damaged, and its %s are forgotten: %s", path, name, describe_os_error(error))
+        getLogger("optsum").warning("%s is damaged, and its %s are lost: %s", path, name, describe_os_error(error))
         return []
 
 
@@ -184,7 +184,7 @@ def _text_of(path: Path) -> str:
     InputError
     """
     if path.exists() and not path.is_file():
-        raise InputError(f"{path} is no plain file: remove it")
+        raise InputError(f"{path} is not a plain file: remove it")
     return read_text(path, "")
 
 
@@ -451,16 +451,17 @@ def _check(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> None:
         same = own["identity"] == facts[0]["identity"] and own["details"] == facts[0]["details"]
         if not same or hashes != [each["sha256"] for each in facts[0]["inputs"]]:
             what = "topics" if same else "options"
-            raise OptionError(f"the runs {paths[0]} and {path} are of different {what}: merge shards of one run")
+            raise OptionError(f"the runs {paths[0]} and {path} are of different {what}: merge shards of the same run")
         if own.get("limit") != facts[0].get("limit"):
             raise OptionError(
                 f"the runs {paths[0]} and {path} are of different limits ({facts[0].get('limit') or 'none'} and "
-                f"{own.get('limit') or 'none'}): merge shards of one run"
+                f"{own.get('limit') or 'none'}): merge shards of the same run"
             )
         shard = Shard.parse(own["shard"])
         if shard.of != Shard.parse(facts[0]["shard"]).of:
             raise OptionError(
-                f"the run {path} is shard {shard}, and {paths[0]} is {facts[0]['shard']}: merge one division"
+                f"the run {path} is shard {shard}, and {paths[0]} is {facts[0]['shard']}: merge shards of the same "
+                f"division"
             )
         if shard in seen:
             raise OptionError(f"the runs {seen[shard]} and {path} both are shard {shard}: name each shard once")

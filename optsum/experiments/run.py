@@ -176,7 +176,7 @@ class RunWork(AbstractContextManager["RunWork"]):
             before = {each.get("optsum") for each in sessions_of(self._folder.path)} - {__version__}
             if before:
                 others = ", ".join(sorted(map(str, before)))
-                how = "the run was begun with optsum %s, and this is %s: rows say which they are of"
+                how = "the run was begun with optsum %s, and this is %s: each row states its version"
                 _LOG.warning(how, others, __version__)
             self._folder.note(environment(experiment.cells), inputs)
             self.store: RowStore = self._folder.store

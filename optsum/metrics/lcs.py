@@ -33,7 +33,7 @@ class LongestSubsequence(Metric):
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
         """Raise an error: common subsequences cannot be counted in a single sentence."""
         del tokens
-        raise UnsupportedError(f"{self} is not made of n-grams, so it has no counts; use rouge-N or rouge-suK")
+        raise UnsupportedError(f"{self} does not count n-grams, so it has no counts; use rouge-N or rouge-suK")
 
     @property
     def coded(self) -> tuple[int, int] | None:
@@ -45,7 +45,7 @@ class LongestSubsequence(Metric):
         if tally.distinct:
             raise UnsupportedError(f"{self} has clipped counts only; leave out {self} or counts='set'")
         if tally.apart:
-            raise UnsupportedError(f"{self} takes references as they are; leave out {self} or model_units")
+            raise UnsupportedError(f"{self} does not split references; leave out {self} or model_units")
         mass = sum(map(len, summary))
         return [Totals(self._hits(one, summary), sum(map(len, one)), mass) for one in references]
 

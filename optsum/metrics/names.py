@@ -58,7 +58,7 @@ class MetricSum(_Several):
 
     of: tuple[Metric, ...]
     form: ClassVar[str] = SUM
-    about: ClassVar[str] = "the mean of several, each a ratio of its own: rouge-1+rouge-2"
+    about: ClassVar[str] = "the mean of several metrics, each a separate ratio: rouge-1+rouge-2"
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ class GeometricMean(_Several):
             return None
         first, last = int(match[1]), int(match[2])
         if first > last:
-            raise OptionError(f"the metric {name!r} ends before it begins; write ngram-{last}-{first}")
+            raise OptionError(f"the metric {name!r} has its numbers in the wrong order; write ngram-{last}-{first}")
         return NGrams(first) if first == last else cls(first, last)
 
     @property
@@ -176,7 +176,9 @@ def _parse_single(name: str) -> Metric:
         own = METRICS.load(name)
         metric = own.read(own.form)
         if metric is None:
-            raise OptionError(f"The metric {name} does not know its own name {own.form!r}: let its read() take it.")
+            raise OptionError(
+                f"The metric {name} does not accept its own name {own.form!r}: its read() must accept it."
+            )
         return metric
     plugins = [form for form in METRICS if form not in METRICS.builtin]
     raise unknown_name("metric", name, (*_COMMON, "rouge-N", "rouge-suK", *plugins))

@@ -90,7 +90,7 @@ class Nearness:
                 )
             return key - sign * self.steps * step
         if self.within is None:
-            raise AssertionError("the threshold of a number of values is found by looking at them")
+            raise AssertionError("the threshold of a number of values depends on the values")
         if power > 1:
             return key * (1 - self.within) ** power
         return key - sign * abs(key) * self.within

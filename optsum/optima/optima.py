@@ -311,7 +311,7 @@ class Optima:
         except (*NPZ_ERRORS, TypeError, AttributeError, ArithmeticError) as error:
             raise InputError(f"{path} does not hold optima that optsum saved ({type(error).__name__}).") from error
         if written != _FORMAT:
-            raise InputError(f"{path} is of another version ({written}); save it again.")
+            raise InputError(f"{path} was saved by another version ({written}); save it again.")
         return optima
 
     def diverse(self, k: int) -> list[tuple[Any, ...]]:
@@ -332,8 +332,8 @@ class Optima:
         if not self.complete:
             why = self.termination.replace("_", " ")
             raise InputError(
-                f"A limit stopped the enumeration ({why}): the sets found by then are no fair sample to be {what}; "
-                "allow more, or ask for less."
+                f"A limit stopped the enumeration ({why}): the sets found by then are not a fair sample to be {what}; "
+                "raise the limit, or request less."
             )
 
     def _need_sets(self, what: str) -> None:

@@ -89,10 +89,10 @@ class Model(BaseModel):
     def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
         if type(value).__module__ == "numpy" and not getattr(value, "shape", None):  # loaded already, if it is one
             if value.dtype.kind in "mM":  # whose items may be numbers
-                raise PydanticCustomError("no_number", "a time is no number")
+                raise PydanticCustomError("no_number", "a time is not a number")
             value = value.item()
         if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation not in {bool, bool | None}:
-            raise PydanticCustomError("no_number", "true or false is no number")
+            raise PydanticCustomError("no_number", "true or false is not a number")
         if isinstance(value, str | bytes) and (kind := _KINDS.get(cls.model_fields[str(info.field_name)].annotation)):
             raise PydanticKnownError(kind)
         return our_value(str(info.field_name), value)
@@ -107,7 +107,7 @@ def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any
 
 def _number_or_reference(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
     if isinstance(value, str | bytes) and value != "reference":
-        raise PydanticCustomError("no_number", "a text is no number")
+        raise PydanticCustomError("no_number", "a text is not a number")
     return otherwise(value)
 
 
@@ -137,7 +137,7 @@ Tokenizer: TypeAlias = Annotated[
 Language: TypeAlias = Annotated[
     str,
     FlagHint(brief=True, names="languages"),
-    Field(description="of raw text, by whose rules it is split, such as en, de or zh"),
+    Field(description="language of raw text, for splitting, such as en, de or zh"),
 ]
 SplitterName: TypeAlias = Annotated[
     str,
@@ -155,7 +155,7 @@ LengthTokenizer: TypeAlias = Annotated[
 Stem: TypeAlias = Annotated[
     bool,
     FlagHint(brief=True),
-    Field(description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named (rouge-score: google-stemmed)"),
+    Field(description="Porter stemming like ROUGE-1.5.5 -m, or like the named stemmer (rouge-score: google-stemmed)"),
 ]
 Stemmer: TypeAlias = Annotated[
     str,
@@ -178,7 +178,7 @@ Counts: TypeAlias = Annotated[
 ]
 ModelUnits: TypeAlias = Annotated[
     Literal["whole", "sentences"],
-    Field(description="a reference is one text, or each of its sentences is clipped by itself"),
+    Field(description="a reference is one text, or each of its sentences is clipped separately"),
 ]
 FlatLists: TypeAlias = Annotated[
     Literal["sentences", "texts", "tokens"] | None,
@@ -245,7 +245,7 @@ class Options(Model):
         "extractive", description="choice of units, such as sentences (optsum list formulations)"
     )
     formulation_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
-        (), description="the formulation's own options, where they have no flag"
+        (), description="the formulation's own options without a flag"
     )
     strategy: Annotated[str, FlagHint(brief=True, names="strategies")] = Field(
         DEFAULT_STRATEGY, description="how to search (optsum list strategies)"
@@ -254,12 +254,15 @@ class Options(Model):
         "highs", description="MILP solver, or pyomo:NAME (optsum list backends)"
     )
     backend_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
-        (), description="the solver's own options as they are; they win over what optsum sets; of several highs.NAME"
+        (),
+        description="the solver's own options, which override those of optsum; highs.NAME if there are several solvers",
     )
-    threads: int = Field(1, ge=1, description="threads of the solver, where it has them")
-    verify: bool = Field(False, description="prove by our own means what the solver calls proven, where they can")
+    threads: int = Field(1, ge=1, description="threads of the solver, if it has them")
+    verify: bool = Field(False, description="prove by optsum's own means what the solver claims as proven, if possible")
     strategy_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
-        (), description="the strategy's own options; in a comparison of all that have it, or of one as vns.k_max=3"
+        (),
+        description="the strategy's own options; in a comparison for all strategies that have them, or for "
+        "one: vns.k_max=3",
     )
     bound: Literal["root", "none", "lagrangian", "knapsack"] = Field(
         "root",
@@ -268,18 +271,21 @@ class Options(Model):
     )
     metric: Metrics = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity")
     vectors: str | None = Field(
-        None, description="of metric similarity: vectors of each topic, an npz file or a folder of ID.npz"
+        None, description="for metric similarity: vectors of each topic, an npz file or a folder of ID.npz"
     )
     similarity_unit: int = Field(
-        10_000, ge=1, le=1_000_000, description="of metric similarity: steps to 1 that similarities are rounded down to"
+        10_000,
+        ge=1,
+        le=1_000_000,
+        description="for metric similarity: number of steps from 0 to 1 to which similarities are rounded down",
     )
     measure: Annotated[Literal["recall", "precision", "f1"], FlagHint(brief=True)] = Field(
         "recall", description="measure that is maximized"
     )
     references: Annotated[Literal["pooled", "each", "mean", "best", "first", "agreed"], FlagHint(brief=True)] = Field(
         "pooled",
-        description="all together, one problem for each, the mean over them, the one that gives most, the first, or "
-        "the one with which another agrees best",
+        description="all together, a problem for each, their mean, the one of largest value, the first, or the one "
+        "with which another agrees best",
     )
     model_units: ModelUnits = "whole"
     max_length: Annotated[MaxLength, FlagHint(brief=True)] = Field(
@@ -292,21 +298,24 @@ class Options(Model):
         Field("words", description="unit of lengths; words are blank-separated, given are each topic's own lengths")
     )
     length_tokenizer: LengthTokenizer = None
-    max_sentences: int | None = Field(None, ge=0, le=LONGEST, description="most sentences, beside the longest summary")
-    max_characters: int | None = Field(
-        None, ge=0, le=LONGEST, description="most characters, beside the longest summary"
+    max_sentences: int | None = Field(
+        None, ge=0, le=LONGEST, description="largest number of sentences, besides the maximum length"
     )
-    per_document: int | None = Field(None, ge=0, le=LONGEST, description="most sentences of one document")
+    max_characters: int | None = Field(
+        None, ge=0, le=LONGEST, description="largest number of characters, besides the maximum length"
+    )
+    per_document: int | None = Field(None, ge=0, le=LONGEST, description="largest number of sentences of one document")
     require: str | None = Field(None, description="sentences that must be chosen, by number from 0: 0,3")
     forbid: str | None = Field(None, description="sentences that must not be chosen, by number from 0: 0,3")
     exclusive: str | None = Field(
         None,
-        description="sentences of which one at most is chosen: from a similarity of words on (0.5), or by a FILE "
-        "of JSON Lines with id and exclusive",
+        description="sentences of which at most one is chosen: those of a word similarity (0.5) or more, or from a "
+        "FILE of JSON Lines with id and exclusive",
     )
     requires: str | None = Field(
         None,
-        description="sentences that are chosen only with others, in pairs: a FILE of JSON Lines with id and requires",
+        description="pairs of sentences of which the first is chosen only with the second: a FILE of JSON Lines "
+        "with id and requires",
     )
     tokenizer: Tokenizer = None
     stem: Stem = False
@@ -318,7 +327,7 @@ class Options(Model):
     )
     keep_unmatched: bool = Field(default=False, description="keep sentences without any counted n-gram as units")
     weights: Literal["one", "length"] = Field(
-        "one", description="cover of all: every sentence counts one, or its length in the length unit"
+        "one", description="minimum cover: a sentence counts one, or its length in the length unit"
     )
     uncoverable: Literal["error", "skip"] = Field(
         "error",
@@ -326,10 +335,11 @@ class Options(Model):
         "or left out and reported",
     )
     chunk_profile: Literal["strict", "paper"] = Field(
-        "strict", description="compressive: what can be left out; strict keeps subjects and objects with their verb"
+        "strict",
+        description="compressive: which parts can be left out; strict keeps subjects and objects with their verb",
     )
     chunk_rules: str | None = Field(
-        None, description="compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]"
+        None, description="compressive: rules that form chunks: ud, clearnlp, or a file [by the parse's labels]"
     )
     language: Language = "en"
     splitter: SplitterName = "sentencex"
@@ -338,7 +348,7 @@ class Options(Model):
     source_words: SourceWords = None
     preset: Preset = None
     time_limit: Annotated[float | None, FlagHint(brief=True)] = Field(
-        None, ge=0, description="seconds of search per problem; several in a comparison"
+        None, ge=0, description="seconds of search per problem; a list in a comparison"
     )
     node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
     evaluation_limit: int | None = Field(None, ge=0, description="selections evaluated per problem")
@@ -346,8 +356,10 @@ class Options(Model):
     target: float | None = Field(None, description="objective that is good enough")
     seed: int = Field(0, ge=0, description="the same seed gives the same result")
     workers: Annotated[int, FlagHint(brief=True)] = Field(1, ge=1, description="processes")
-    executor: Literal["local", "dask"] = Field("local", description="whose processes: of this machine, or a cluster's")
-    scheduler: str | None = Field(None, description="of dask, such as tcp://HOST:8786 [one of this machine]")
+    executor: Literal["local", "dask"] = Field(
+        "local", description="where processes run: on this machine, or in a cluster"
+    )
+    scheduler: str | None = Field(None, description="scheduler of dask, such as tcp://HOST:8786 [one on this machine]")
     memory_per_worker: str | None = Field(None, description="memory limit of each process, such as 2GB (Linux)")
 
     @field_validator("memory_per_worker")
@@ -443,7 +455,7 @@ class ScoreOptions(Model):
         "which another agrees best",
     )
     best_by: Literal["recall", "precision", "f1"] = Field(
-        "recall", description="measure that chooses the best reference: recall as ROUGE-1.5.5, f1 as rouge-score"
+        "recall", description="measure that chooses the best reference: recall like ROUGE-1.5.5, f1 like rouge-score"
     )
     tokenizer: Tokenizer = None
     stem: Stem = False
@@ -453,13 +465,13 @@ class ScoreOptions(Model):
     model_units: ModelUnits = "whole"
     max_words: int | None = Field(None, ge=1, description="cut summaries and references after N words")
     oracles: bool = Field(
-        default=False, description="also precision, recall and F of extracts against all oracles, of --max-length"
+        default=False, description="also precision, recall and F of extracts against all oracles within --max-length"
     )
     each_oracle: int = Field(
-        default=0, ge=0, description="--oracles, and also against each of the first N oracles by itself"
+        default=0, ge=0, description="like --oracles, and also against each of the first N oracles"
     )
     formulation: str | None = Field(
-        None, description="cover: claims that selections support within --max-length, beside the optimum [ROUGE]"
+        None, description="cover: score selections by claims supported within --max-length, with the optimum [ROUGE]"
     )
     max_length: MaxLength = Field(
         None,
@@ -467,13 +479,15 @@ class ScoreOptions(Model):
         "as the topic's",
     )
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None = Field(
-        None, description="of a cover's budget [given where topics give lengths, otherwise words]"
+        None, description="unit of a cover's budget [given if topics have lengths, otherwise words]"
     )
     length_tokenizer: LengthTokenizer = None
     uncoverable: Literal["error", "skip"] = Field(
-        "error", description="of a cover, a claim that no passage supports: missed, or left out"
+        "error", description="cover: a claim that no passage supports is missed, or left out"
     )
-    time_limit: float | None = Field(None, ge=0, description="seconds to find the optimum, or all oracles, of a topic")
+    time_limit: float | None = Field(
+        None, ge=0, description="seconds for finding the optimum, or all oracles, of a topic"
+    )
     language: Language = "en"
     splitter: SplitterName = "sentencex"
     flat: FlatLists = None
@@ -587,7 +601,7 @@ def resolve(
     # These refuse unknown names, and a stop word file that cannot be read.
     metric = parse_metric(options.metric)
     if options.vectors is not None and all(part.of_texts for part in metric.components):
-        raise OptionError(f"Vectors are of the metric similarity, not of {metric}: give --metric similarity.")
+        raise OptionError(f"Vectors are for the metric similarity, not for {metric}: give --metric similarity.")
     if options.spec().length_unit == "tokens":  # the tokenizer is loaded, or cannot be
         options.spec().length_of  # noqa: B018
     options.reading  # noqa: B018
@@ -599,7 +613,7 @@ def refuse_of_texts(**told: object) -> None:
     named = [name for name, value in told.items() if value is not None and name not in OF_PROBLEMS]
     if named:
         said = " and ".join(f"--{name.replace('_', '-')}" for name in named)
-        raise OptionError(f"A problem of your own is no text: leave out {said}, which is for texts.")
+        raise OptionError(f"A problem of your own is not a text: leave out {said}, which is for texts.")
 
 
 def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False) -> None:
@@ -631,7 +645,7 @@ def _check_sense(options: Options, formulation: Formulation) -> None:
     if shortest and (options.max_length is not None or options.min_length):
         budget = "max_length" in formulation.flags
         neither = "no --min-length without a --max-length" if budget else "no --max-length and no --min-length"
-        raise OptionError(f"A {formulation.name} is as short as it can be, so it takes {neither}.")
+        raise OptionError(f"A {formulation.name} is as short as possible, so it takes {neither}.")
     if not formulation.has_metric and options.references in {"each", "best", "agreed"}:
         raise OptionError(
             f"A {formulation.name} is not measured against references one by one: leave out --references."

@@ -169,10 +169,10 @@ _NEAR: Final = {
 }
 
 _ELSEWHERE: Final = {
-    "input": "the file of topics stands by itself, after the command",
-    "seeds": "optsum compare and the studies akhmetov, gap and hirao run what is random with several",
-    "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao prove beside what does not prove; here "
-    "the time limit is of every search",
+    "input": "the file of topics is an argument after the command",
+    "seeds": "optsum compare and the studies akhmetov, gap and hirao run random strategies with several",
+    "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao also prove the optimum; here the "
+    "time limit applies to every search",
 }
 """Options of some commands only, and their meaning there."""
 
@@ -221,7 +221,7 @@ def our_name(name: str) -> UnknownNameError | None:
     if ours is None:
         return None
     ours = f"--{ours.replace('_', '-')}" if name.startswith("-") else ours
-    return UnknownNameError(f"there is no option {name!r}; optsum calls it {ours}")
+    return UnknownNameError(f"there is no option {name!r}; optsum's name for it is {ours}")
 
 
 Scalar: TypeAlias = bool | int | float | str
@@ -331,7 +331,7 @@ def _of_another(kind: str, owner: str, option: str, here: Iterable[str], known: 
     if owner not in known:
         return unknown_name(kind, owner, known)
     return OptionError(
-        f"The option {option} is for the {kind} {owner}, and this run is of {' and '.join(here)} alone: leave it out, "
+        f"The option {option} is for the {kind} {owner}, but this run uses only {' and '.join(here)}: leave it out, "
         f"or run {owner} too."
     )
 

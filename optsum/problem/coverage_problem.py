@@ -147,10 +147,10 @@ class CoverageProblem(Problem):
             )
         if Capability.LINEAR in missing:
             said = self.instance.combination.said(self.instance.ratios)
-            return f"its value is {said}, which no integer program has; use branch-and-bound or exhaustive."
+            return f"its value is {said}, which integer programs cannot express; use branch-and-bound or exhaustive."
         if missing == {Capability.COMBINATORIAL_BOUND}:
             what = "without side constraints" if self.instance.rows else "for recall within sentences"
-            return f"it holds {what} alone; use --bound lagrangian."
+            return f"it is valid only {what}; use --bound lagrangian."
         return ""
 
     def evaluate(self, selection: Selection) -> Evaluation:

@@ -235,9 +235,7 @@ class Task(ABC):
         known = self.numbers()
         names = [tuple(name) if isinstance(name, list) else name for name in named]
         if unknown := [name for name in names if isinstance(name, _NO_NAMES) or name not in known]:
-            raise InputError(
-                f"The start of {self.id!r} names {unknown[0]!r:.40}, which is no unit that can be chosen: leave it out."
-            )
+            raise InputError(f"The start of {self.id!r} names {unknown[0]!r:.40}, which is not a unit: leave it out.")
         return tuple(sorted({known[name] for name in names}))
 
     def text(self, selection: Selection) -> tuple[str, ...] | None:
@@ -395,7 +393,7 @@ class Formulation(ABC):
         """
         if self.reads_topics and topic.problem is not None:
             raise InputError(
-                f"{topic.id!r} is a problem, and the formulation {self.name} takes texts: solve problems apart."
+                f"{topic.id!r} is a problem, and the formulation {self.name} takes texts: solve problems separately."
             )
         if self.has_metric:
             _served(type(self), spec)
@@ -421,7 +419,7 @@ class Formulation(ABC):
         if sides.max_characters is not None:
             lengths = task.unit_lengths("characters")
             if lengths is None:
-                raise UnsupportedError(f"The formulation {self.name} knows no characters of its units.")
+                raise UnsupportedError(f"The formulation {self.name} has no lengths of its units in characters.")
             held = {unit: length for unit, length in enumerate(lengths) if length}
             name = f"at most {sides.max_characters} characters"
             rows.append(Row(tuple(held), tuple(held.values()), 0, sides.max_characters, name))

@@ -437,7 +437,7 @@ class PyomoProblem(LinearProblem):
         )
 
 
-_FRACTIONS: Final = "proofs are made in whole numbers, so declare it integral or count it in smaller units."
+_FRACTIONS: Final = "proofs use whole numbers, so declare it integral or count it in smaller units."
 
 
 class _Column(NamedTuple):
@@ -599,7 +599,7 @@ def _bounds(columns: Sequence[_Column]) -> tuple[list[int], list[int]]:
             raise InputError(f"The variable {column.name} may be a fraction: {_FRACTIONS}")
         if column.low is None or column.high is None:
             side = "lower" if column.low is None else "upper"
-            raise InputError(f"The variable {column.name} has no {side} bound: give it one that no optimum passes.")
+            raise InputError(f"The variable {column.name} has no {side} bound: give it one that no optimum exceeds.")
         first, last = ceil(column.low), floor(column.high)
         if first > last:
             raise InputError(f"The variable {column.name} has no whole number between its bounds.")
@@ -633,7 +633,7 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
         if ctype.__name__ not in _SERVED:
             named = next(model.component_data_objects(ctype, active=True, descend_into=True), ctype.__name__)
             raise InputError(
-                f"{named} of this Pyomo model is a {ctype.__name__}, which is not served: write it as linear "
+                f"{named} of this Pyomo model is a {ctype.__name__}, which is not supported: write it as linear "
                 "constraints."
             )
     chosen = list(units.values()) if hasattr(units, "is_indexed") and units.is_indexed() else units
@@ -655,7 +655,7 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
         except ValueError as error:  # such as a parameter without a value
             raise InputError(f"Pyomo has no value of {what}: {' '.join(str(error).split())}") from error
         if not found.is_linear():
-            raise InputError(f"{what} of this Pyomo model is not linear: only linear models are served.")
+            raise InputError(f"{what} of this Pyomo model is not linear: only linear models are supported.")
         summed: dict[int, Fraction] = {}
         for value, variable in zip(found.linear_coefs, found.linear_vars, strict=True):
             at = column(variable)
@@ -666,7 +666,7 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
     for unit in chosen:
         if not (hasattr(unit, "is_binary") and (unit.is_integer() or unit.is_binary()) and unit.bounds == (0, 1)):
             raise InputError(
-                f"The unit {unit} is no binary variable of Pyomo: give variables of the domain pyo.Binary."
+                f"The unit {unit} is not a binary variable of Pyomo: give variables of the domain pyo.Binary."
             )
         if unit.model() is not model.model():
             raise InputError(f"The unit {unit} belongs to another Pyomo model: give variables of this one.")
@@ -718,11 +718,11 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
     given = highs.getModel()
     held = given.lp_
     if given.hessian_.dim_:
-        raise InputError(f"The objective of '{path}' is quadratic: only linear programs are served.")
+        raise InputError(f"The objective of '{path}' is quadratic: only linear programs are supported.")
     kinds = list(held.integrality_) or [highspy.HighsVarType.kContinuous] * held.num_col_
     whole = (highspy.HighsVarType.kInteger,)
     if odd := [kind for kind in kinds if kind not in (*whole, highspy.HighsVarType.kContinuous)]:
-        raise InputError(f"'{path}' has semi-continuous variables ({len(odd)}), which are not served.")
+        raise InputError(f"'{path}' has semi-continuous variables ({len(odd)}), which are not supported.")
     names = list(held.col_names_) or [f"c{column}" for column in range(held.num_col_)]
     columns = [
         _Column(name, low, high, kind in whole)

@@ -331,8 +331,8 @@ class Problem(ABC):
         if Capability.LINEAR not in missing:
             return ""
         return (
-            f"{type(self).__name__} tells what selections are worth, and solvers need an integer linear program, as "
-            "optsum.PyomoProblem is; use auto, vns or genetic."
+            f"{type(self).__name__} only evaluates selections, but solvers need an integer linear program, like "
+            f"optsum.PyomoProblem; use auto, vns or genetic."
         )
 
     def _lacks(self, capability: Capability) -> UnsupportedError:
@@ -346,7 +346,7 @@ def checked_bound(bound: Any) -> Any:
     if bound is None or isinstance(bound, Rational):
         return bound
     if isnan(bound):
-        raise InputError("The bound of this problem is NaN, which says nothing: let it return a number, or None.")
+        raise InputError("The bound of this problem is NaN: let it return a number, or None.")
     return bound if isinstance(bound, Decimal) else float(bound)  # numpy has reals of its own
 
 

@@ -106,7 +106,7 @@ class Spec:
             If lengths are given with the topic (see `lengths_of`), or the tokenizer cannot be loaded.
         """
         if self.length_unit == "given":
-            raise OptionError("Lengths are given for the topic's own sentences alone: choose another --length-unit.")
+            raise OptionError("Lengths are given only for the topic's own sentences: choose another --length-unit.")
         return token_counter(self.length_tokenizer) if self.length_unit == "tokens" else LENGTH_OF[self.length_unit]
 
     def lengths_of(self, topic: Topic) -> list[int]:
@@ -121,7 +121,7 @@ class Spec:
             return list(map(self.length_of, topic.sentences))
         if topic.lengths is None:
             raise InputError(
-                f'topic {topic.id!r} has no "lengths": give one whole number a sentence, or another --length-unit'
+                f'topic {topic.id!r} has no "lengths": give a whole number for each sentence, or another --length-unit'
             )
         return list(topic.lengths)
 

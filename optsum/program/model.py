@@ -73,7 +73,7 @@ class LinearModel:
             or len(self.row_column) != entries
             or (entries and self.row_column.max() >= self.columns)
         ):
-            raise InputError("This linear model cannot be used: its arrays do not fit one another.")
+            raise InputError("This linear model cannot be used: its arrays do not match.")
 
     @property
     def columns(self) -> int:
@@ -211,10 +211,10 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
     values, suffices for common subsequences of whole texts.
     """
     if ratio is not None and not instance.single_ratio:
-        raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")
+        raise UnsupportedError("Only an objective of one ratio has a program for a given value.")
     if ratio is None and instance.goal is Sense.MAXIMIZE and not instance.constant_denominator:
         raise UnsupportedError(
-            "This objective is no linear function of the units, so it has no integer linear program: "
+            "This objective is not a linear function of the units, so it has no integer linear program: "
             "choose another strategy (optsum list strategies)."
         )
     longest = CeilingColumns(instance, relaxed=relaxed)

@@ -478,7 +478,7 @@ class Details(Tabular):
             counts = (number(count, 0) for count in (pair.wins, pair.ties, pair.losses))
             significance = Cell("-" if pair.p_value is None else f"{pair.p_value:.2g}", pair.p_value)
             table.rows.append([pair.first, pair.second, *counts, significance])
-        table.caption.append("p: Wilcoxon's signed-rank test, two-sided; - where fewer than six problems differ.")
+        table.caption.append("p: Wilcoxon's signed-rank test, two-sided; - if fewer than six problems differ.")
         return table
 
     def times(self) -> Table:
@@ -493,7 +493,7 @@ class Details(Tabular):
                 cells.append(Cell(f"{seconds(middle)} ({len(reached)}/{len(found)})", middle))
             table.rows.append([name, *cells])
         table.caption.append(
-            "Median seconds of search where it was reached (how often, of problems with a known optimum)."
+            "Median seconds of search until it was reached (how often, among problems with a known optimum)."
         )
         return table
 
@@ -826,14 +826,14 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
         yield f"optimal: solved to the optimum, of {comparison.optima} whose optimum is known{by}."
     if guaranteed:
         yield (
-            f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio is against the best bound, "
-            "so it is a guaranteed lower limit."
+            f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio uses the best bound, so it "
+            f"is a guaranteed lower limit."
         )
-    yield "time: from text to answer, without the time of bounds that are computed for this table alone."
+    yield "time: from text to answer, without bounds that are computed only for this table."
     if len(plan.seeds) > 1:
         yield OVER_SEEDS.format(len(plan.seeds))
     if plan.backends:
-        yield "bound, nodes: means; each solver counts nodes in its own way, and some do not say."
+        yield "bound, nodes: means; each solver counts nodes in its own way, and some do not report them."
     if any(row.failed for row in comparison.rows):
         yield _SOLVED
     for row in comparison.rows:
@@ -841,6 +841,6 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
             yield f"No selection keeps all limits in {row.infeasible} of {row.problems}, as {row.strategy} has proven."
     if comparison.contradictions:
         yield (
-            f"CONTRADICTION on {counted(len(comparison.contradictions), 'problem')}: what strategies claim cannot all "
-            f"be true, so a solver is wrong ({'; '.join(comparison.contradictions[:5])})."
+            f"CONTRADICTION on {counted(len(comparison.contradictions), 'problem')}: claims of strategies "
+            f"contradict each other, so a solver is wrong ({'; '.join(comparison.contradictions[:5])})."
         )

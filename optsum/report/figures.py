@@ -202,9 +202,9 @@ def checked_plot(path: str | Path) -> Path:
     """Return the path of a plot, after checking it before any work."""
     place = Path(path)
     if place.suffix.lower() not in _ENDINGS:
-        raise OptionError(f"The plot {path} is of no format that optsum draws: name it .svg, .png or .pdf.")
+        raise OptionError(f"The plot {path} has a format that optsum cannot draw: name it .svg, .png or .pdf.")
     if not place.parent.is_dir():
-        raise OptionError(f"The plot {path} cannot be written: there is no folder {place.parent}; make it first.")
+        raise OptionError(f"The plot {path} cannot be written: there is no folder {place.parent}; create it first.")
     if find_spec("matplotlib") is None:
         raise OptionError("A plot needs matplotlib: pip install 'optsum[plots]'.")
     return place

@@ -87,7 +87,7 @@ def _formulations() -> Table:
         return [*shown, formulation.about]
 
     table = Table.of(["formulation"], long=["metrics", "served", "about"])
-    table.caption = ["What is served by itself; a combination that is not is refused by a sentence that says so."]
+    table.caption = ["Supported values; unsupported combinations are refused with a message."]
     return _listed(table, FORMULATIONS, row_of, ["-", "-"])
 
 
@@ -105,7 +105,7 @@ def _backends() -> Table:
     long = ["licence", "reached by", "about"]
     table = Table.of(["backend", "installed", "works", "version"], long=long)
     table.caption = [
-        "pyomo:NAME takes any solver that Pyomo knows ('pyomo help --solvers'), on the equations as papers print them.",
+        "pyomo:NAME takes any solver that Pyomo knows ('pyomo help --solvers'), on the papers' equations.",
         "pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
     ]
     return _listed(table, BACKENDS, row_of, ["no", "no", "", "", ""])
@@ -130,7 +130,7 @@ def _metrics() -> Table:
 def _presets() -> Table:
     table = Table.of(["preset"], long=["about"])
     table.rows += [[name, preset.about] for name, preset in PRESETS.items()]
-    table.caption = ["optsum config show --preset NAME shows the options of one."]
+    table.caption = ["optsum config show --preset NAME shows the options of a preset."]
     return table
 
 
@@ -142,7 +142,7 @@ def _functions(functions: Registry[Any]) -> Table:
 
     table = _listed(Table.of([functions.kind], long=["about"]), functions, about, [])
     table.rows += [[f"{prefix}NAME", *about("", load_place(place))] for prefix, place in functions.families.items()]
-    table.caption = ["Also module:function, FILE.py:function, and in Python a function itself."]
+    table.caption = ["Also module:function, FILE.py:function, and in Python a function."]
     return table
 
 

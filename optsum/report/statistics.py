@@ -142,7 +142,7 @@ INTERVALS: Final[dict[Interval, str]] = {
 }
 """Kinds of intervals, in the words of a caption."""
 
-OVER_SEEDS: Final = "± seeds: standard deviation of the mean objective over {} seeds; what proves is run once."
+OVER_SEEDS: Final = "± seeds: standard deviation of the mean objective over {} seeds; exact strategies are run once."
 """The caption for `seeds_deviation`."""
 
 Z: Final = 1.96  # Akhmetov et al. 2022 print 1.956, but their intervals are those of 1.96.

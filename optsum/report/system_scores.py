@@ -90,14 +90,14 @@ class OracleScores:
         longest = [longest_said(one.options.max_length, one.options.length_unit) for one in self.setups.values()]
         limits = f"{longest[0]} at most" if longest else "no metric"
         table.title = f"Extracts against all oracles of {limits}: means over topics"
-        table.caption = ["A sentence that is none of the source is in no oracle; P and R are means over all oracles."]
+        table.caption = ["A sentence that is not in the source is in no oracle; P and R are means over all oracles."]
         if self.without:
             table.caption.append(f"Oracles of {' and '.join(self.without)} cannot be enumerated.")
         if self.longer:
-            table.caption.append(f"Summaries that are longer than oracles may be: {self.longer}; they are not cut.")
+            table.caption.append(f"Summaries longer than the limit of oracles: {self.longer}; they are not cut.")
         if self.unfound:
             said = f"{self.unfound} of topics and metrics"
-            table.caption.append(f"Left out, as not all oracles were found in time: {said}.")
+            table.caption.append(f"Left out, because not all oracles were found in time: {said}.")
         return table
 
 
@@ -473,7 +473,7 @@ def score_rows(
     say_warned(warned)
     if 0 < lines <= place and limit is None:
         getLogger("optsum").warning(
-            "there are %d topics and %s of summaries: line by line they go with the first topics",
+            "there are %d topics and %s of summaries: they are matched line by line with the first topics",
             place + 1,
             counted(lines, "line"),
         )
@@ -612,9 +612,9 @@ def _packers(scores: SystemScores, packed: PackedContexts) -> Table:
     table = _table_of(scores, ["over", "used", "supported", "loses", "worst"], cells, f"{packed.limits}, ")
     said = counted(packed.unproven, "topic")
     table.caption[:0] = [
-        "supported: share of the claims; loses: share of the optimum that is missed, worst: the largest on a topic",
-        "over: choices that pass the budget; they are in the mean of what is used alone",
-        *([f"Held against a bound, because the optimum was not proven in time: {said}."] if packed.unproven else []),
+        "supported: share of the claims; loses: missed share of the optimum, worst: its largest value",
+        "over: choices above the budget; they are only in the mean of the used length",
+        *([f"Compared with a bound, because the optimum was not proven in time: {said}."] if packed.unproven else []),
     ]
     return table
 

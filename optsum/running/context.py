@@ -37,7 +37,7 @@ def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: st
     found = {name: value for name, value in given.items() if value is not None}
     named = found.keys() | (read_config(config).keys() if config is not None else set())
     if named.isdisjoint({"max_length", "preset"}):
-        raise OptionError("A context has a budget: give --max-length N.")
+        raise OptionError("A context needs a budget: give --max-length N.")
     found |= {name: value for name, value in _DEFAULTS.items() if name not in named}
     if named.isdisjoint({"length_unit", "length_tokenizer", "preset"}):
         if lengths_given:

@@ -305,8 +305,8 @@ def _spelled(value: Any) -> str:
 
 
 _DIED = (
-    "it killed its process twice: a solver crashed, or memory ran out; search it by itself, with another backend, or "
-    "where there is more memory"
+    "it killed its process twice: a solver crashed, or memory ran out; search it separately, with another backend, "
+    "or with more memory"
 )
 
 

@@ -99,7 +99,7 @@ class Dask(Crew):
                     security = distributed.Security.temporary()
                 except ImportError as error:
                     raise OptionError(
-                        "A cluster of this machine is encrypted, which needs the package cryptography: "
+                        "A cluster on this machine is encrypted, which needs the package cryptography: "
                         "pip install 'optsum[cluster]'."
                     ) from error
                 with dask.config.set(_QUIET), environment(SAFE_PATH):
@@ -120,8 +120,8 @@ class Dask(Crew):
             return self._entered(distributed.Client(scheduler, timeout=_CONNECT_S, set_as_default=False))
         except (OSError, ValueError, TimeoutError) as error:
             raise ExecutorError(
-                f"The scheduler {self._where} does not answer ({error}): look at its address, tcp://HOST:PORT, and "
-                "whether it runs."
+                f"The scheduler {self._where} does not respond ({error}): check its address, tcp://HOST:PORT, and "
+                f"that it runs."
             ) from error
 
     def _entered(self, client: Any) -> Any:
@@ -149,12 +149,13 @@ class Dask(Crew):
         try:
             found = self._client.run(_version, on_error="return")
         except (OSError, ValueError) as error:
-            raise ExecutorError(f"The workers of the scheduler {self._where} do not answer: {error}.") from error
+            raise ExecutorError(f"The workers of the scheduler {self._where} do not respond: {error}.") from error
         for worker, version in found.items():
             if version != __version__:
-                held = f"has optsum {version}" if isinstance(version, str) else "has no optsum that can be imported"
+                held = f"has optsum {version}" if isinstance(version, str) else "cannot import optsum"
                 raise ExecutorError(
-                    f"The worker {worker} {held}, and this is {__version__}: install the same in its environment."
+                    f"The worker {worker} {held}, and this is {__version__}: install the same version in its "
+                    f"environment."
                 )
 
     @property
@@ -206,8 +207,7 @@ class Dask(Crew):
 
     def _gone(self) -> ExecutorError:
         return ExecutorError(
-            f"The scheduler {self._where} is gone, or has thrown away what it was to do: start it again; what is done "
-            "by now is kept."
+            f"The scheduler {self._where} has ended, or has lost its tasks: start it again; finished work is kept."
         )
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
@@ -406,13 +406,13 @@ class Given(Crew):
         except BrokenExecutor as error:
             if self._make is None:
                 raise ExecutorError(
-                    "The executor is broken, because one of its processes died: give a function that makes it, so "
-                    "that another can take its place."
+                    "The executor is broken, because one of its processes died: give a function that makes "
+                    "executors, so that it can be replaced."
                 ) from error
             self._executor = self._make()
             return self._executor.submit(function, *arguments)
         except RuntimeError as error:
-            raise ExecutorError(f"The executor takes no work: {error}.") from error
+            raise ExecutorError(f"The executor accepts no work: {error}.") from error
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Make the searches of a run end."""

@@ -199,7 +199,7 @@ class Walk:
         if not seen.feasible or seen.key != piece.key or length > self._lengths[piece.first]:
             raise BackendError(
                 f"{self._setup.strategy.name} claims {piece.key} at the length {self._lengths[piece.first]} for a "
-                f"selection worth {seen.key} of length {length}: it is no result."
+                f"selection worth {seen.key} of length {length}: this is not a valid result."
             )
 
     def _proven(self, number: int, key: Key, selection: Selection) -> int:
@@ -339,10 +339,10 @@ def resolve_frontier(
     if formulation.sense is Sense.MINIMIZE and formulation.reads_topics and "max_length" not in formulation.flags:
         raise UnsupportedError(f"A {options.formulation} has no maximum length, so it has no frontier over lengths.")
     if options.references == "best":
-        raise UnsupportedError("The best of several references has no frontier of its own: use --references each.")
+        raise UnsupportedError("The best of several references has no frontier: use --references each.")
     if not options.searcher().exact:
         able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
-        raise UnsupportedError(f"The strategy {options.strategy} proves nothing: use one of {able}.")
+        raise UnsupportedError(f"The strategy {options.strategy} is not exact: use one of {able}.")
     if options.max_length == "reference":
         raise OptionError("A frontier has the same lengths for all topics: give --lengths 25:300:25 or --max-length N.")
     if lengths is None and options.max_length is None and not formulation.reads_topics:

@@ -123,12 +123,12 @@ class Setup:
 def _length_of_references(topic: Topic, spec: Spec) -> int:
     """Return the mean length of the references, rounded."""
     if not topic.references:
-        raise InputError(f"topic {topic.id!r} has no reference to take the maximum length from; give --max-length N")
+        raise InputError(f"topic {topic.id!r} has no reference that gives the maximum length; give --max-length N")
     words = sum(spec.length_of(sentence) for reference in topic.references for sentence in reference)
     length = round(words / len(topic.references))
     if length < spec.min_length:
         raise InputError(
-            f"the reference of topic {topic.id!r} has {length} {spec.length_unit}, and --min-length asks for "
+            f"the reference of topic {topic.id!r} has {length} {spec.length_unit}, but --min-length is "
             f"{spec.min_length}; give another limit"
         )
     return length
@@ -514,11 +514,13 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
     `keep_unmatched`: whether sentences without n-grams of the references are units, regardless of the options.
     """
     if setup.best_of_references and len(topic.references) > 1:
-        raise OptionError('A topic with several references is several problems with references="best": give one.')
+        raise OptionError(
+            'With references="best" a topic with several references means several problems: give one reference.'
+        )
     if setup.options.references == "agreed" and (number := len(topic.references)) > 1:
         raise Stopped(
             Termination.TIME_LIMIT,
-            f"the time limit was over before it was known with which of the {number} references another agrees best",
+            f"the time limit was reached before it was known which of the {number} references agrees best with another",
         )
     if setup.has_other_files:
         raise InputError("a file that an option names was changed during this run: run it again")

@@ -102,7 +102,7 @@ def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[i
     It is exact up to two million sets; above, it is estimated from 20,000 random sets.
     """
     if not problem.can(Capability.COVERAGE) or problem.sense.better(0, 1):
-        raise UnsupportedError("Sets are weighted by an objective that is maximized, of a built-in formulation.")
+        raise UnsupportedError("Only objectives that a built-in formulation maximizes can weight sets.")
     times = np.ones(1)
     if diagram.count > _WEIGHED:
         found = Counter(tuple(sorted(each)) for each in drawn(diagram, _DRAWS, seed))
@@ -118,7 +118,7 @@ def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[i
 def irredundant(problem: Problem, diagram: Diagram, seed: int = 0) -> Share:
     """Return the share of sets in a family from which no unit can be left out without losing value."""
     if not problem.can(Capability.COVERAGE):
-        raise UnsupportedError("What could be left out is counted for the built-in formulations alone.")
+        raise UnsupportedError("Irredundant sets are counted only for built-in formulations.")
     return irredundant_share(problem.coverage, diagram, seed)
 
 
@@ -220,7 +220,7 @@ class Oracles(Optima):
             task, number = next(pair for pair in zip(self.tasks, numbers, strict=True) if pair[1].keys() >= names)
             text = task.text(tuple(sorted({number[name] for name in names})))
             if text is None:
-                raise UnsupportedError("There are no texts of these optima: the topic has none for its sentences.")
+                raise UnsupportedError("These optima have no texts, because the topic has no texts of its sentences.")
             yield text
 
     nearness: Nearness | None = None
@@ -294,7 +294,7 @@ class Oracles(Optima):
 
     def _one_problem(self) -> Problem:
         if len(self.tasks) != 1:
-            raise UnsupportedError("These are the sets of several problems: give one reference, to evaluate them.")
+            raise UnsupportedError("These sets belong to several problems: give one reference to evaluate them.")
         return self.tasks[0].problem
 
     def to_result(
@@ -385,7 +385,7 @@ def resolve_enumeration(
         return options
     if options.references == "best" and nearness.steps is not None:
         raise UnsupportedError(
-            "The best of several references has no steps in common: use --within, --at-least or --best, or "
+            "The best of several references has no common steps: use --within, --at-least or --best, or "
             "--references pooled."
         )
     return options if options.time_limit is not None else options.model_copy(update={"time_limit": NEAR_S})

@@ -147,7 +147,7 @@ def _first_of_file(path: str | os.PathLike[str]) -> Any:
                 return each
             wrong = wrong or each
         if wrong is not None:
-            raise InputError(f"{path} makes no problems: {wrong.error}")
+            raise InputError(f"{path} does not make problems: {wrong.error}")
         return None
     if str(path) == "-" or not Path(path).is_file():
         return None

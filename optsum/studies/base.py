@@ -100,7 +100,7 @@ def refused(system: System, error: object) -> dict[str, Any]:
 def check_name(system: System, lines: Collection[str]) -> None:
     """Refuse a system named like a line of the tables, because their values would be mixed."""
     if system.system in lines:
-        raise InputError(f"No system can be called {system.system!r}, as the tables have that: rename it.")
+        raise InputError(f"No system can be called {system.system!r}, because the tables use this name: rename it.")
 
 
 def summaries_of(
@@ -181,7 +181,7 @@ class Study(Tabular):
     name: ClassVar[str]  # What `optsum study` calls it.
     shown_only: ClassVar[frozenset[str]] = frozenset()  # Options that change tables and no row.
 
-    paper: Annotated[bool, Field(description="the paper's own values beside ours, as far as it prints them")] = False
+    paper: Annotated[bool, Field(description="also show the paper's own values, where it prints them")] = False
     rows: list[Row] = field(default_factory=list, init=False)
     failures: list[str] = field(default_factory=list, init=False)
     missing: list[str] = field(default_factory=list, init=False)
@@ -320,7 +320,7 @@ class Study(Tabular):
     @property
     def unmatched(self) -> list[str]:
         """A sentence for each missing topic; not valid for input that was not read to its end."""
-        return [f"There is no topic {name!r}, for which systems have summaries." for name in self.missing]
+        return [f"There is no topic {name!r}, but systems have summaries of it." for name in self.missing]
 
     @property
     def errors(self) -> list[str]:
@@ -382,7 +382,7 @@ class Study(Tabular):
 
     def text(self) -> str:
         """Return the tables as lines of aligned text, with remarks on what is missing."""
-        said = ["Interrupted: these are the topics that were done by then."] if self.interrupted else []
+        said = ["Interrupted: the tables cover the topics finished by then."] if self.interrupted else []
         return "\n\n".join([super().text(), *said])
 
 
@@ -403,13 +403,14 @@ class SeededStudy(TimedStudy):
     """A study of heuristics, which can be run with several seeds."""
 
     exact_time_limit: Annotated[
-        float | None, Field(ge=0, description="seconds of search per problem for what proves, instead of --time-limit")
+        float | None,
+        Field(ge=0, description="seconds of search per problem for exact strategies, instead of --time-limit"),
     ] = None
     seed: Annotated[int, Field(ge=0, description="the same seed gives the same tables")] = 0
     seeds: Annotated[
         str | None,
         BeforeValidator(_each_seed),
-        Field(description="run what proves nothing with each; 0:10 are ten [that of --seed]"),
+        Field(description="seeds for heuristics; 0:10 means ten [that of --seed]"),
     ] = None
 
 
@@ -420,11 +421,11 @@ class CutStudy(TimedStudy):
     max_words: Annotated[
         int | None,
         Field(
-            ge=0, description="words of a system's summary that count, as ROUGE's -l; 0 for all [as many as oracles]"
+            ge=0, description="words of a system's summary that count, like ROUGE's -l; 0 for all [as many as oracles]"
         ),
     ] = None
     max_bytes: Annotated[
-        int | None, Field(ge=1, description="bytes of a system's summary that count, as ROUGE's -b, instead of words")
+        int | None, Field(ge=1, description="bytes of a system's summary that count, like ROUGE's -b, instead of words")
     ] = None
 
     def cut_after(self, longest: int) -> Cut:
@@ -501,7 +502,7 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     return found
 
 
-CHANCE: Final = "p: Wilcoxon's signed-rank test over {}, two-sided; - where fewer than six differ."
+CHANCE: Final = "p: Wilcoxon's signed-rank test over {}, two-sided; - if fewer than six differ."
 """The caption for `chance`."""
 
 
@@ -514,7 +515,7 @@ def chance(differences: Sequence[float]) -> Cell:
 def unproven(oracles: Sequence[bool]) -> list[str]:
     """Return a phrase on the number of unproven oracles, for `Study.lacking`; `oracles`: whether each is unproven."""
     left = f"the proof of {sum(oracles)} of {counted(len(oracles), 'oracle')} in time"
-    return [f"{left}: the best found stands in its place"] if any(oracles) else []
+    return [f"{left}: replaced by the best found"] if any(oracles) else []
 
 
 def with_references(topic: Topic) -> None:

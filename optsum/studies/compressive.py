@@ -59,14 +59,12 @@ class CompressiveStudy(CutStudy):
     max_length: Annotated[int, Field(ge=0, description="words of a summary")] = 100
     chunk_profile: Annotated[
         Literal["strict", "paper"],
-        Field(description="what can be left out: as the paper, or strict, which keeps subjects and objects"),
+        Field(description="parts that can be left out: as in the paper, or strict, which keeps subjects and objects"),
     ] = "paper"
-    chunk_rules: Annotated[str | None, Field(description="rules by which chunks are made: ud, clearnlp, or a file")] = (
-        None
-    )
-    stem: Annotated[bool, Field(description="Porter stemming, as the paper")] = True
+    chunk_rules: Annotated[str | None, Field(description="rules that form chunks: ud, clearnlp, or a file")] = None
+    stem: Annotated[bool, Field(description="Porter stemming, as in the paper")] = True
     strategy: Annotated[str, Field(description="how oracles are searched")] = "branch-and-bound"
-    show: Annotated[int, Field(ge=0, description="of how many topics summaries are shown side by side")] = 1
+    show: Annotated[int, Field(ge=0, description="number of topics whose summaries are shown side by side")] = 1
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
@@ -129,7 +127,7 @@ class CompressiveStudy(CutStudy):
     def recall(self) -> Table:
         """Return the mean recall of oracles and systems, and the positions and lengths of sentences (Table 1)."""
         table = self.table(
-            "Recall of oracles that are best in one variant of ROUGE, in all of them, and of systems (Table 1)",
+            "Recall, in all variants of ROUGE, of oracles for one of them, and of systems (Table 1)",
             ["summary", "best in"],
             [*VARIANTS, "topics", "sentences", "compressed", "words", "seconds"],
         )
@@ -147,7 +145,7 @@ class CompressiveStudy(CutStudy):
                 cells = [number(fmean(row["recall"][variant] for row in found)) for variant in VARIANTS]
                 cells += [number(len(found), 0), number(fmean(row["sentences"] for row in found), 2), number(None)]
                 table.add(system, "-", *cells, number(fmean(row["length"] for row in found), 1), "-")
-        table.caption.append("sentences: of the summary; compressed: of them, those that are not whole.")
+        table.caption.append("sentences: of the summary; compressed: those of them that are not whole.")
         if self.of("system"):
             cut = str(self.cut_after(self.max_length)).capitalize()
             table.caption.append(f"{cut}; their words and sentences are those that count.")
@@ -156,7 +154,7 @@ class CompressiveStudy(CutStudy):
     def gains(self) -> Table:
         """Return the gain in recall of compressive oracles, in points, with its significance."""
         headings = [*VARIANTS, *(f"p {variant}" for variant in VARIANTS)]
-        table = self.table("What compression gains over extraction, in points", ["best in"], headings)
+        table = self.table("Gain of compression over extraction, in points", ["best in"], headings)
         for optimized in VARIANTS:
             gains, tests = [], []
             for evaluated in VARIANTS:

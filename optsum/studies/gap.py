@@ -60,12 +60,12 @@ class GapStudy(SeededStudy):
     metrics: Annotated[str, Field(description="rouge-1, rouge-2, or both joined by a comma")] = "rouge-1,rouge-2"
     strategies: Annotated[str, Field(description="heuristics, joined by commas")] = "greedy,lead,random"
     vocabulary: Annotated[
-        bool, Field(description="any text may repeat words as often as it wants, not only as the documents do")
+        bool, Field(description="any text may repeat words any number of times, not only as often as the documents")
     ] = False
     stem: Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does")] = False
     stopwords: Annotated[str, Field(description="keep, drop (SMART list), or a file with one word a line")] = "keep"
     chunk_profile: Annotated[
-        Literal["strict", "paper"], Field(description="what compressions can leave out, of topics with parses")
+        Literal["strict", "paper"], Field(description="parts that compressions can leave out, for topics with parses")
     ] = "strict"
     strategy: Annotated[str, Field(description="how oracles are searched")] = "branch-and-bound"
 
@@ -75,7 +75,7 @@ class GapStudy(SeededStudy):
         wanted = tuple(dict.fromkeys(name.strip() for name in self.metrics.split(",")))
         if not wanted or not set(wanted) <= {"rouge-1", "rouge-2"}:
             given = self.metrics
-            raise OptionError(f"The limit of any text is one of rouge-1 or rouge-2: give one, or both, not {given!r}.")
+            raise OptionError(f"The limit of any text is for rouge-1 or rouge-2: give one or both, not {given!r}.")
         return wanted
 
     @cached_property
@@ -178,8 +178,8 @@ class GapStudy(SeededStudy):
                 cells += [number(self.mean(line, metric)), *deviation, number(lost), share_of(self.share(line, metric))]
             table.rows.append([line, *cells])
         table.caption += [
-            "lost: against the nearest limit above; of any text: share of its recall; on the topics that have both.",
-            "any text: no text of the documents' words within the length has more; proven.",
+            "lost: against the nearest limit above; of any text: share of its recall; on topics with both values.",
+            "any text: a proven limit for all texts of the documents' words within the length.",
         ]
         words = [row["words"] for row in self.of("recall", metric=self.wanted[0]) if "words" in row]
         if words:

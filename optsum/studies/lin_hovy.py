@@ -103,11 +103,11 @@ class LinHovyStudy(CutStudy):
     ] = 30
     model_units: Annotated[
         Literal["sentences", "whole"],
-        Field(description="units of a reference, each clipped by itself: its sentences or clauses, or all of it"),
+        Field(description="separately clipped units of a reference: its sentences or clauses, or the whole"),
     ] = "sentences"
     reference: Annotated[
         Literal["model", "summary"],
-        Field(description="of the two that agree best: the one that was the model, or the one that was scored"),
+        Field(description="reference among the two that agree best: the model, or the scored one"),
     ] = "model"
     strategy: Annotated[str, Field(description="exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
 
@@ -159,8 +159,8 @@ class LinHovyStudy(CutStudy):
 
     def about(self) -> str:
         """Describe the settings in a few words."""
-        units = "each sentence of the reference by itself" if self.model_units == "sentences" else "whole references"
-        best = "that another one agrees with best" if self.reference == "model" else "that agrees best with another one"
+        units = "each sentence of the reference separately" if self.model_units == "sentences" else "whole references"
+        best = "with the best agreement with another" if self.reference == "model" else "that agrees best with another"
         return f"unigrams, stop words kept, no stems, {units}, the reference {best}"
 
     def lacking(self) -> list[str]:
@@ -218,13 +218,15 @@ class LinHovyStudy(CutStudy):
                 [method, *(_mean(cell, group) for cell, group in zip(cells, groups.values(), strict=True))]
             )
         table.caption += [
-            "common: of these the documents of which all summaries have a score, so that their means can be compared.",
-            "FT: full text. E150, E100: best extract of 145-155 and 95-105 words, where there is one.",
+            "common: documents for which all summaries have a score, so that means are comparable.",
+            "FT: full text. E150, E100: best extract of 145-155 and 95-105 words, if there is one.",
             f"MaxH, MedH, AvgH, MinH: agreement of people; {LEAD}: first sentences, 100 words at most.",
         ]
         lengths = [words for one in self.of("document") for words in one["reference_words"]]
         longer = sum(words > LONGEST for words in lengths)
-        table.caption.append(f"Human summaries are not cut: {longer} of {len(lengths)} are longer than E100 may be.")
+        table.caption.append(
+            f"Human summaries are not cut: {longer} of {len(lengths)} are longer than the limit of E100."
+        )
         if self.systems:
             table.caption.append(f"T: {self.cut_after(LONGEST)}.")
         table.caption.append("(n): the mean is of n documents of the set.")
@@ -245,7 +247,7 @@ class LinHovyStudy(CutStudy):
                 cells += ["-" if mean is None else Cell(f"{mean:+.3f}", mean), Cell(str(len(both)), len(both))]
                 cells.append(chance(apart))
             table.rows.append([f"{one} - {other}", *cells])
-        table.caption.append("n: documents that have both; each set on its own documents.")
+        table.caption.append("n: documents with both; each set on its own documents.")
         table.caption.append(CHANCE.format("documents"))
         return table
 

@@ -210,7 +210,7 @@ def participation(study: Study) -> Table:
         extracts = sum("coverage" in row for row in rows)
         rest = sum("coverage" not in row for row in rows)
         table.rows.append([system, *(Cell(str(count) if count else "-", count) for count in (rest, extracts))])
-    table.caption.append("Topics of which a system has an extract (selection), or another summary or score.")
+    table.caption.append("Topics for which a system has an extract (selection), or another summary or score.")
     return table
 
 
@@ -221,7 +221,7 @@ def extraction(study: Tsc3Study) -> Table:
     if not extracts:
         table.caption = [*study.caption(), "Nothing to show: no topic could be scored."]
         return table
-    table.caption.append("Cov.: mean share of an alternative of each abstract sentence. Prec.: m / h.")
+    table.caption.append("Cov.: mean share of the best alternative found, over abstract sentences. Prec.: m / h.")
     other = sum(row["size"] != row["minimum"] for row in extracts)
     if other:
         table.caption.append(
@@ -347,9 +347,9 @@ class Tsc3Study(TimedStudy):
     ] = "in-turn"
     other_sizes: Annotated[
         Literal["larger", "minimum"],
-        Field(description="Precision of extracts of other than h sentences: by the larger number, or by h"),
+        Field(description="Precision of extracts without exactly h sentences: divided by the larger number, or by h"),
     ] = "larger"
-    strategy: Annotated[str, Field(description="how the minimum covers are found; they must be proven")] = (
+    strategy: Annotated[str, Field(description="strategy for the minimum covers, which must be proven")] = (
         "branch-and-bound"
     )
 

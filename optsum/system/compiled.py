@@ -270,7 +270,7 @@ _SEVERAL: Final = 2  # Kernels of a part that make it worth to be compiled as a 
 
 @cache
 def _announce() -> None:
-    logging.getLogger("optsum").warning("Compiling kernels for this machine; the next run finds them done.")
+    logging.getLogger("optsum").warning("Compiling kernels for this machine; the next run uses the cache.")
 
 
 def _hear() -> None:

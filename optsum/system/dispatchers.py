@@ -142,7 +142,7 @@ def _warn_of_cache(place: object, error: Exception) -> None:
     if not _warned and parent_process() is None:
         reason = " ".join(str(error).split()) or type(error).__name__
         getLogger("optsum").warning(
-            "Compiled kernels cannot be kept or read in %s (%.200s): they are compiled again, which takes time and "
+            "Compiled kernels cannot be kept or read in %s (%.200s): they are compiled again, which takes time but "
             "changes no result. Remove that folder, or name another: NUMBA_CACHE_DIR.", place, reason,
         )  # fmt: skip
     _warned.append(str(place))

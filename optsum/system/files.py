@@ -92,7 +92,7 @@ def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
     if stream is not opened and begin.startswith(PACKED):
         raise OSError("it is an archive in an archive; unpack the outer one")
     if begin.startswith(_POINTER):
-        raise OSError("it is a pointer of Git LFS in the place of the file; fetch that by git lfs pull")
+        raise OSError("it is a Git LFS pointer instead of the file; fetch the file by git lfs pull")
     if begin.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or any(
         len(half) > 1 and not half.strip(b"\0") for half in (begin[:8:2], begin[1:8:2])
     ):
@@ -113,7 +113,7 @@ def _unpacked(stream: BufferedReader, stack: ExitStack) -> BufferedReader:
     if begin.startswith((_ZIP, _NO_FILE)):
         return stack.enter_context(BufferedReader(cast("RawIOBase", _of_zip(stream, stack))))
     if (other := _OTHERS.get(begin[:4])) is not None:
-        raise OSError(f"it is compressed by {other}, which other programs unpack; unpack it first")
+        raise OSError(f"it is compressed by {other}, which optsum does not support; unpack it first")
     unpacked: Any = None
     if begin.startswith(_GZIP):
         unpacked = gzip.GzipFile(fileobj=stream)
@@ -209,7 +209,7 @@ def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputErro
         with ExitStack() as stack:
             held = open_bytes(path, stack).read(_LARGEST + 1)
         if len(held) > _LARGEST:
-            raise error(f"{name} holds more than {_LARGEST >> 20} MiB, unpacked; give what is meant, or parts of it")
+            raise error(f"{name} holds more than {_LARGEST >> 20} MiB, unpacked; give only the part that is needed")
         return held.decode("utf-8-sig")
     except UnicodeDecodeError as reason:
         raise error(f"{name} is not UTF-8 ({reason.reason} at byte {reason.start + 1}); save it as UTF-8") from reason
@@ -222,7 +222,7 @@ def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -
     try:
         table = tomllib.loads(text)
     except ValueError as reason:  # of TOML, or of a number with thousands of digits
-        raise error(f"{what} is no TOML: {reason}") from reason
+        raise error(f"{what} is not TOML: {reason}") from reason
     except RecursionError:
         table = None
     if table is None or is_deep(table):
@@ -389,7 +389,7 @@ def open_own(path: Path) -> int:
     if stat.S_ISREG(found.st_mode) and found.st_nlink <= 1:
         return descriptor
     os.close(descriptor)
-    raise OSError(errno.EEXIST, f"{path} is no file, or has a second name; remove it")
+    raise OSError(errno.EEXIST, f"{path} is not a regular file, or has a second name; remove it")
 
 
 _FAR = 1 << 40  # Where Windows locks a byte: beyond all rows, because what it locks nobody else can read.

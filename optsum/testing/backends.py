@@ -54,7 +54,7 @@ def check_backend(name: str, *, instances: int = 3, seed: int = 0) -> None:
     backend = _backend(name)
     state = backend.available()
     expect(state.usable, name, f"it cannot be used here: {state.reason}.")
-    expect(backend.licence().strip(), name, "it says nothing of its licence.")
+    expect(backend.licence().strip(), name, "it states no licence.")
     missing = sorted(set(backend.native_statuses()) - set(backend.declaration.statuses))
     expect(not missing, name, f"it does not declare the statuses {', '.join(missing)}.")
     endings = set(backend.declaration.statuses.values())
@@ -110,7 +110,9 @@ def _check_optimum(name: str, where: str, problem: Problem) -> bool:
         return False
     _check_sides(problem, outcome, truth.best, where)
     if truth.best is None:
-        expect(outcome.infeasible and outcome.selection is None, where, "it is infeasible, and nobody said so.")
+        expect(
+            outcome.infeasible and outcome.selection is None, where, "it is infeasible, but was not reported as such."
+        )
     else:
         expect(outcome.optimal, where, f"it ended with {outcome.native!r}, which is no optimum.")
         expect(outcome.selection in truth.optima, where, f"{outcome.selection} is no optimum.")
@@ -119,7 +121,7 @@ def _check_optimum(name: str, where: str, problem: Problem) -> bool:
             expect(again.selection == outcome.selection, where, "the same seed gives another selection.")
         elif backend.declaration.warm_start:
             started = _backend(name).solve(problem, Limits(), 7, min(truth.optima))
-            expect(started.selection in truth.optima, where, "from an optimum it does not find one.")
+            expect(started.selection in truth.optima, where, "started from an optimum, it does not find one.")
     expect(outcome.termination is Termination.COMPLETED, where, f"it ended with {outcome.termination.value}.")
     result = search(problem, "milp", backend=name)
     expect(result.key == truth.best, where, f"the strategy milp finds {result.key}, and the optimum is {truth.best}.")
@@ -134,13 +136,15 @@ def _check_sides(problem: Problem, outcome: RawOutcome, best: Any, where: str) -
     held = best
     if outcome.selection is not None:
         evaluation = problem.evaluate(outcome.selection)
-        expect(evaluation.feasible, where, f"its answer breaks the limits by {evaluation.violation}.")
+        expect(evaluation.feasible, where, f"its answer violates the limits by {evaluation.violation}.")
         worth = Fraction(evaluation.key) * model.denominator - model.offset
         held = evaluation.key if held is None else held
         if outcome.objective is not None:
             slack = _SLACK * max(1.0, abs(float(worth)))
             expect(
-                sign * (outcome.objective - float(worth)) <= slack, where, "it claims more than its answer is worth."
+                sign * (outcome.objective - float(worth)) <= slack,
+                where,
+                "its claimed objective differs from its answer's.",
             )
     if outcome.bound is not None and held is not None:
         reach = Fraction(held) * model.denominator - model.offset
@@ -160,7 +164,7 @@ def _check_options(name: str, problem: Problem) -> None:
             "an unknown option is refused by a sentence that does not name the backend.",
         )
     else:
-        expect(False, name, "an option that it does not have is taken without a word.")
+        expect(False, name, "an unknown option is silently accepted.")
     names = _backend(name).declaration.names
     kept: dict[str, Any] = {}
     limit: Any

@@ -54,7 +54,7 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
     rng = np.random.default_rng(seed)
     expect(problem.size == len(problem.lengths), where, "size is not the number of lengths.")
     expect(all(length >= 0 for length in problem.lengths), where, "a length is negative.")
-    expect(problem.length(range(problem.size)) == sum(problem.lengths), where, "length does not add the lengths up.")
+    expect(problem.length(range(problem.size)) == sum(problem.lengths), where, "length is not the sum of the lengths.")
     _evaluated(problem, (), where)
     truth = brute_force(problem) if problem.size <= _ENUMERABLE else None
     sample = _sample(problem, rng)
@@ -80,9 +80,7 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
     if problem.can(Capability.LINEAR):
         check_linear_model(problem, evaluations, truth, where)
     for selection, evaluation in evaluations.items():
-        expect(
-            problem.evaluate(selection) == evaluation, where, f"{selection} is worth something else after the checks."
-        )
+        expect(problem.evaluate(selection) == evaluation, where, f"{selection} has another value after the checks.")
 
 
 def _check_completions(
@@ -150,7 +148,7 @@ def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
             touched.update(move)
             after = tuple(sorted(set(selection).symmetric_difference(move)))
             if closed:
-                expect(_only_limits(problem, after), where, f"{text} breaks more than limits.")
+                expect(_only_limits(problem, after), where, f"{text} violates more than limits.")
         expect(touched == set(range(problem.size)), where, f"the moves from {selection} do not reach every unit.")
 
 
@@ -164,7 +162,7 @@ def _check_repair(problem: Problem, sample: list[Selection], rng: np.random.Gene
         expect(
             repaired == selection or kept,
             where,
-            f"repair({selection}) changed it to {repaired}, which breaks limits too.",
+            f"repair({selection}) changed it to {repaired}, which violates limits too.",
         )
 
 
@@ -189,11 +187,11 @@ def _check_bound(
             expect(
                 not problem.sense.better(evaluation.key, bound),
                 where,
-                f"{selection} is worth {evaluation.key} and passes the bound {bound}.",
+                f"{selection} is worth {evaluation.key} and exceeds the bound {bound}.",
             )
     if truth is not None and truth.best is not None:
         expect(
-            not problem.sense.better(truth.best, bound), where, f"the optimum {truth.best} passes the bound {bound}."
+            not problem.sense.better(truth.best, bound), where, f"the optimum {truth.best} exceeds the bound {bound}."
         )
 
 

@@ -113,7 +113,7 @@ def _check_refusal(strategy: Strategy, problem: Problem, where: str) -> None:
     try:
         search(problem, strategy)
     except UnsupportedError as error:
-        expect(str(error).strip(), where, "it is refused without a word.")
+        expect(str(error).strip(), where, "it is refused without a message.")
     else:
         expect(False, where, "accept refuses the problem, but it was searched all the same.")
     if isinstance(problem, Watched):
@@ -197,7 +197,7 @@ def _check_interrupt(strategy: Strategy, problem: Watched, truth: Enumeration, w
         if interrupted and allowed == 0:
             later = {tuple(call) for call in copy.calls[1:]}  # a first selection may be looked for afterwards
             held = result.selection is None or result.selection in later
-            expect(held, text, "it holds a selection that nobody evaluated.")
+            expect(held, text, "it has a selection that was never evaluated.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -247,8 +247,8 @@ def check_claims(strategy: Strategy, problem: Problem, result: Result, truth: En
     try:
         text = json.dumps(result.to_row(), allow_nan=False)
     except (TypeError, ValueError) as error:
-        expect(False, where, f"the result is no JSON: {error}.")
-    expect(Result.from_row(json.loads(text)) == result, where, "the result does not survive JSON both ways.")
+        expect(False, where, f"the result is not JSON: {error}.")
+    expect(Result.from_row(json.loads(text)) == result, where, "the result changes when converted to JSON and back.")
 
 
 def _check_selection(problem: Problem, result: Result, truth: Enumeration, where: str) -> None:
@@ -291,12 +291,12 @@ def _check_bound(problem: Problem, result: Result, truth: Enumeration, where: st
         return
     best = truth.best
     passed = best is not None and problem.sense.better(best, bound)
-    expect(not passed, where, f"the true optimum {best} passes the bound {bound}.")
+    expect(not passed, where, f"the true optimum {best} exceeds the bound {bound}.")
 
 
 def _check_trace(problem: Problem, result: Result, where: str) -> None:
     trace = result.trace
-    expect(bool(trace) == (result.selection is not None), where, "the trace and the selection do not go together.")
+    expect(bool(trace) == (result.selection is not None), where, "the trace and the selection do not match.")
     for first, second in pairwise(trace):
         rising = problem.sense is Sense.MAXIMIZE
         no_worse = first.objective <= second.objective if rising else first.objective >= second.objective

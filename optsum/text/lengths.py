@@ -47,7 +47,7 @@ def tiktoken(name: str) -> Callable[[str], Any]:
         encoding = package.get_encoding(name) if known else package.encoding_for_model(name)
     except KeyError:
         raise OptionError(
-            f"tiktoken knows no encoding and no model {name!r}; encodings: {', '.join(package.list_encoding_names())}."
+            f"tiktoken has no encoding or model {name!r}; encodings: {', '.join(package.list_encoding_names())}."
         ) from None
     except Exception as error:
         raise OptionError(
@@ -104,8 +104,8 @@ def token_counter(name: str) -> Callable[[Sentence], int]:
             raise InputError(f"the length tokenizer {name} failed on the text {text[:40]!r}: {error!r:.200}") from error
         if isinstance(found, bool) or number < 0:
             raise InputError(
-                f"the length tokenizer {name} returned {found!r} for the text {text[:40]!r}; it is to return "
-                "a list of tokens, or their number"
+                f"the length tokenizer {name} returned {found!r} for the text {text[:40]!r}; it must return a list "
+                f"of tokens, or their number"
             )
         return number
 

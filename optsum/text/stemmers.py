@@ -231,7 +231,7 @@ def stemmer_of(name: str) -> Callable[[str], str]:
         except Exception as error:
             raise InputError(f"the stemmer {name} failed on the word {word[:40]!r}: {error!r:.200}") from error
         if not isinstance(found, str):
-            raise InputError(f"the stemmer {name} returned {found!r:.40} for {word[:40]!r}; it is to return a string")
+            raise InputError(f"the stemmer {name} returned {found!r:.40} for {word[:40]!r}; it must return a string")
         return found
 
     return checked

@@ -37,8 +37,8 @@ _PORTER: Final = frozenset({"rouge155", "rouge-score"})
 
 _ADVICE: Final = {
     "unicode": "--tokenizer=unicode keeps them",
-    "characters": "--tokenizer=characters takes each of its characters for a word",
-    "tokens": "give its sentences as lists of tokens, or a --tokenizer=module:function that knows its words",
+    "characters": "--tokenizer=characters treats each character as a word",
+    "tokens": "give its sentences as lists of tokens, or a --tokenizer=module:function that can split it into words",
 }
 
 
@@ -69,7 +69,7 @@ def tokenizer_check(
     if tokenizer in _KEEPS_CLAUSES:
         share, serving = _unparted(foreign, whole)
         return share and (
-            f"the tokenizer {tokenizer} parts words at blanks, and {share} of the text is of a script without them: "
+            f"the tokenizer {tokenizer} splits words at blanks, but {share} of the text is in a script without them: "
             f"{_ADVICE[serving]}"
         )
     split, torn, example = tokenizer_of(tokenizer).split, 0, ""
@@ -81,19 +81,19 @@ def tokenizer_check(
             example = example or f"{piece[:20]} becomes {' '.join(kept)[:20] or 'nothing'}"
     if torn > _MOST * whole:
         return (
-            f"the tokenizer {tokenizer} throws letters away: {torn / whole:.0%} of the text is words that it tears or "
+            f"the tokenizer {tokenizer} drops letters: {torn / whole:.0%} of the text is words that it splits or "
             f"drops ({example}); {_ADVICE[_serving(foreign)]}"
         )
     others = sum(_letters(piece) for piece in foreign if not "".join(filter(str.isalpha, piece)).isascii()) / whole
     if analyzer.stem and analyzer.stemmer in _PORTER and others > 2 * _MOST:
         return (
-            f"the stemmer {analyzer.stemmer} is for English, and {others:.0%} of the text is words of other letters "
+            f"the stemmer {analyzer.stemmer} is for English, and {others:.0%} of the text is words in other scripts "
             f"({foreign[0][:20]}): give another, such as --stemmer=snowball:german, or --no-stem"
         )
     if in_words and (share := _unparted(foreign, whole)[0]):
         return (
-            f"lengths count words between blanks, and {share} of the text is of a script without them, so a sentence "
-            "is one word: give --length-unit=characters"
+            f"lengths count words between blanks, and {share} of the text is in a script without them, so a "
+            f"sentence is one word: give --length-unit=characters"
         )
     return None
 
@@ -138,7 +138,7 @@ def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | N
         if letters and lost >= _LOST * letters:
             pieces = [piece for text in raw for piece in text.split() if not piece.isascii()]
             return (
-                f"the tokenizer {tokenizer} throws away {lost / letters:.0%} of the letters of the {what}, so there is "
+                f"the tokenizer {tokenizer} drops {lost / letters:.0%} of the letters of the {what}, so there is "
                 f"nothing to count; {_ADVICE[_serving(pieces)]}"
             )
     return None

@@ -182,7 +182,7 @@ def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
         if wrong is not None:
             raise InputError(
                 f"the tokenizer {name} returned {type(found).__name__} with {type(wrong).__name__} in it for the text "
-                f"{text[:40]!r}; it is to return a list of strings"
+                f"{text[:40]!r}; it must return a list of strings"
             )
         return tokens
 
@@ -193,8 +193,8 @@ def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
             start = max(text.find(token, at), lower.find(token, at)) if at >= 0 else at
             if start < 0:
                 raise UnsupportedError(
-                    f"the tokenizer {name} makes {token[:20]!r} of the text {text[:40]!r}, which does not hold it, so "
-                    "its place is unknown; use a tokenizer that changes nothing but case"
+                    f"the tokenizer {name} makes {token[:20]!r} of the text {text[:40]!r}, which does not contain "
+                    f"it, so its position is unknown; use a tokenizer that changes only case"
                 )
             found.append((token, start))
             at = start + len(token)

@@ -1,4 +1,4 @@
-"""CP-SAT of OR-Tools, in a process of its own.
+"""CP-SAT of OR-Tools, in a separate process.
 
 OR-Tools and highspy cannot be loaded into one process (their native libraries define the same symbols). So a child
 process is started for the first problem, solves all of them, and ends with this process.
@@ -32,7 +32,7 @@ class CpSat(Backend):
     """CP-SAT on the integer program, with integer columns only, which lose no optimum."""
 
     name = "cp-sat"
-    about = "CP-SAT of OR-Tools, in a process of its own"
+    about = "CP-SAT of OR-Tools, in a separate process"
     access = "arrays, another process"
     declaration = Declaration(
         install="pip install ortools",
@@ -134,7 +134,7 @@ class _Child:
                 raise Overran(f"cp-sat went on {GRACE_S:g} s after its time limit and was killed") from error
             raise Stopped(
                 Termination.FAILED,
-                f"the process of cp-sat died (exit status {status}): its own words are on the standard error",
+                f"the process of cp-sat died (exit status {status}): see its messages on the standard error",
             ) from error
         except BaseException:  # Ctrl-C: whatever the child is at, nobody waits for it
             self._stop()

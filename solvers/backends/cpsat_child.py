@@ -43,11 +43,11 @@ def _solve(request: dict[str, Any]) -> dict[str, Any]:
     solver = cp_model.CpSolver()
     for option, value in json.loads(str(request["settings"])).items():
         if not hasattr(solver.parameters, option):  # some versions let any name be set
-            return {"refused": f"{option}={value}: it has none of this name"}
+            return {"refused": f"{option}={value}: there is no such option"}
         try:
             setattr(solver.parameters, option, value)
         except (AttributeError, TypeError, ValueError):
-            return {"refused": f"{option}={value}: it wants a value of another kind"}
+            return {"refused": f"{option}={value}: it needs a value of another kind"}
     model = cp_model.CpModel()
     columns = [model.new_int_var(0, upper, "") for upper in request["upper"].tolist()]
     start, column, value = (request[name].tolist() for name in ("row_start", "row_column", "row_value"))

@@ -44,7 +44,7 @@ class Rc2(Backend):
             raise OptionError(f"The backend rc2 has no options of its own, but was given {', '.join(self.options)}.")
         if not (problem.can(Capability.COVERAGE) and is_cover(problem.coverage)):
             raise UnsupportedError(
-                "The backend rc2 cannot be used, because it serves covers only: use --backend=highs."
+                "The backend rc2 cannot be used, because it supports only covers: use --backend=highs."
             )
         began = perf_counter()
         instance = wcnf_of(problem.coverage)

@@ -292,7 +292,7 @@ class OtherSolver(PyomoBackend):
     """
 
     name = "pyomo:NAME"
-    about = "any solver that Pyomo knows, on the equations as the papers print them"
+    about = "any solver of Pyomo, on the papers' equations"
 
     readable = True
 
@@ -379,7 +379,7 @@ def chosen_units(model: Any) -> tuple[int, ...] | None:
     """
     values = {unit: variable.value or 0.0 for unit, variable in model.x.items()}
     if not all(isfinite(value) for value in values.values()):
-        raise BackendError("The solver has values that are no numbers: its answer is no result.")
+        raise BackendError("The solver has values that are not numbers: its answer is not valid.")
     if any(min(abs(value), abs(value - 1.0)) > _INTEGRAL for value in values.values()):
         return None
     return tuple(unit for unit, value in values.items() if value > 0.5)
@@ -594,7 +594,7 @@ def _check_files(name: str, folder: Path) -> None:
     for path in files:
         if not stat.S_ISREG(path.lstat().st_mode):
             path.unlink()  # Pyomo can remove nothing but files
-            said = f"{name} left something in the place of its answer that is no plain file"
+            said = f"{name} left something other than a plain file in place of its answer"
             raise Stopped(Termination.FAILED, said)
         if sizes[path] > (_LOG if path.name == OUTPUT else _ANSWER) + _LINES * programs:
             said = f"{name} wrote {sizes[path]:,} bytes, far more than an answer to its program can take"

@@ -31,7 +31,7 @@ class PyomoHighs(PyomoBackend):
     """HiGHS behind Pyomo's newer interface."""
 
     name = "pyomo:highs"
-    about = "HiGHS through Pyomo, on the equations as the papers print them"
+    about = "HiGHS through Pyomo, on the papers' equations"
     declaration = PyomoDeclaration(
         factory="highs",
         newer=True,
@@ -316,7 +316,7 @@ class Glpk(PyomoBackend):
     """GLPK behind Pyomo's older interface."""
 
     name = "glpk"
-    about = "GLPK, the program glpsol, through Pyomo; tells no bound"
+    about = "GLPK, the program glpsol, through Pyomo; states no bound"
     declaration = PyomoDeclaration(
         factory="glpk",
         newer=False,

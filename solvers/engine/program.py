@@ -132,7 +132,7 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
     for units, numbers, limit, above in sides:
         if limit >= LONGEST:
             raise UnsupportedError(
-                f"A side constraint counts up to {limit}, and branch-and-bound holds {LONGEST - 1}: "
+                f"A side constraint counts up to {limit}, but branch-and-bound supports only {LONGEST - 1}: "
                 "count words or sentences, or use the strategy milp."
             )
         mass, base, joints = program.mass, program.base, program.joints

@@ -553,7 +553,7 @@ class TimeEstimate:
         if limit_s is not None and limit_s < self.seconds:
             return f"{text}; the time limit stops it after {duration(limit_s)}."
         if self.seconds > _ABSURD_S:
-            return f"{text}; --time-limit stops it early, and --strategy branch-and-bound or milp need not visit all."
+            return f"{text}; --time-limit stops it early, and --strategy branch-and-bound or milp may be faster."
         return f"{text}."
 
 

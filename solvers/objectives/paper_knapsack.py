@@ -156,7 +156,7 @@ def solve_knapsack(
     core, divisor = core_of(recall_program(coverage))
     if core.low > 0:
         raise UnsupportedError(
-            "The knapsack bound holds without a minimum length only; use the default bound for windows."
+            "The knapsack bound is valid only without a minimum length; use the default bound for windows."
         )
     n = core.size
     sets = [*next(climbs(coverage, [coverage.max_length]), []), ()]

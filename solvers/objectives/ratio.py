@@ -107,7 +107,7 @@ def dinkelbach(held: Callable[[], Fraction], beaten: Callable[[Fraction], bool],
     """Search for a larger ratio than the current one, repeatedly, until there is none (Dinkelbach 1967)."""
     while beaten(ratio := held()):
         if held() <= ratio:
-            raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
+            raise BackendError(f"{name} found no better ratio although its program has one: it would search forever.")
 
 
 def solve_ratio(

@@ -35,7 +35,7 @@ _NEAR: Final = 500  # A gap is small that is less than one such part of the boun
 def recall_program(coverage: Coverage) -> Program:
     """Return the program of recall."""
     if not coverage.constant_denominator:
-        raise UnsupportedError("The exact engine serves recall here; use the strategy branch-and-bound for the rest.")
+        raise UnsupportedError("Only recall is searched here; use the strategy branch-and-bound for the rest.")
     return program_of(coverage, (1, 0))
 
 

@@ -113,7 +113,7 @@ def test_a_third_party_s_strategy_is_found_and_used(plugins: Path) -> None:
         ("absent", "strategy absent of optsum_plugin_one:Nowhere cannot be imported: AttributeError"),
         (
             "wrong",
-            r"strategy wrong of optsum_plugin_one:Other cannot be used: it is no subclass of optsum\.contracts",
+            r"strategy wrong of optsum_plugin_one:Other cannot be used: it is not a subclass of optsum\.contracts",
         ),
         ("callable", "callable of optsum_plugin_one:function cannot be used"),
     ],

@@ -394,7 +394,7 @@ def _full(table: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(own[key], list) or not all(isinstance(each, dict) for each in own[key]):
             raise InputError(f"write [[{key}]], with two brackets, above each {key}")
     if not isinstance(own["lexicon"], dict):
-        raise InputError("[lexicon] is no table; write lists of words there, each with a name")
+        raise InputError("[lexicon] is not a table; write lists of words there, each with a name")
     if "words" in own:
         if own["words"] not in _WORDS:
             raise unknown_name("list of words", own["words"], _WORDS)

@@ -91,7 +91,7 @@ def run_enumerate(
     near: NearFlags,
     strategy: Annotated[str | None, named("strategies", "branch-and-bound or exhaustive [branch-and-bound]")] = None,
     max_solutions: Annotated[
-        int, typer.Option(metavar="N", min=0, help="sets listed in a row; the count does not depend on it")
+        int, typer.Option(metavar="N", min=0, help="sets listed in a row, without effect on the count")
     ] = 100,
     count_only: Annotated[bool, typer.Option("--count-only", help="list none")] = False,
     minimal: Annotated[bool, typer.Option("--minimal", help="list only sets that contain no other")] = False,
@@ -166,7 +166,7 @@ def run_frontier(
         typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [all to --max-length, or a problem's]"),
     ] = None,
     optima: Annotated[bool, typer.Option("--optima", help="count all optima at each step")] = False,
-    greedy: Annotated[bool, typer.Option(help="add what greedy search reaches")] = True,
+    greedy: Annotated[bool, typer.Option(help="add the value of greedy search")] = True,
     details: Annotated[bool, typer.Option("--details", help="rows with the texts, for optsum report")] = False,
     format_: Format = "text",
     plot: Plot = None,
@@ -224,21 +224,23 @@ def run_labels(
         str | None, named("strategies", "how to search [auto; branch-and-bound with --soft or --all]")
     ] = None,
     soft: Annotated[
-        bool, typer.Option("--soft", help="add the share of all optima that hold each sentence, and how many there are")
+        bool, typer.Option("--soft", help="add the share of optima that contain each sentence, and their number")
     ] = False,
     all_: Annotated[int, typer.Option("--all", metavar="K", min=0, help="add the labels of up to K optima")] = 0,
     diverse: Annotated[
-        bool, typer.Option("--diverse", help="of optima that differ much, instead of the first K")
+        bool, typer.Option("--diverse", help="choose optima that differ much, instead of the first K")
     ] = False,
-    weighted: Annotated[bool, typer.Option("--weighted", help="count each by its objective in the shares")] = False,
+    weighted: Annotated[bool, typer.Option("--weighted", help="weight each by its objective in the shares")] = False,
     format_: Annotated[
         str | None,
-        typer.Option("--format", metavar="bertsum|datasets", help="of the output, where its name does not say it"),
+        typer.Option(
+            "--format", metavar="bertsum|datasets", help="format of the output, if its name does not determine it"
+        ),
     ] = None,
     card: Annotated[
         str | None,
         typer.Option(
-            "--card", metavar="FILE.md", help="write a data card too: how the labels were made, and signature"
+            "--card", metavar="FILE.md", help="also write a data card: how the labels were made, and their signature"
         ),
     ] = None,
 ) -> int:
@@ -307,7 +309,7 @@ def run_compare(
     ] = None,
     seeds: Annotated[
         str | None,
-        typer.Option(metavar="FIRST:END|N,N", help="run what proves nothing with each; 0:10 are ten [that of --seed]"),
+        typer.Option(metavar="FIRST:END|N,N", help="seeds for heuristics; 0:10 means ten [that of --seed]"),
     ] = None,
     exact_time_limit: Annotated[
         float | None,

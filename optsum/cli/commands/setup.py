@@ -18,7 +18,7 @@ from optsum.registry import DEFAULT_STRATEGY, STRATEGIES
 from optsum.report.messages import bar
 
 SUBCOMMANDS: Final = {
-    "show": "Print the options that a search would have, as a file that reads back to the same.",
+    "show": "Print the options that a search would use, as a file of options.",
     "schema": "Print the JSON schema of a file of options.",
 }
 
@@ -88,13 +88,13 @@ def run_warm_up(
     from optsum.system.parallel_compile import compile_parts
 
     if strategy is not None and all_:
-        raise OptionError("Either --strategy names those that are warmed up, or --all does: leave out one of the two.")
+        raise OptionError("Strategies to warm up are named by --strategy, or all by --all: leave out one of the two.")
     names = list(STRATEGIES.builtin) if all_ else (strategy or DEFAULT_STRATEGY).split(",")
     compile_at_once()
     parts = kernels_of(names)
     with bar("kernels", lambda: len(parts)) as advance:
         began = perf_counter()
         compile_parts(parts, advance)
-    where = f"kept in {config.CACHE_DIR}" if config.CACHE_DIR else "kept beside the sources, or in your cache folder"
+    where = f"kept in {config.CACHE_DIR}" if config.CACHE_DIR else "cached beside the sources, or in your cache folder"
     put(f"kernels of {', '.join(names)} are ready after {seconds(perf_counter() - began)}; {where}")
     return DONE

@@ -30,7 +30,7 @@ from optsum.system.files import describe_os_error, replacing
 ALL: Final = "all"
 SUBCOMMANDS: Final = {
     **{name: entry.about for name, entry in STUDIES.items()},
-    ALL: "every study that the data serves: a folder of rows, tables and figures, and one page",
+    ALL: "every study that the data allow: a folder of rows, tables and figures, and one page",
 }
 
 
@@ -104,7 +104,7 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
     folder, statuses, page = Path(files.output), [DONE], []
     for name in STUDIES:
         if name in unserved:
-            said = "no topic has what it needs"
+            said = "no topic has everything that it needs"
             page.append(f"<h2>{name}</h2><p>Left out: {said}.</p>")
             tell(f"study {name} is left out: {said}", DONE)
             continue
@@ -129,7 +129,7 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
         if statuses[-1] == INTERRUPTED:
             break
     if len(statuses) == 1:
-        raise OptionError("No study has anything to do with these topics: give references, parses, or covers.")
+        raise OptionError("No study can use these topics: give references, parses, or covers.")
     with replacing(folder / "index.html") as new:
         new.write_text(_PAGE + "\n".join(page), encoding="utf-8")
     return max(statuses)

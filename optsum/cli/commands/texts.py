@@ -87,7 +87,7 @@ def run_chunks(
         str | None, typer.Option("--chunk-rules", metavar="FILE", help="rules of your own; or ud or clearnlp")
     ] = None,
     tree: Annotated[bool, typer.Option("--tree", help="print the tree of the chunks, too")] = False,
-    why: Annotated[bool, typer.Option("--why", help="print the rule that each word falls under, too")] = False,
+    why: Annotated[bool, typer.Option("--why", help="print the rule for each word, too")] = False,
     candidates: Annotated[
         bool, typer.Option("--candidates", help="print each pair of words that can become neighbours: w, V, U, T, too")
     ] = False,
@@ -135,9 +135,7 @@ def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | 
     if begin is None or not begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         blocks = conllu_blocks(read_text(file, ""), name_of(file))
         if not blocks:
-            raise InputError(
-                f"{file} holds no sentence; give CoNLL-U, with a blank line after each sentence, or topics"
-            )
+            raise InputError(f"{file} has no sentence; give CoNLL-U, with a blank line after each sentence, or topics")
         for block in blocks:
             try:
                 yield block.parse()

@@ -56,7 +56,7 @@ def duc_topics(files: Sequence[Path], reading: Reading = AS_IS) -> Iterator[Line
     for line in _topics(files, reading):
         yield line
     if line is None:
-        yield Line(well_formed(str(files[0])), None, "there is no whole <DOC> and no whole <SUM> here")
+        yield Line(well_formed(str(files[0])), None, "there is no complete <DOC> or <SUM> here")
 
 
 def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
@@ -78,7 +78,7 @@ def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
                 yield Line(source, None, "a document has no number; give <DOCNO>")
             elif document.name in documents:
                 if document != documents[document.name]:
-                    yield Line(source, None, f"document {document.name!r} is there twice, and differs")
+                    yield Line(source, None, f"document {document.name!r} occurs twice with different contents")
             else:
                 documents[document.name] = document
                 origin[document.name] = source

@@ -84,7 +84,8 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
         reading.notes(
             "left",
             f"{len(left)} of {references} belong{'s' if len(left) == 1 else ''} to nothing in {documents}, such as "
-            f"{left[0].name}, and is left out; call it as its document, or NAME.1.txt and NAME.2.txt where several "
+            f"{left[0].name}, and is left out; give it the name of its document, or NAME.1.txt and NAME.2.txt "
+            f"where several "
             "belong to one",
         )
     for entry in entries:
@@ -95,7 +96,7 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
             if shared and files[0].keys() == files[1].keys():
                 reading.notes(
                     "folders",
-                    f"{entry} and {beside} hold files of the same names, which are topics of their own, such as "
+                    f"{entry} and {beside} have files of the same names, which are separate topics, such as "
                     f"{entry.name}/{min(shared)}; for one topic give the references other names",
                 )
                 for name, file in files[0].items():
@@ -104,8 +105,8 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
             if shared:
                 reading.notes(
                     "folders",
-                    f"{entry} is one topic, though {beside} holds some files of the same names, such as {min(shared)}; "
-                    "where all names are the same, each is a topic of its own",
+                    f"{entry} is one topic, though {beside} holds some files of the same names, such as "
+                    f"{min(shared)}; if all names are the same, each is a separate topic",
                 )
         name = _name(entry)
         yield _topic(name, entry, _files(entry), by_name.get(name, []), references, reading)
@@ -124,7 +125,7 @@ def _topic(
     except InputError as error:
         return bad_topic(entry, name, str(error))
     if not found:
-        return bad_topic(entry, name, f"there is no reference in {references} that is called {name}")
+        return bad_topic(entry, name, f"there is no reference in {references} named {name}")
     return _line(entry, texts, found, name)
 
 
@@ -150,7 +151,7 @@ def _owners(entry: Path) -> list[str]:
 def _text(file: Path) -> str:
     text = read_text(file, "")
     if _HTML.match(text):
-        raise InputError(f"{well_formed(str(file))} is a page of HTML; give its text")
+        raise InputError(f"{well_formed(str(file))} is an HTML page; give its text")
     return text
 
 

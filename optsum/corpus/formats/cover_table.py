@@ -77,7 +77,7 @@ def _row(line: str) -> tuple[str, list[list[int | str]]]:
             line = re.sub(pattern, plain, line)
     name, *rest = line.strip().split(maxsplit=1)
     if "{" in name or "," in name:
-        raise ValueError(f"{name!r} is no id of an abstract sentence; begin each line with one")
+        raise ValueError(f"{name!r} is not the id of an abstract sentence; begin each line with one")
     return name, [_alternative(piece) for piece in _pieces(rest[0] if rest else "")]
 
 

@@ -50,8 +50,8 @@ def hub_records(name: str) -> Iterator[Line]:
         first = list(islice(rows, 1))  # only reading it shows whether the data are there
     except ConnectionError as error:
         raise InputError(
-            f"the dataset {name} cannot be loaded without the hub of Hugging Face, which does not answer: check the "
-            "network, or give a folder that save_to_disk wrote elsewhere"
+            f"the dataset {name} cannot be loaded without the hub of Hugging Face, which does not respond: check "
+            f"the network, or give a folder that save_to_disk wrote elsewhere"
         ) from error
     except Exception as error:
         raise InputError(f"the dataset {name} cannot be loaded: {_said(error)}") from error

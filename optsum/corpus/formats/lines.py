@@ -184,7 +184,7 @@ def bad_topic(source: PathLike, name: str, error: str) -> Line:
     return Line(well_formed(str(source)), {"id": name, "status": "error", "error": error})
 
 
-BY_RETURNS: Final = "its lines end by carriage returns alone, as on old Macs; save it with line feeds"
+BY_RETURNS: Final = "its lines end with carriage returns only, as on old Macs; save it with line feeds"
 
 
 def ends_by_returns(first: bytes) -> bool:
@@ -203,7 +203,7 @@ def is_blank(raw: bytes) -> bool:
 
 
 def _constant(name: str) -> float:
-    raise InputError(f"{name} is no JSON number; write null")
+    raise InputError(f"{name} is not a JSON number; write null")
 
 
 def _finite(digits: str) -> float:

@@ -76,7 +76,7 @@ def csv_records(
         if fault is not None:
             yield Line(source, None, fault, ended=not torn)
         elif torn:
-            yield Line(source, None, "the row was not written to its end", ended=False)
+            yield Line(source, None, "the row is incomplete", ended=False)
             return
         else:
             yield _row(names, cells, source)
@@ -157,7 +157,7 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
             error = "rows follow within it"
         if error is not None and not closed:
             if error.startswith("new-line"):
-                error = "a carriage return within it ends no line; save the file with line feeds"
+                error = "a carriage return within it does not end the line; save the file with line feeds"
             else:
                 advice = 'write "" for a mark within a cell, and quote the whole cell; or use JSON Lines'
                 if any(b'\\"' in raw for _, raw in taken):
@@ -166,7 +166,7 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
             waiting.extendleft(reversed(list(taken)[1:]))
             rows = csv.reader(texts(), delimiter=delimiter, strict=True)
         elif error is not None:
-            error = f"this is no row of a table: {error}"
+            error = f"this is not a row of a table: {error}"
         if cells or error is not None:
             yield (taken[-1][0] if closed else first), cells, error, torn
 

@@ -70,10 +70,10 @@ class RowStore(AbstractContextManager["RowStore"]):
     def _open(self, write: bool) -> None:
         if self._path.with_name(f"{self._path.name}-journal").exists():
             # SQLite would take it for its own, and perhaps undo everything; there is a write-ahead log instead.
-            raise _DamagedError("a journal that is not its own is beside it")
+            raise _DamagedError("there is a foreign journal next to it")
         files = [self._path.with_name(self._path.name + ending) for ending in ("", "-wal", "-shm")]
         if any(each.is_symlink() for each in files[1:]) or any(each.exists() and not each.is_file() for each in files):
-            raise _DamagedError("a pipe, a folder, a device or a link is in the place of a file of its own")
+            raise _DamagedError("there is a pipe, a folder, a device or a link in place of the file")
         if not write:
             self._database = self._reader()
             return
@@ -89,8 +89,8 @@ class RowStore(AbstractContextManager["RowStore"]):
         rows, facts = rescued(self._path)
         if not write and not rows and not facts:
             raise InputError(
-                f"{self._path} is no store of rows, or nothing of it can be read ({reason}): name the folder of a run; "
-                "optsum run --resume begins it anew"
+                f"{self._path} is not a store of rows, or is unreadable ({reason}): name the folder of a run; "
+                "optsum run --resume starts it again"
             )
         self.damage = f"{self._path} is damaged ({reason}); {len(rows)} of its rows could be read"
         target: Path | str = ""
@@ -114,7 +114,7 @@ class RowStore(AbstractContextManager["RowStore"]):
         self._path.replace(kept)
         Path(target).replace(self._path)
         self._open(write)
-        self.damage += f", the rest is searched again; what is damaged is kept as {kept.name}"
+        self.damage += f", the rest is searched again; the damaged file is kept as {kept.name}"
         getLogger("optsum").warning("%s", self.damage)
 
     def _reader(self) -> sqlite3.Connection:
@@ -138,8 +138,8 @@ class RowStore(AbstractContextManager["RowStore"]):
                     "and searches the rest"
                 ) from error
             raise OptionError(
-                f"the run's rows {self._path} cannot be kept ({error}): see that there is room, and that you may write "
-                "there; --resume goes on"
+                f"the run's rows {self._path} cannot be written ({error}): check free space and permissions; "
+                f"--resume continues"
             ) from error
 
     def _ask(self, question: str, *values: object) -> list[Any]:
@@ -286,7 +286,7 @@ def _check_all(database: sqlite3.Connection) -> None:
             listed = ", ".join(name if name in columns else f"NULL AS {name}" for name in wanted)
             for held in database.execute(f"SELECT {listed} FROM {table}"):  # noqa: S608 - names of ours
                 if not known(*held):
-                    raise _DamagedError(f"a row of the table {table} is not what was written")
+                    raise _DamagedError(f"a row of the table {table} differs from what was written")
     except sqlite3.DatabaseError as error:
         if not _is_damage(error):
             raise

@@ -155,7 +155,7 @@ def format_of(path: str) -> RowFormat:
     kind = _KINDS.get(ending.lower(), "" if ending else "jsonl")
     if not kind or (packing and (kind == "parquet" or not ending)):
         raise OptionError(
-            f"the output {path} is of no format that optsum writes: name it .jsonl, .jsonl.gz, .jsonl.zst, .csv, "
+            f"the output {path} has a format that optsum cannot write: name it .jsonl, .jsonl.gz, .jsonl.zst, .csv, "
             ".csv.gz, .csv.zst or .parquet"
         )
     return _with_packages(RowFormat(kind, packing), path)
@@ -475,7 +475,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             if sys.stdout is None:  # a program without a console
                 raise OptionError("there is no standard output; name an output file")
             if existing == "resume":
-                raise OptionError("the standard output holds no earlier rows to be resumed: give a file, -o FILE")
+                raise OptionError("the standard output has no earlier rows to resume: give a file, -o FILE")
             return
         for other in inputs:
             if other != "-" and _same(path, other):
@@ -526,11 +526,11 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             stopped = f" (in {journal})" if held[0] == journal else ""
             way = "--overwrite replaces it"
             if keep is not None and not complete:
-                way = "--resume keeps its finished rows and goes on, --overwrite begins anew"
+                way = "--resume keeps its finished rows and continues, --overwrite starts again"
             raise OptionError(f"the output {self._name} exists already{stopped}: {way}; or name another output")
         if existing == "resume":
             if complete:
-                raise OptionError(f"the output {self._name} is complete, and says nothing of options: give --overwrite")
+                raise OptionError(f"the output {self._name} is complete, and does not record options: give --overwrite")
             self._resume(journal, held[0], keep)
             self._empty, self._resumed = False, True
 
@@ -691,7 +691,7 @@ def _check_kind(output: Path, form: RowFormat) -> None:
     """Refuse to put a file where a folder is, or a folder in the place of anything but one of its kind."""
     if form.kind == "datasets":
         if output.exists() and not is_dataset_folder(output):
-            raise OptionError(f"the output {output} is no folder that datasets saved; name another output")
+            raise OptionError(f"the output {output} is not a folder saved by datasets; name another output")
     elif output.is_dir():
         raise IsADirectoryError
 

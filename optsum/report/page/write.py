@@ -53,9 +53,9 @@ _REFERENCES: Final = {
     "pooled": "all references pooled",
     "each": "each reference by itself",
     "mean": "each reference, averaged",
-    "best": "the reference that gives most",
+    "best": "the reference of the largest value",
     "first": "the first reference",
-    "agreed": "the reference that another agrees with best",
+    "agreed": "the reference with the best agreement",
 }
 
 
@@ -457,7 +457,7 @@ def _free(problem: PageProblem, result: Result) -> Variant:
 def _read(row: Mapping[str, Any]) -> tuple[Result, Mapping[str, Any] | None]:
     if "labels" in row and "selection" not in row:
         raise InputError(
-            "this is a row of training labels, which does not tell one search from another: give rows of solve, "
+            "this is a row of training labels, which does not identify searches: give rows of solve, "
             "compare, enumerate or run"
         )
     result, details = Result.from_row(row), row.get("details")
@@ -1186,7 +1186,7 @@ def save(path: Path, text: str) -> None:
 def page_of(gathered: Gathered, *, title: str = "") -> str:
     """Return the page."""
     if not gathered.problems:
-        raise InputError("there is no row to report: write some with optsum compare ... --details -o rows.jsonl")
+        raise InputError("there are no rows to report: write some with optsum compare ... --details -o rows.jsonl")
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
     hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
     policy = (  # these scripts and these styles, and nothing from anywhere

@@ -56,9 +56,7 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
     rows: list[dict[str, Any]] = []
     for row in read_rows(results) if isinstance(results, str | os.PathLike) else results:
         if not isinstance(row, Result | Mapping):
-            raise InputError(
-                f"A {type(row).__name__} is neither a result nor a row: give what optsum.solve_all yields."
-            )
+            raise InputError(f"A {type(row).__name__} is neither a result nor a row: give results of optsum.solve_all.")
         rows.append(dict(_flat(row.to_row() if isinstance(row, Result) else row)))
     names = list(dict.fromkeys(name for row in rows for name in row))
     split = {name.partition(".")[0] for name in names if "." in name}
@@ -136,8 +134,8 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
         cells = [number(budget, 0), number(result.length, 0), claims, *values, share(share_lost, 1)]
         table.add(result.id or "?", *cells, seconds(result.seconds), missed)
     table.caption = [
-        f"budget in {options.length_unit}; weighted claims count by their worth; bound: no context supports more",
-        f"{DEFAULT_HEURISTIC}: what greedy selection packs by claims a length, and the share that it loses",
+        f"budget in {options.length_unit}; claims count by their weights; bound: no context supports more",
+        f"{DEFAULT_HEURISTIC}: greedy selection by claims per length, and the share that it loses",
     ]
     if lost:
         table.caption.append(f"greedy selection loses {sum(lost) / len(lost):.1%} on average")
@@ -190,11 +188,11 @@ def near_table(results: Sequence[Result]) -> Table:
             seconds(result.seconds),
         )
     table.caption = [
-        "sets: selections worth at least as much; irredundant: of them those without a unit that could be left out",
+        "sets: selections of at least this value; irredundant: those from which no unit can be left out",
         "always, some, never: units in all, in some, in none of the sets",
     ]
     if not all(is_posed(result.formulation) for result in results):
-        table.caption.append("of: units that sets are made of, of all sentences; those that can add nothing are none")
+        table.caption.append("of: number of units, of all sentences; sentences that can add nothing are not units")
     return table
 
 
@@ -235,7 +233,7 @@ def headline(options: Options) -> str:
         names |= {"best": "best reference", "first": "first reference", "agreed": "reference of best agreement"}
         words.append(names[options.references])
     if options.model_units == "sentences":
-        words.append("each sentence of a reference by itself")
+        words.append("each sentence of a reference separately")
     if options.max_length is not None:
         words.append(f"at most {longest_said(options.max_length, options.length_unit)}")
     if options.min_length:
@@ -277,9 +275,9 @@ def frontier_table(results: Sequence[Result]) -> Table:
         ]
         mean = sum(many * loss for many, loss in lost) / sum(many for many, _ in lost) if lost else None
         table.add(result.id or "?", *values, number(len(one.steps), 0), share(mean, 1), seconds(result.seconds))
-    table.caption = ["steps: different best values; greedy loses: mean over all lengths of the share that it misses"]
+    table.caption = ["steps: different best values; greedy loses: missed share, mean over all lengths"]
     if any(one is not None and not one.complete for one in found):
-        table.caption.append("a-b: a limit came first; a is reached, and nothing is better than b")
+        table.caption.append("a-b: a limit was reached; a is attained, and nothing is better than b")
     return table
 
 
@@ -304,7 +302,9 @@ def steps_table(result: Result) -> Table:
         if counted:
             cells.append(number(step.count, 0))
         table.rows.append(cells)
-    table.caption = ["gain: of the objective for each unit of length more; greedy: at the first length of the step"]
+    table.caption = [
+        "gain: increase of the objective per additional unit of length; greedy: at the first length of the step"
+    ]
     if is_posed(result.formulation):
         ones = all(step.selection is None or step.length == len(step.selection) for step in one.steps)
         table.caption.insert(

@@ -100,11 +100,11 @@ def test_files_compressed_or_with_other_line_ends_are_the_same(tmp_path: Path) -
         (lines("a 0 root", "b -1 dep"), "word 2 has no head"),
         (lines("a 0 root", "b ² dep"), "word 2 has no head"),
         (lines("a 0 root").replace("1\t", "2\t", 1), "word 2 stands where word 1 should"),
-        ("a word", "a line is no CoNLL-U"),
+        ("a word", "a line is not CoNLL-U"),
         ("_\ta\ta", "a line has no number"),
         ("# text = b\n" + lines("a 0 root"), "has 'b' where the word 'a' should be"),
         ("# text = a b\n" + lines("a 0 root"), "ends in 'b', which is in no word"),
-        ("1-2\tab\n" + lines("a 0 root"), "the multi-word token 1-2 ends behind the last word"),
+        ("1-2\tab\n" + lines("a 0 root"), "the multi-word token 1-2 ends after the last word"),
         ("1-2\tab\n2-3\tbc\n" + lines("a 0 root", "b 1 dep", "c 1 dep"), "begins at word 2 overlaps another"),
         ("1-2\tab", "there is no word"),
     ],
@@ -133,7 +133,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"x" * 1000)[:20])
     for name, reason in [
         ("latin.conllu", "not UTF-8"),
-        ("empty.conllu", "holds no sentence"),
+        ("empty.conllu", "has no sentence"),
         ("cut.gz", "cannot be read"),
         ("none.conllu", "no such file"),
         (".", "it is a folder"),

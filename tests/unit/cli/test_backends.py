@@ -54,7 +54,7 @@ def test_solvers_stand_side_by_side() -> None:
     [
         ({"backends": ""}, "There is no backend to compare"),
         ({"backends": "highs,highs"}, "The backend highs is named twice"),
-        ({"backends": 3}, "are no list of names: give them as highs,cbc"),
+        ({"backends": 3}, "are not a list of names: give them as highs,cbc"),
         ({"backends": "highs", "backend_options": {"a": 1}}, "Options of one solver cannot be those of several"),
         ({"backends": "highs", "strategies": "greedy", "exact": "none"}, "Backends are those of the strategy milp"),
         ({"backends": "highs,hihgs"}, "there is no backend 'hihgs'; did you mean highs"),
@@ -69,11 +69,11 @@ def test_solvers_stand_side_by_side() -> None:
         ),
         ({"backend": "highs", "backend_options": ["cbc.ratio=1"]}, "is for the solver cbc"),
         ({"strategies": "milp", "backend_options": ["highs.presolve=on", "presolve=off"]}, "presolve .* given twice"),
-        ({"time_limit": "1,x"}, "are no seconds: give them as 0.1,1,10"),
-        ({"time_limit": [1, 1]}, "are no seconds"),
-        ({"time_limit": [1, True]}, "are no seconds"),
-        ({"time_limit": [1, -1]}, "are no seconds"),
-        ({"time_limit": []}, "are no seconds"),
+        ({"time_limit": "1,x"}, "are not seconds: give them as 0.1,1,10"),
+        ({"time_limit": [1, 1]}, "are not seconds"),
+        ({"time_limit": [1, True]}, "are not seconds"),
+        ({"time_limit": [1, -1]}, "are not seconds"),
+        ({"time_limit": []}, "are not seconds"),
     ],
 )
 def test_solvers_that_cannot_be_compared(options: dict[str, Any], match: str) -> None:
@@ -253,7 +253,7 @@ def test_a_solver_that_gets_no_seed_says_so() -> None:
 
 def test_a_solver_of_covers_refuses_ratios() -> None:
     pytest.importorskip("pysat")
-    with pytest.raises(UnsupportedError, match="The backend rc2 cannot be used, because it serves covers only"):
+    with pytest.raises(UnsupportedError, match="The backend rc2 cannot be used, because it supports only covers"):
         optsum.solve(TOPIC, measure="f1", backend="rc2")
 
 

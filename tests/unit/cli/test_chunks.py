@@ -125,7 +125,7 @@ def test_rules_of_ones_own(run: Any, tmp_path: Path) -> None:
     rules.write_text("x")
     status, out, err = run(PARSED, "--chunk-rules", rules)
     assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "is no TOML" in err
+    assert "is not TOML" in err
 
 
 def test_topics(run: Any) -> None:

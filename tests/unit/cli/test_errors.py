@@ -41,7 +41,7 @@ BAD = [
     (line(id="b3", references=[]), "empty list"),
     (line(id="b4", references=[[]]), "no rouge-1 n-gram"),
     (line(id="b5", references=[["", "  "]]), "no rouge-1 n-gram"),
-    (line(), "a second topic has the id 'good'"),
+    (line(), "the id 'good' occurs twice"),
     (b'{"id": "b6", "documents": [["a\0b"]], "references": [["a b"]]}', "control character"),
     ('{"id": "b7", "documents": [["caf\xe9"]], "references": [["x"]]}'.encode("latin-1"), "not UTF-8"),
     (b"\xff\xfe\x00", "not UTF-8"),
@@ -149,7 +149,7 @@ def test_a_file_that_cannot_be_used_is_one_line(run: Any, command: str, name: st
         (["good.jsonl", "--max-length", "3", "--formulation", "nosuch"], "there is no formulation 'nosuch'"),
         (["good.jsonl", "--max-length", "3", "--stopwords", "nosuch"], "nosuch cannot be read"),
         (["good.jsonl", "--max-length", "3", "--config", "nosuch.toml"], "nosuch.toml cannot be read"),
-        (["good.jsonl", "--max-length", "3", "--config", "good.jsonl"], "is no TOML"),
+        (["good.jsonl", "--max-length", "3", "--config", "good.jsonl"], "is not TOML"),
         (
             ["good.jsonl", "--max-length", "3", "--config", "wrong.toml"],
             "no option 'max-lenght'; did you mean max_length",

@@ -88,7 +88,7 @@ TABLE = [
     (["solve", "topics.jsonl", "--max-len", "3"], "did you mean --max-length?"),
     (["compare", "topics.jsonl", "--strategy", "greedy"], "did you mean --strategies?"),
     (["compare", "topics.jsonl", "--max-length", "3", "--strategies", "greedy", "vns"], "several names by commas"),
-    (["solve", "topics.jsonl", "--max-length", "3", "--language", "english"], "no language code; give one such as en"),
+    (["solve", "topics.jsonl", "--max-length", "3", "--language", "english"], "not a language code; give one such"),
     (
         ["solve", "topics.jsonl", "--max-length", "-3"],
         "The option --max-length cannot be -3: give a whole number of at",

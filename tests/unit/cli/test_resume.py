@@ -154,7 +154,7 @@ def test_another_text_is_refused(out: str, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"a": 1}\n', "holds rows of another kind"),
+        ('{"a": 1}\n', "has rows of another kind"),
         ("ROW\nROW\n", "has two rows of 'a', as if two runs had written it"),
         ("[1]\n", "a row is an object"),
     ],
@@ -175,7 +175,7 @@ def test_strangers_are_not_resumed(text: str, reason: str, capsys: pytest.Captur
     [
         (["-o", "out.jsonl", "--resume", "--overwrite"], "cannot be both kept and replaced"),
         (["-o", "-", "--resume"], "give a file, -o FILE"),
-        (["-o", "out.txt"], "is of no format that optsum writes"),
+        (["-o", "out.txt"], "has a format that optsum cannot write"),
     ],
 )
 @pytest.mark.usefixtures("here")
@@ -315,4 +315,4 @@ def test_rows_of_another_problem_are_refused(kind: str, capsys: pytest.CaptureFi
         assert "were made of another problem" in capsys.readouterr().err
     assert main(["solve", "one.py:endless", "--strategy", "greedy", "-o", "endless.jsonl"]) == 0
     assert main(["solve", "one.py:endless", "--strategy", "greedy", "-o", "endless.jsonl", "--resume"]) == 2
-    assert "nothing tells whether the problem 'endless'" in capsys.readouterr().err
+    assert "it is unknown whether the problem 'endless'" in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_only_what_makes_sense_can_be_made(status: Status, termination: Terminat
 def test_an_optimum_is_its_own_bound() -> None:
     assert result(Status.OPTIMAL, **HELD, bound=0.5).gap == 0
     assert result(Status.OPTIMAL, **HELD).gap is None
-    with pytest.raises(InputError, match="an optimum is its own bound"):
+    with pytest.raises(InputError, match="the bound of an optimum must equal it"):
         result(Status.OPTIMAL, **HELD, bound=0.6)
     assert result(Status.FEASIBLE, **HELD, bound=0.6).gap == pytest.approx(0.2)
 
@@ -147,10 +147,10 @@ def test_a_result_survives_json_both_ways(made: Result) -> None:
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"status": "perfect"}, "no result row"),
-        ({"termination": None}, "no result row"),
-        ({"trace": [[1]]}, "no result row"),
-        ({"selection": 3}, "no result row"),
+        ({"status": "perfect"}, "not a result row"),
+        ({"termination": None}, "not a result row"),
+        ({"trace": [[1]]}, "not a result row"),
+        ({"selection": 3}, "not a result row"),
         ({"objective": None}, "contradicts itself"),
         ({"selection": None}, "contradicts itself"),
         ({"error": "x"}, "contradicts itself"),
@@ -166,7 +166,7 @@ def test_rows_that_are_none_are_refused(change: dict[str, Any], match: str) -> N
 def test_rows_that_lack_a_field_are_refused(field: str) -> None:
     row = result(Status.OPTIMAL, **HELD).to_row()
     del row[field]
-    with pytest.raises(InputError, match="no result row"):
+    with pytest.raises(InputError, match="not a result row"):
         Result.from_row(row)
 
 

@@ -81,7 +81,7 @@ def test_a_value_of_another_kind_is_one_sentence(name: str, value: Any) -> None:
     began = time.perf_counter()
     with pytest.raises(InputError) as caught:
         Result.from_row({**WHOLE, name: value})
-    assert str(caught.value).startswith("this is no result row of optsum: ")
+    assert str(caught.value).startswith("this is not a result row of optsum: ")
     assert len(str(caught.value)) < 250
     assert time.perf_counter() - began < 5
 
@@ -97,7 +97,7 @@ def test_enumerations_too(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("row", [None, 3, [], "row"])
 def test_no_object(row: Any) -> None:
-    with pytest.raises(InputError, match="this is no result row of optsum but "):
+    with pytest.raises(InputError, match="this is not a result row of optsum but "):
         Result.from_row(row)
 
 

@@ -133,7 +133,7 @@ def test_no_two_covers_have_one_name() -> None:
     assert [topic.id for topic in (first, second, third)] == ["t#0", "t#1", "t#1"]
     assert isinstance(second, Topic)
     assert isinstance(third, BadTopic)
-    assert "a second topic would be called 't#1'" in third.error
+    assert "a second topic would be named 't#1'" in third.error
 
 
 def test_one_reference_keeps_the_id() -> None:
@@ -259,17 +259,17 @@ def test_marks_that_the_topic_does_not_have(row: dict[str, Any], error: str) -> 
     assert [each.id for each in found] == ["t", "bare", "u"]
     assert error in found[0].error  # type: ignore[union-attr]
     assert "no alignment names it" in found[1].error  # type: ignore[union-attr]
-    assert "there is no such topic" in found[2].error  # type: ignore[union-attr]
+    assert "but no such topic" in found[2].error  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
     ("row", "error"),
     [
-        ({"relevant": [0]}, "alignment 1 is no alignment: topic_id"),
+        ({"relevant": [0]}, "alignment 1 is not an alignment: topic_id"),
         ({"topic_id": "t"}, "give one of alternatives, relevant and relevant_ranges"),
         ({"topic_id": "t", "relevant": [0], "alternatives": [[0]]}, "give one of alternatives"),
         ({"topic_id": "t", "relevant": [1.5]}, "relevant.0"),
-        ("t", "alignment 1 is no alignment"),
+        ("t", "alignment 1 is not an alignment"),
         ({"topic_id": " ", "relevant": [0]}, "is blank"),
     ],
 )
@@ -281,5 +281,5 @@ def test_rows_that_are_no_alignments(row: Any, error: str) -> None:
 def test_options_of_the_one_way_are_none_of_the_other() -> None:
     with pytest.raises(OptionError, match="leave out threshold, stem"):
         align([TOPIC], alignments=[], threshold=0.7, stem=False)
-    with pytest.raises(OptionError, match="give them too"):
+    with pytest.raises(OptionError, match="give alignments too"):
         align([TOPIC], needed="any")

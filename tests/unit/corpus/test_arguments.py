@@ -92,8 +92,8 @@ def test_every_function_takes_files_and_frames(name: str, path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (TOPICS[0], "this is a topic by itself; give a list of topics"),
-        (as_topic(TOPICS[0]), "this is a topic by itself"),
+        (TOPICS[0], "this is a single topic; give a list of topics"),
+        (as_topic(TOPICS[0]), "this is a single topic"),
         (b"topics.jsonl", "come from a path, a data frame or a list, not from something of type bytes"),
         (3, "not from something a number"),
         (None, "not from something null"),
@@ -110,7 +110,7 @@ def test_export_and_import_take_files(path: Path, tmp_path: Path) -> None:
     (tmp_path / "solutions").mkdir()
     assert [made.error for made in optsum.export(path, tmp_path / "lp", max_length=4)] == [None, None]
     assert len(optsum.import_solutions(path, tmp_path / "solutions", max_length=4)) == 2
-    with pytest.raises(InputError, match="a topic by itself"):
+    with pytest.raises(InputError, match="a single topic"):
         optsum.export(TOPICS[0], tmp_path / "lp", max_length=4)
 
 
@@ -120,7 +120,7 @@ def test_systems_come_in_files_and_frames(tmp_path: Path) -> None:
     assert wanted[0].topics == 2
     for given in (tmp_path / "systems.jsonl", next(frames(SYSTEMS)), [System("x", "s", ("a b",)), SYSTEMS[1]]):
         assert optsum.score(TOPICS, given).rows == wanted
-    with pytest.raises(InputError, match="a summary by itself"):
+    with pytest.raises(InputError, match="a single summary"):
         optsum.score(TOPICS, SYSTEMS[0])
 
 

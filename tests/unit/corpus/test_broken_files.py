@@ -39,7 +39,7 @@ def tarred(name: str, content: bytes) -> bytes:
 
 WHOLE: dict[str, tuple[bytes, str]] = {
     # github.com/benedekrozemberczki/datasets/issues/10, biomarkersParkinson/paradigma/issues/250
-    "a pointer of Git LFS": (b"version https://git-lfs.github.com/spec/v1\noid sha256:abc1\nsize 12\n", "Git LFS"),
+    "a Git LFS pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:abc1\nsize 12\n", "Git LFS"),
     # github.com/isaacbrodsky/duckdb-zipfs/issues/41: a gzip file in a zip archive
     "gzip in zip": (zipped(a=gzip.compress(ROW.encode())), "archive in an archive"),
     # github.com/openownership/bodsdata/issues/22: what was compressed twice
@@ -47,7 +47,7 @@ WHOLE: dict[str, tuple[bytes, str]] = {
     "zip in gzip": (gzip.compress(zipped(a=ROW.encode())), "archive in an archive"),
     "gzip in tar": (tarred("a.gz", gzip.compress(ROW.encode())), "archive in an archive"),
     "an empty zip archive": (zipped(), "archive of 0 files"),
-    "markup": (b"<topics><topic id='1'/></topics>\n", "no format"),
+    "markup": (b"<topics><topic id='1'/></topics>\n", "format that optsum"),
     # github.com/turicas/rows/issues/247, mirador/nhanes/issues/7: also where the heading alone is not UTF-8
     "a heading in Latin-1": (f"{HEAD},année\n1,a,b,c\n".encode("latin-1"), "not UTF-8"),
     "two columns": (f"{HEAD},text\n1,a,b,c\n".encode(), "two columns 'text'"),
@@ -141,7 +141,7 @@ def test_pages_of_html_are_no_raw_text(tmp_path: Path) -> None:
         (tmp_path / path).write_text(text)
     (bad,) = read_topics(tmp_path, bad="keep")
     assert isinstance(bad, BadTopic)
-    assert "a page of HTML" in bad.error
+    assert "an HTML page" in bad.error
 
 
 @pytest.mark.parametrize("missing", ["NaN", "None", "null", "<NA>"])

@@ -111,8 +111,8 @@ def made():
 @pytest.mark.parametrize(
     ("made", "evaluate", "status", "said"),
     [
-        ("raise GeneratorExit", "", 2, "makes no problems: GeneratorExit()"),
-        ("raise SystemExit(3)", "", 2, "makes no problems: SystemExit(3)"),
+        ("raise GeneratorExit", "", 2, "does not make problems: GeneratorExit()"),
+        ("raise SystemExit(3)", "", 2, "does not make problems: SystemExit(3)"),
         ("raise KeyboardInterrupt", "", 130, "interrupted"),
         ("", "raise GeneratorExit", 1, "GeneratorExit in evaluate, odd.py:"),
         ("", "raise BaseException('a panic')", 1, "BaseException (a panic) in evaluate, odd.py:"),

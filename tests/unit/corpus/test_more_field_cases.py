@@ -413,7 +413,7 @@ def test_a_record_that_makes_no_topic_is_said(tmp_path: Path) -> None:
     columns = "documents=meeting[*].content,references=queries[].answer"
     found, said = told(record, tmp_path, columns)
     assert found == []
-    assert ["a.jsonl:1, which makes none" in sentence for sentence in said] == [True]
+    assert ["a.jsonl:1 is empty" in sentence for sentence in said] == [True]
 
 
 def test_a_declaration_above_markup(tmp_path: Path) -> None:

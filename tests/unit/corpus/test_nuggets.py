@@ -68,7 +68,7 @@ def test_every_command_reads_them_compressed_too(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("lines", "wrong"),
     [
-        ([*LINES, LINES[0]], "its lines stand in several places"),
+        ([*LINES, LINES[0]], "its lines are in several places"),
         ([LINES[0], passage("q1", "d2", "x", *"+-", importance="vv")], "has other nuggets than the first"),
         ([passage("q1", "d1", "x", "failed", importance="v")], "the assignment 'failed' is not one of"),
         ([passage("q1", "d1", "x", "+", importance="v"), "{broken\n"], "not JSON"),
@@ -120,7 +120,7 @@ def test_a_broken_judgment_costs_the_others_nothing(tmp_path: Path) -> None:
     *good, bad = optsum.read_topics(write(tmp_path / "b.qrels", lines), bad="keep")
     assert [topic.id for topic in good] == ["7", "8"]
     assert isinstance(bad, optsum.BadTopic)
-    assert "this is no judgment" in bad.error
+    assert "this is not a judgment" in bad.error
 
 
 def test_a_record_whose_nuggets_name_their_passages() -> None:

@@ -66,7 +66,7 @@ def test_no_break_space_before_a_full_stop() -> None:
 
 @pytest.mark.parametrize("language", ["", "e", "en de", "../en", "1"])
 def test_no_language_code(language: str) -> None:
-    with pytest.raises(OptionError, match="is no language code"):
+    with pytest.raises(OptionError, match="is not a language code"):
         optsum.as_topic({"id": "t", "documents": ["A."], "references": ["A."]}, language=language)
 
 

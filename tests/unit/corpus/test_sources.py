@@ -89,7 +89,7 @@ def test_somebody_with_other_columns_is_told_how_to_map_them(tmp_path: Path) -> 
     (tmp_path / "a.jsonl").write_text('{"body": "One.", "tldr": "One."}\n')
     (bad,) = read_topics(tmp_path / "a.jsonl", bad="keep")
     assert isinstance(bad, BadTopic)
-    assert 'its keys are: body, tldr; columns="documents=body,references=tldr" says which is what' in bad.error
+    assert 'its keys are: body, tldr; columns="documents=body,references=tldr" tells which is which' in bad.error
 
 
 ARXIV = {

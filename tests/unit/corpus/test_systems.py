@@ -49,8 +49,8 @@ def test_extracts_in_the_ids_of_the_input() -> None:
         ({"selection": [0, -1]}, r"selection\[1\] is -1"),
         ({"selection": [True]}, r"selection\[0\] is True"),
         ({"selection": [1.0]}, r"selection\[0\] is 1.0"),
-        ({"selection": [4, 4]}, "selection holds unit 4 twice"),
-        ({"selection": ["é", 1, "é"]}, "selection holds unit 'é' twice"),
+        ({"selection": [4, 4]}, "selection has unit 4 twice"),
+        ({"selection": ["é", 1, "é"]}, "selection has unit 'é' twice"),
         ({"selection": [None]}, r"selection\[0\] is None; units are whole numbers from 0, or sentence ids"),
         ({"human": [1]}, '"human" is a list'),
         ({"human": {"x": "1"}}, "the human score 'x' is a string"),
@@ -92,7 +92,7 @@ def test_unusable_files_are_refused_at_once(tmp_path: Path) -> None:
     path.touch()
     with pytest.raises(InputError, match="is empty; give one system summary per line"):
         read_systems(path)
-    with pytest.raises(OptionError, match="no language code"):
+    with pytest.raises(OptionError, match="not a language code"):
         read_systems(path, language="")
 
 

@@ -112,7 +112,7 @@ def test_what_is_the_same_either_way_or_no_flat_list_passes(value: list[Any]) ->
 def test_language_of_raw_text() -> None:
     text = "Das ist z. B. Dr. Müller. Er kam."
     assert as_topic(changed(documents=[text]), language="de").sentences == ("Das ist z. B. Dr. Müller.", "Er kam.")
-    with pytest.raises(OptionError, match="'no such' is no language code"):
+    with pytest.raises(OptionError, match="'no such' is not a language code"):
         as_topic(changed(documents=[text]), language="no such")
 
 

@@ -137,7 +137,7 @@ def test_many_line_json(path: Path) -> None:
 
 def test_language_is_checked_at_once(path: Path) -> None:
     path.write_text(line(), encoding="utf-8")
-    with pytest.raises(OptionError, match="is no language code"):
+    with pytest.raises(OptionError, match="is not a language code"):
         read_topics(path, language="?", bad="keep")
 
 
@@ -198,7 +198,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         ("[" + line("a").strip() + "]", "a topic is an object .* not a list"),
         ("null", "not null"),
         ('"text"', "not a string"),
-        ("NaN", "NaN is no JSON number; write null"),
+        ("NaN", "NaN is not a JSON number; write null"),
         ('{"id": "a", "meta": {"x": -Infinity}}', "-Infinity is no JSON number"),
         ('{"id": "a", "meta": {"x": 1e999}}', "the number 1e999 is too large"),
         ('{"id": ' + "9" * 5000 + "}", "a whole number has more than 4300 digits"),
@@ -265,7 +265,7 @@ def test_repeated_ids(path: Path) -> None:
     topics = list(read_topics(path, bad="keep"))
     assert [isinstance(topic, Topic) for topic in topics] == [False, True, True, False, True, False]
     assert [topic.id for topic in topics] == ["a", "a", "b", "a", "1", "1"]
-    assert topics[3] == BadTopic("a", f"{path}:4", "a second topic has the id 'a'; give each its own")
+    assert topics[3] == BadTopic("a", f"{path}:4", "the id 'a' occurs twice; give each topic its own")
 
 
 @pytest.mark.parametrize("word", ["word ", "x", "ü"])

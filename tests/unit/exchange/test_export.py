@@ -156,7 +156,7 @@ def test_vetoes_of_a_range_stay_a_range() -> None:
 
 @pytest.mark.parametrize("text", ["{}", "[]", "no json", '{"format": "optsum coverage 1"}'])
 def test_what_is_no_instance_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="no instance of optsum"):
+    with pytest.raises(InputError, match="not an instance of optsum"):
         coverage_of_json(text)
 
 
@@ -233,18 +233,21 @@ def test_no_solution_is_no_selection(tmp_path: Path, text: str) -> None:
     ("text", "reason"),
     [
         ("s0 0.5\n", "gives s0 the value 0.5, which is neither 0 nor 1"),
-        ("s0 1\ns1 1\n", "breaks the limits by 1"),
-        ("u7 1\n", "names no unit of this problem"),
+        ("s0 1\ns1 1\n", "violates the limits by 1"),
+        ("u7 1\n", "has no unit of this problem"),
         ("Optimal - objective value 99\n      0 s0   1    0\n", "claims an objective of 99, but its selection has 3"),
         ("Optimal - objective value 99\n      0 s0   1    0\n", "solve it with cbc FILE.lp -preprocess off"),
-        ("Optimal - objective value 3\n  0 s0   1    0\n  1 s1   1    0\n", "breaks the limits by 1: it is no solu"),
+        (
+            "Optimal - objective value 3\n  0 s0   1    0\n  1 s1   1    0\n",
+            "violates the limits by 1: it is not a valid solu",
+        ),
         ("Optimal - objective value 3\n  0 s0   1    0\n  1 s1   1    0\n", "-preprocess off"),
-        ("", "of no format that optsum knows"),
-        ("some text\n", "the value 'text' of some is no number"),
+        ("", "an unknown format"),
+        ("some text\n", "the value 'text' of some is not a number"),
         ("s0 nan\n", "gives s0 the value nan, which is neither 0 nor 1"),
         ("s0 1\ns0 0\n", "it gives s0 twice"),
         ("s0 1\ns999 1\n", "chooses s999, which is not a unit of this problem"),
-        ("Model status\n", "it ends, or a line of it does, too early"),
+        ("Model status\n", "it, or a line of it, ends too early"),
         (None, "There is no solution of one: it should be"),
     ],
 )
@@ -259,7 +262,7 @@ def test_an_answer_that_does_not_survive_is_an_error_row(tmp_path: Path, text: s
 def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
     made = export(TOPICS, tmp_path, "lp", measure="f1")
     assert all(
-        "has no integer linear program to write, as its objective is no linear function of the units: use"
+        "has no integer linear program to write, as its objective is not a linear function of the units: use"
         in str(each.error)
         for each in made
     )
@@ -267,7 +270,7 @@ def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
     assert all("works on covers only" in str(each.error) for each in export(TOPICS, tmp_path, "wcnf", max_length=6))
     twice = export([TOPICS[0], TOPICS[0]], tmp_path, max_length=6)
     assert twice[0].error is None
-    assert "there twice" in str(twice[1].error)
+    assert "occurs twice" in str(twice[1].error)
     with pytest.raises(UnknownNameError, match="there is no format 'mpss'; did you mean mps"):
         export(TOPICS, tmp_path, "mpss", max_length=6)
     (tmp_path / "file").write_text("")
@@ -300,7 +303,7 @@ def test_a_file_that_cannot_be_written_costs_the_others_nothing(tmp_path: Path) 
 def test_the_best_of_several_references_is_no_one_file(tmp_path: Path) -> None:
     topic = {**TOPICS[0], "references": [["a c"], ["b g"]]}
     (made,) = export([topic], tmp_path, max_length=6, references="best")
-    assert "write them with --references each" in str(made.error)
+    assert "export them with --references each" in str(made.error)
     assert [each.error for each in export([topic], tmp_path, max_length=6, references="each")] == [None, None]
 
 

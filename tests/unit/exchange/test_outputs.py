@@ -150,10 +150,10 @@ def test_a_run_goes_on_where_it_stopped(name: str, run: Run, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["-o", "labels.txt"], "no format"),
+        (["-o", "labels.txt"], "format that optsum"),
         (["--format", "bertsum"], "standard output"),
         (["-o", "x", "--format", "bertsumm"], "did you mean bertsum"),
-        (["-o", "held/"], "no folder that datasets saved"),
+        (["-o", "held/"], "not a folder saved by datasets"),
         (["-o", "held", "--format", "bertsum"], "it is a folder"),
     ],
 )

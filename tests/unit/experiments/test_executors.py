@@ -81,7 +81,7 @@ def test_a_scheduler_that_does_not_answer(capsys: pytest.CaptureFixture[str], mo
     for address in ("tcp://127.0.0.1:1", "nonsense://x"):
         flags = ["--executor", "dask", "--scheduler", address]
         assert main(["solve", str(NEWS), "--max-length", "9", "--strategy", "lead", "-o", "/dev/null", *flags]) == 2
-        assert f"The scheduler {address} does not answer" in capsys.readouterr().err
+        assert f"The scheduler {address} does not respond" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_any_executor(tmp_path: Path, alone: list[str], executor: Callable[[], A
         optsum.run({"topics": NEWS, **OPTIONS}, tmp_path / "run", executor=own, progress=False)
         assert own.submit(abs, -1).result() == 1  # it is the caller's, and goes on
     assert timeless(read_rows(tmp_path / "run")) == alone
-    with pytest.raises(optsum.ExecutorError, match="takes no work"):
+    with pytest.raises(optsum.ExecutorError, match="accepts no work"):
         list(optsum.solve_all(NEWS, executor=own, **OPTIONS))
 
 
@@ -104,7 +104,7 @@ def test_an_executor_that_breaks_is_made_again_if_that_can_be() -> None:
     crew = Given(lambda: ProcessPoolExecutor(2))
     done = [found for results in in_order(work, range(6), crew, lost) for found in results]
     assert [result.error == "lost" for result in done] == [item == 3 for item in range(6)]
-    with ProcessPoolExecutor(2) as own, pytest.raises(optsum.ExecutorError, match="give a function that makes it"):
+    with ProcessPoolExecutor(2) as own, pytest.raises(optsum.ExecutorError, match="a function that makes executors"):
         list(in_order(work, range(6), Given(own), lost))
 
 

@@ -156,7 +156,7 @@ def test_another_experiment_is_refused(changed: dict[str, Any], what: str) -> No
     run()
     with pytest.raises(optsum.OptionError, match=what):
         run(given=experiment(**changed), resume=True)
-    with pytest.raises(optsum.OptionError, match="holds a run already"):
+    with pytest.raises(optsum.OptionError, match="has a run already"):
         run()
     assert len(rows()) == 10
 
@@ -248,7 +248,7 @@ def test_shards_make_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
         assert [(row["id"], row["max_length"], row["selection"]) for row in read_rows(path)] == whole
     for command, reason in (
         (["merge", "s1", "s1", "-o", "x"], "both are shard 1/3"),
-        (["merge", "s1", "run", "-o", "x"], "merge one division"),
+        (["merge", "s1", "run", "-o", "x"], "merge shards of the same division"),
         (["merge", "s1", "here", "-o", "x"], "is not the folder of a run"),
         (["run", "e.toml", "x", "--shard", "4/3"], "give I/N with I from 1 to N"),
     ):
@@ -263,7 +263,7 @@ def test_the_first_topics_and_then_more(capsys: pytest.CaptureFixture[str]) -> N
     assert (first.done, first.total, first.complete) == (4, 4, True)
     more = run(given=given, limit=6, resume=True)
     assert (more.done, more.total, [row["id"] for row in rows()][-3:]) == (12, 12, ["e", "x", "x"])
-    with pytest.raises(optsum.OptionError, match=r"holds another run \(limit 6, not 5, which is less\)"):
+    with pytest.raises(optsum.OptionError, match=r"has another run \(limit 6, not 5, which is less\)"):
         run(given=given, limit=5, resume=True)
     every = run(given=given, resume=True)
     assert (every.done, every.total) == (14, 14)
@@ -326,7 +326,7 @@ def test_one_writer(capsys: pytest.CaptureFixture[str]) -> None:
         ('topics = "topics.jsonl"\nmax-lenght = 3', "did you mean max_length"),
         ('topics = "topics.jsonl"\nmax-length = "3"', "max-length cannot be '3'"),
         ('topics = "topics.jsonl"', "so it needs a limit"),
-        ('topics = "topics.jsonl"\ngrid = 3', "has a grid that is no table"),
+        ('topics = "topics.jsonl"\ngrid = 3', "has a grid that is not a table"),
         ('topics = "topics.jsonl"\n[grid]\nmax-length = []', "has no value for max_length"),
         ('topics = "topics.jsonl"\n[grid]\nmax-length = [3, "x"]', "with max_length = x"),
         ('topics = "topics.jsonl"\n[grid]\nworkers = [3]', "no option of a grid 'workers'"),
@@ -335,7 +335,7 @@ def test_one_writer(capsys: pytest.CaptureFixture[str]) -> None:
         ('topics = "topics.jsonl"\nmax-length = 3\nscheduler = "tcp://x"', "give --executor dask"),
         ('topics = "topics.jsonl"\nmax-length = 3\nmemory-per-worker = "1MB"', "needs 500MB"),
         ('topics = "topics.jsonl"\nmax-length = 3\nmemory-per-worker = "much"', "such as 2GB"),
-        ("[", "is no TOML"),
+        ("[", "is not TOML"),
     ],
 )
 def test_experiments_that_cannot_be(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -349,7 +349,7 @@ def test_a_folder_of_other_things_is_left_alone(capsys: pytest.CaptureFixture[st
     Path("mine").mkdir()
     Path("mine/letter.txt").write_text("dear")
     assert main(["run", "e.toml", "mine"]) == 2
-    assert "holds other things than a run" in capsys.readouterr().err
+    assert "has other contents than a run" in capsys.readouterr().err
     assert [each.name for each in Path("mine").iterdir()] == ["letter.txt"]
     assert main(["status", "mine"]) == 2
 
@@ -358,4 +358,4 @@ def test_a_store_that_is_none_is_said(capsys: pytest.CaptureFixture[str]) -> Non
     Path("mine").mkdir()
     Path("mine/rows.sqlite").write_text("dear " * 1000)
     assert main(["status", "mine"]) == 2
-    assert "is no store of rows" in capsys.readouterr().err
+    assert "is not a store of rows" in capsys.readouterr().err

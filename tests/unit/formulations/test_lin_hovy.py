@@ -119,7 +119,7 @@ def test_names_of_means() -> None:
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({"metric": "ngram-1-2", "measure": "f1"}, "is one of recalls"),
+        ({"metric": "ngram-1-2", "measure": "f1"}, "is defined for recall"),
         ({"metric": "ngram-1-2", "references": "mean"}, "pooled, each or best"),
         ({"model_units": "sentences", "measure": "f1"}, "model_units whole"),
         ({"model_units": "sentences", "metric": "rouge-l"}, "model_units whole"),

@@ -212,7 +212,7 @@ def test_nothing_among_numbers_is_made_one(rows: list[list[Any]], at: tuple[int,
         ({"reference_weights": [-1.0]}, "negative weight"),
         ({"reference_weights": [0.0]}, "weights above 0"),
         ({"reference_weights": [1.0, 2.0]}, "give a weight for each"),
-        ({"similarities": [[1.0], [0.0]]}, "give either"),
+        ({"similarities": [[1.0], [0.0]]}, "give one of them"),
         ({"sentences": "no"}, "no number"),
         ({"sentences": [[1.0], [1.0, 2.0]]}, "rows of different lengths"),
         ({"vector": [1.0]}, "the names are"),
@@ -238,9 +238,9 @@ def test_a_topic_without_vectors_is_told_how_to_get_some() -> None:
 def test_what_is_not_served_is_refused() -> None:
     for options, said in (
         ({"measure": "f1", "references": "mean"}, "pooled, each, best or first"),
-        ({"counts": "set"}, "no n-grams"),
-        ({"boundaries": "joined"}, "no n-grams"),
-        ({"model_units": "sentences"}, "no n-grams"),
+        ({"counts": "set"}, "not count n-grams"),
+        ({"boundaries": "joined"}, "not count n-grams"),
+        ({"model_units": "sentences"}, "not count n-grams"),
         ({"metric": "rouge-1+similarity"}, "by itself"),
     ):
         with pytest.raises(UnsupportedError, match=said):
@@ -286,7 +286,7 @@ def test_embed_gives_each_of_many_topics_vectors_and_a_failure_is_the_row_of_its
     file = tmp_path / "topics.jsonl"
     file.write_text(json.dumps(topic) + "\n", encoding="utf-8")
     assert [result.selection for result in optsum.solve_all(file, workers=2, **options)] == [(0,)]
-    with pytest.raises(InputError, match="a topic by itself"):
+    with pytest.raises(InputError, match="a single topic"):
         optsum.solve_all(topic, **options)
 
 

@@ -73,7 +73,7 @@ def test_limits_that_only_evaluations_tell_are_kept(sense: Sense) -> None:
         assert search(problem, "random", seed=seed).status is Status.FEASIBLE
     object.__setattr__(problem, "hopeless", True)
     for strategy in ("lead", "random"):
-        assert "break the limits by 1, and no others are tried" in str(search(problem, strategy).detail)
+        assert "violate the limits by 1, and no others are tried" in str(search(problem, strategy).detail)
 
 
 def test_random_extracts_are_full_and_differ() -> None:

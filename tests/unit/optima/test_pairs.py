@@ -86,7 +86,7 @@ def test_memory_is_bounded(listed: int) -> None:
         if listed:
             overlaps(diagram, max_bytes=most, listed=listed)
         else:
-            with pytest.raises(UnsupportedError, match="more memory than it may take; draw a sample"):
+            with pytest.raises(UnsupportedError, match="more than the allowed memory; draw a sample"):
                 overlaps(diagram, max_bytes=most, listed=listed)
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -62,7 +62,7 @@ def test_one_file_serves_all_commands(file: Any) -> None:
         ("max-lenght = 3", "no option 'max-lenght'; did you mean max_length"),
         ("[solve]\nmax-length = 3", "no option 'solve'"),
         ("max-length = 3\nmax_length = 4", "sets max_length twice"),
-        ("max-length = ", "is no TOML"),
+        ("max-length = ", "is not TOML"),
         (b"metric = '\xff'", "is not UTF-8"),
     ],
 )

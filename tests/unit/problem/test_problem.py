@@ -49,7 +49,7 @@ def test_milp_refuses_a_metric_of_one_s_own_with_a_sentence() -> None:
             raise AssertionError("searched")
 
     with pytest.raises(
-        UnsupportedError, match=r"strategy milp cannot search this problem: .* tells what selections are worth"
+        UnsupportedError, match=r"strategy milp cannot search this problem: .* only evaluates selections"
     ):
         search(Silent(lengths=(1,), words=[["a"]]), "milp")
 

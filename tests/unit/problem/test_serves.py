@@ -21,8 +21,8 @@ def check(serves: Compatibility, *, tokenizer: str = "rouge", **spec: Any) -> No
 @pytest.mark.parametrize(
     ("formulation", "spec", "sentence"),
     [
-        (Extractive, {"metric": "ngram-1-2", "measure": "f1"}, "geometric mean ngram-1-2 is one of recalls"),
-        (Extractive, {"metric": "ngram-1-2", "references": "mean"}, "geometric mean ngram-1-2 is one of recalls"),
+        (Extractive, {"metric": "ngram-1-2", "measure": "f1"}, "geometric mean ngram-1-2 is defined for recall"),
+        (Extractive, {"metric": "ngram-1-2", "references": "mean"}, "geometric mean ngram-1-2 is defined for recall"),
         (Extractive, {"model_units": "sentences", "measure": "precision"}, "Model units are clipped by themselves"),
         (Extractive, {"model_units": "sentences", "metric": "rouge-l"}, "Model units are clipped by themselves"),
         (Extractive, {"boundaries": "joined", "metric": "rouge-3"}, "for rouge-1 and rouge-2, not for rouge-3"),

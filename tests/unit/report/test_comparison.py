@@ -99,7 +99,7 @@ def test_the_exact_strategy_comes_first_and_once() -> None:
         ({"exact": "greedy"}, OptionError, "greedy proves nothing: for exact choose auto, milp"),
         ({"strategies": "greedy,greedy"}, OptionError, "named twice"),
         ({"strategies": " , "}, OptionError, "no strategy to compare"),
-        ({"strategies": 3}, OptionError, "no list of names"),
+        ({"strategies": 3}, OptionError, "not a list of names"),
         ({"max_length": None}, OptionError, "needs a limit"),
         ({"max_lenght": 3}, UnknownNameError, "max_length"),
     ],

@@ -47,7 +47,7 @@ def test_a_comparison_without_any_ratio_is_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"), [("a.html", "of no format that optsum draws"), ("none/a.svg", "make it first")]
+    ("name", "reason"), [("a.html", "a format that optsum cannot draw"), ("none/a.svg", "create it first")]
 )
 def test_what_cannot_be_drawn_is_refused_at_once(tmp_path: Path, name: str, reason: str) -> None:
     with pytest.raises(OptionError, match=reason):

@@ -95,7 +95,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert (first["optimum"]["numerator"], first["optimum"]["selection"]) == (4, [0, 1])
     assert (over["numerator"], over["over"], over["gap"]) == (4, 45, None)
     assert main(["score", str(questions), str(systems), *budget[:2]]) == 2
-    assert "A context has a budget: give --max-length N" in capsys.readouterr().err
+    assert "A context needs a budget: give --max-length N" in capsys.readouterr().err
     assert main(["score", str(questions), str(systems)]) == 1
     assert "give --formulation cover with --max-length N" in capsys.readouterr().err
 

@@ -421,9 +421,7 @@ def test_the_limit_may_come_before_it_is_known_which_reference_is_agreed_on(monk
     ]
     for result in late:
         assert (result.id, result.status, result.termination) == ("t", Status.NO_SOLUTION, Termination.TIME_LIMIT)
-        assert str(result.detail).startswith(
-            "the time limit was over before it was known with which of the 3 references"
-        )
+        assert str(result.detail).startswith("the time limit was reached before it was known which of the 3 references")
 
 
 @pytest.mark.parametrize("metric", ["rouge-1", "ngram-1-2", "rouge-1+rouge-2", "rouge-su4"])

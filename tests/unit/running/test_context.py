@@ -65,7 +65,7 @@ def test_answers_are_references_of_extracts() -> None:
 
 
 def test_a_context_has_a_budget() -> None:
-    with pytest.raises(optsum.OptionError, match="A context has a budget: give max_length=N"):
+    with pytest.raises(optsum.OptionError, match="A context needs a budget: give max_length=N"):
         optsum.context(GIVEN)
     with pytest.raises(optsum.InputError, match="optsum align"):
         optsum.context({"id": "a", "documents": [["x"]], "references": [["x"]]}, max_length=1)
@@ -91,4 +91,4 @@ def test_the_table_and_the_rows(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert json.loads(rows.read_text("utf-8").splitlines()[0])["details"]["weights"] == [1] * 5
     capsys.readouterr()
     assert main(["context", str(file)]) == 2
-    assert "A context has a budget: give --max-length N" in capsys.readouterr().err
+    assert "A context needs a budget: give --max-length N" in capsys.readouterr().err

@@ -168,17 +168,21 @@ def test_a_function_makes_problems(tmp_path: Path) -> None:
     place = f"{tmp_path / 'made.py'}:make"
     assert [(row.id, row.objective) for row in optsum.solve_all(place)] == [("0", 2.0), ("1", 2.0)]
     assert main(["solve", place]) == 0
-    with pytest.raises(optsum.InputError, match="makes no problems"):
+    with pytest.raises(optsum.InputError, match="does not make problems"):
         optsum.solve_all(f"{tmp_path / 'made.py'}:nothing")
     (tmp_path / "wrong.py").write_text(
         "import pyomo.environ as pyo\n\n\ndef none():\n    return None\n\n\n"
         "table = {'a': 1}\nbare = pyo.ConcreteModel()\n",
         encoding="utf-8",
     )
-    with pytest.raises(optsum.InputError, match=r"bare makes no problems: this is a Pyomo model: optsum.PyomoProblem"):
+    with pytest.raises(
+        optsum.InputError,
+        match=r"bare does not make problems: this is a Pyomo model: "
+        r"optsum.PyomoProblem",
+    ):
         optsum.solve_all(f"{tmp_path / 'wrong.py'}:bare")
     for name in ("none", "table"):
-        with pytest.raises(optsum.InputError, match=f"{name} makes no problems: "):
+        with pytest.raises(optsum.InputError, match=f"{name} does not make problems: "):
             optsum.solve_all(f"{tmp_path / 'wrong.py'}:{name}")
 
 
@@ -302,7 +306,7 @@ def test_what_a_function_does_is_said(made: Path, capsys: pytest.CaptureFixture[
     capsys.readouterr()
     for place, code, said in (
         ("made.py:ended", 1, "ended after 1 problems: KeyError('no more')"),
-        ("made.py:nothing", 2, "makes no problems: ValueError('no data')"),
+        ("made.py:nothing", 2, "does not make problems: ValueError('no data')"),
         ("made.py:missing", 2, "made.py has no missing"),
         ("other.py:missing", 2, "there is no Python file other.py"),
         ("missing.mps", 2, "missing.mps"),
@@ -332,7 +336,7 @@ def made():
     ("returned", "said"),
     [
         ("optsum.Evaluation(sum(WORTH[unit] for unit in selection), self.excess(selection), 0.0)", None),
-        ("WORTH[9]", "IndexError (list index out of range) in evaluate, own.py:8; mend it there"),
+        ("WORTH[9]", "IndexError (list index out of range) in evaluate, own.py:8; correct it there"),
         ("len(selection)", "let evaluate of Own return an optsum.Evaluation"),
         ("None", "let evaluate of Own return an optsum.Evaluation"),
         ("optsum.Evaluation('much', 0, 0.0)", "is much, which nothing can be compared with"),
@@ -401,5 +405,5 @@ def test_what_a_problem_is_made_of_is_told_how(tmp_path: Path) -> None:
     place = tmp_path / "made.py"
     text = "import optsum\n\ndef made():\n    return optsum.Coverage.facility([[1, 2]], 1)\n"
     place.write_text(text, encoding="utf-8")
-    with pytest.raises(optsum.InputError, match=r"made\.py:made makes no problems: .*CoverageProblem\.of\("):
+    with pytest.raises(optsum.InputError, match=r"made\.py:made does not make problems: .*CoverageProblem\.of\("):
         list(optsum.solve_all(f"{place}:made"))

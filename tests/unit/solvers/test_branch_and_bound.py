@@ -107,7 +107,7 @@ def test_only_where_the_bounds_hold() -> None:
     with pytest.raises(optsum.UnsupportedError, match="begins below 0"):
         optsum.search(CoverageProblem.of(below), "branch-and-bound")
     lengths = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1, 1]], goal=Sense.MINIMIZE)
-    with pytest.raises(optsum.UnsupportedError, match="covers alone"):
+    with pytest.raises(optsum.UnsupportedError, match="lengths of covers"):
         optsum.search(CoverageProblem.of(lengths), "branch-and-bound")
 
 

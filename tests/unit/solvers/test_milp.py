@@ -105,7 +105,7 @@ def test_over_a_large_denominator_nothing_that_a_solver_says_is_a_proof(
     monkeypatch.setattr("optsum.solvers.milp.prove", lambda run: False)  # as where ours does not end in time
     result = answer(LARGE, optimal=True, selection=(0,), objective=2e11, bound=2e11)
     assert result.status is Status.FEASIBLE
-    assert "which is no proof" in result.detail
+    assert "which is not a proof" in result.detail
 
 
 @pytest.mark.parametrize("ends", [{"optimal": True}, {"termination": Termination.TIME_LIMIT}])
@@ -174,13 +174,13 @@ def test_a_solver_that_fails_ends_as_a_limit_does(
     assert not problem.sense.better(greedy.key, result.key)
     assert result.bound_key is not None
     assert not problem.sense.better(brute_force(problem).best, result.bound_key)
-    said = claims.get("detail", "fake ended with the status 'whatever', which proves nothing")
+    said = claims.get("detail", "fake ended with the status 'whatever', which is not a proof")
     assert result.detail == (f"{said}; it was given a=1" if options else said)
     assert (result.termination, result.statistics["solver_failed"]) == (DONE, True)
 
 
 def test_a_solver_that_fails_where_nothing_is_known_is_an_error(answer: Any) -> None:
-    with pytest.raises(BackendError, match="fake ended with the status 'whatever', which proves nothing"):
+    with pytest.raises(BackendError, match="fake ended with the status 'whatever', which is not a proof"):
         answer(replace(INSTANCE, min_length=7), termination=Termination.FAILED)
 
 
@@ -195,7 +195,7 @@ def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
 @pytest.mark.parametrize(
     ("claims", "match"),
     [
-        ({"selection": (0, 1, 2), "optimal": True}, "breaks the limits by 1: it is no result"),
+        ({"selection": (0, 1, 2), "optimal": True}, "violates the limits by 1: this is not a valid result"),
         ({"selection": (0, 9), "optimal": True}, "names units that do not exist"),
         (
             {"selection": (0,), "objective": 4.0, "optimal": True},
@@ -324,7 +324,7 @@ def test_a_ratio_s_last_round_is_not_believed_unchecked(answer: Any) -> None:
     assert (result.status, result.objective_exact, result.statistics["rounds"]) == (Status.OPTIMAL, "4/7", 1)
     with pytest.raises(BackendError, match="optimal, but its own bound is 17 / 1"):
         answer(f1, optimal=True, selection=(0, 1), objective=16.0, bound=17.0)
-    with pytest.raises(BackendError, match="breaks the limits"):
+    with pytest.raises(BackendError, match="violates the limits"):
         answer(replace(f1, max_length=1), optimal=True, selection=(0, 1), objective=9.0, bound=9.0)
     failed = answer(f1, termination=Termination.FAILED)
     assert (failed.status, failed.termination, failed.objective_exact) == (Status.FEASIBLE, DONE, "4/7")

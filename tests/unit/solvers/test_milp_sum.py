@@ -93,7 +93,7 @@ class Liar(Backend):
     [
         ({"infeasible": True}, "calls the problem infeasible, but a selection that keeps its limits is known"),
         ({"optimal": True, "selection": (0, 99), "objective": 0.0, "bound": 0.0}, "names units that do not exist"),
-        ({"optimal": True, "selection": tuple(range(9)), "objective": 0.0, "bound": 0.0}, "breaks the limits by"),
+        ({"optimal": True, "selection": tuple(range(9)), "objective": 0.0, "bound": 0.0}, "violates the limits by"),
         ({"optimal": True, "selection": (), "bound": -1e9}, "claims optimality with a bound of"),
         ({"optimal": True, "selection": (), "objective": 1e17, "bound": 1e17}, "claims an objective of"),
         ({"optimal": True, "selection": (0,), "bound": 1e10}, "optimal, but its own bound is"),

@@ -66,7 +66,7 @@ def test_what_all_studies_refuse(
 def test_nothing_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "topics.jsonl").write_text(json.dumps({"id": "t", "documents": [["a b"]], "references": []}), "utf-8")
     assert main(["study", "all", str(tmp_path / "topics.jsonl"), "-o", str(tmp_path / "x")]) == 2
-    assert "No study has anything to do" in capsys.readouterr().err
+    assert "No study can use" in capsys.readouterr().err
 
 
 def test_the_papers_values_stand_beside_ours() -> None:
@@ -81,7 +81,7 @@ def test_the_papers_values_stand_beside_ours() -> None:
     assert shown["Peer"][1:] == ["-", "0.305", "-", "0.092"]  # the paper has one, we have none
     assert "DUC 2004" in table.caption[-1]
     assert "(paper)" not in str(optsum.study("hirao", [TOPIC], max_length=4))
-    with pytest.raises(optsum.OptionError, match="is no paper's"):
+    with pytest.raises(optsum.OptionError, match="is not from a paper"):
         optsum.study("gap", [TOPIC], paper=True)
 
 

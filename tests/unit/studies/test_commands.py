@@ -153,8 +153,8 @@ def test_unknown_names_and_options_are_refused() -> None:
             ["tsc3", TABLE, "--seeds", "0:3"],
             "there is no option '--seeds' here: optsum compare and the studies akhmetov",
         ),
-        (["lin-hovy", TABLE, "--exact-time-limit", "3"], "here the time limit is of every search"),
-        (["tsc3", TABLE, "--plot", "x.html"], "of no format that optsum draws"),
+        (["lin-hovy", TABLE, "--exact-time-limit", "3"], "here the time limit applies to every search"),
+        (["tsc3", TABLE, "--plot", "x.html"], "a format that optsum cannot draw"),
         (["akhmetov", TABLE, "--seeds", "0:3", "--seed", "1"], "leave out one of the two"),
     ],
 )
@@ -261,7 +261,7 @@ def test_ctrl_c_gives_up_the_topic_under_way_and_topics_not_read_are_not_missing
     topics.write_text("\n".join(json.dumps({"id": name, "cover": [[["a"]]]}) for name in "tu"))
     systems.write_text(json.dumps({"topic_id": "v", "system": "one", "selection": ["a"]}))
     assert run("tsc3", topics, "--systems", systems, "-o", out)[::2] == (
-        1, "optsum: 1 part of the input could not be used; There is no topic 'v', for which systems have summaries.\n",
+        1, "optsum: 1 part of the input could not be used; There is no topic 'v', but systems have summaries of it.\n",
     )  # fmt: skip
     assert "There is no topic 'v'" in out.read_text()
 

@@ -113,7 +113,7 @@ def test_oracles_that_are_too_many_are_estimated_and_said(monkeypatch: pytest.Mo
     several = sum(row["count"] > 1 for row in exact.of("problem"))
     assert several > 1
     table = overlaps(study).text()
-    assert "from 1,000 pairs each; the standard error that this gives the mean is " in table
+    assert "from 1,000 pairs each; the resulting standard error of the mean is " in table
     cells = [line.split()[-2:] for line in table.splitlines() if line.startswith("rouge-")]
     assert sum(int(problems) for problems, _ in cells) == sum(int(estimated) for _, estimated in cells) == several
 

@@ -54,8 +54,8 @@ def test_functions_pass() -> None:
     ("tokenizer", "message"),
     [
         (lambda text: [f"{text}{next(CALLS)}"], "another time"),
-        (lambda text: text, "is to return a list of strings"),
-        (lambda text: [1], "is to return a list of strings"),
+        (lambda text: text, "must return a list of strings"),
+        (lambda text: [1], "must return a list of strings"),
         (lambda text: [text[0]], "failed on the text ''"),
     ],
 )
@@ -71,7 +71,7 @@ def test_a_list_that_is_used_again_is_no_answer_to_be_kept() -> None:
 @pytest.mark.parametrize(
     ("stemmer", "message"),
     [
-        (lambda word: None, "is to return a string"),
+        (lambda word: None, "must return a string"),
         (lambda word: word[0], "failed"),
         (lambda _: str(next(CALLS)), "another"),
     ],
@@ -86,7 +86,7 @@ def test_stemmers_that_are_none(stemmer: Any, message: str) -> None:
     [
         (lambda text: text.split(".")[:1], "loses, adds or moves"),
         (lambda text: [text, text], "loses, adds or moves"),
-        (lambda text: text, "it is to return a list of strings"),
+        (lambda text: text, "it must return a list of strings"),
     ],
 )
 def test_splitters_that_are_none(splitter: Any, message: str) -> None:

@@ -124,12 +124,12 @@ RULE = '[[rule]]\nrelation = ["obj"]\naction = "REQ"\n'
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("rule = [", "is no TOML"),
+        ("rule = [", "is not TOML"),
         ("", "there is no [[rule]]"),
         (RULE + "[other]\n", "there is no entry 'other'"),
         ('extends = "udd"\n' + RULE, "did you mean ud?"),
         ('words = "french"\n' + RULE, "there is no list of words 'french'"),
-        ("lexicon = 3\n" + RULE, "[lexicon] is no table"),
+        ("lexicon = 3\n" + RULE, "[lexicon] is not a table"),
         ("[rule]\nrelation = []", "write [[rule]], with two brackets"),
         ('[[rule]]\nrelation = ["obj"]\n', "rule 1: action is None"),
         (RULE + '[[rule]]\nrelation = ["obj"]\naction = "KEEP"\nnote = "mine"', "rule 2 ('mine'): action is 'KEEP'"),

@@ -167,7 +167,7 @@ def test_documents_alone_lack_references(corpus: Path) -> None:
 def test_a_file_of_nothing_says_so(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("<SUM")
     (line,) = duc_topics([tmp_path / "x"])
-    assert "no whole <DOC>" in (line.error or "")
+    assert "no complete <DOC>" in (line.error or "")
 
 
 def test_what_is_sgml(corpus: Path) -> None:

@@ -158,7 +158,7 @@ def test_a_table_without_texts_says_its_columns(tmp_path: Path) -> None:
 )
 def test_other_formats_are_one_sentence(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "topics.txt").write_bytes(content)
-    with pytest.raises(InputError, match=r"topics\.txt is of no format that optsum reads: give JSON Lines"):
+    with pytest.raises(InputError, match=r"topics\.txt has a format that optsum cannot read: give JSON Lines"):
         read_topics(tmp_path / "topics.txt", bad="keep")
 
 

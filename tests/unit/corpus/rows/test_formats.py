@@ -117,7 +117,7 @@ def test_no_row_at_all(name: str, tmp_path: Path) -> None:
     "name", ["rows.xlsx", "rows.json", "rows.gz", "rows.parquet.gz", "rows.jsonl.bz2", "rows.tsv", "rows.v2", "x.txt"]
 )
 def test_other_endings_are_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"is of no format that optsum writes: name it \.jsonl, "):
+    with pytest.raises(OptionError, match=r"has a format that optsum cannot write: name it \.jsonl, "):
         RowWriter(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

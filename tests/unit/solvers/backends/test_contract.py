@@ -124,7 +124,7 @@ class Deaf(Backend):
 
 def test_the_suite_finds_an_option_that_is_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: Deaf())
-    with pytest.raises(ConformanceError, match="an option that it does not have is taken without a word"):
+    with pytest.raises(ConformanceError, match="an unknown option is silently accepted"):
         check_backend("deaf", instances=1)
 
 
@@ -132,8 +132,8 @@ def test_the_suite_finds_an_option_that_is_swallowed(monkeypatch: pytest.MonkeyP
     ("lies", "match"),
     [
         ({"bound": 0.0}, "the bound 0.0 is on the wrong side"),
-        ({"selection": ()}, "is no optimum|claims more"),
-        ({"objective": 1e6}, "claims more than its answer is worth"),
+        ({"selection": ()}, "is no optimum|its claimed objective differs"),
+        ({"objective": 1e6}, "its claimed objective differs from its answer's"),
         ({"optimal": False}, "which is no optimum"),
         ({"termination": Termination.TIME_LIMIT}, "it ended with time_limit"),
     ],

@@ -30,15 +30,15 @@ ALL = "answer({name: 1 for name in units}, %s)"
     ("problem", "does", "match"),
     [
         (MOST, NONE, "cbc calls 0 optimal, but a selection worth 0.333333 is known"),
-        (MOST, "answer({name: 'nan' for name in units}, 'nan')", "values that are no numbers|nan for its objective"),
+        (MOST, "answer({name: 'nan' for name in units}, 'nan')", "values that are not numbers|nan for its objective"),
         (MOST, "answer({}, 'nan')", "states nan for its objective"),
         (MOST, "answer({}, 'inf')", "states inf for its objective"),
         (MOST, "answer({units[0]: 1}, 6)", "claims an objective of 1, but its selection has 0.333333"),
         (MOST, "answer({units[0]: 1}, 0)", "claims an objective of 0, but its selection has 0.333333"),
         (MOST, "print('Result - Optimal solution found')", "without an answer that can be used"),
-        (MOST, ALL % 6, "breaks the limits by 3"),
+        (MOST, ALL % 6, "violates the limits by 3"),
         (MOST, "answer({}, 0, 'Infeasible - objective value')", "calls the problem infeasible, but a selection"),
-        (LEAST, NONE, "breaks the limits by"),
+        (LEAST, NONE, "violates the limits by"),
         (LEAST, ALL % 9, "calls 9 optimal, but a selection worth 5 is known|calls 9 optimal, but a selection worth"),
         (LEAST, ALL % 4, "claims an objective of 4, but its selection has 9"),
         (RATIO, NONE, "calls .* optimal, but a selection worth 0 is known|claims an objective"),
@@ -79,11 +79,11 @@ def test_a_consistent_lie_is_believed(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("does", "match"),
     [
-        ("answer('nan', lambda value: 'nan')", "no numbers|states nan"),
+        ("answer('nan', lambda value: 'nan')", "not numbers|states nan"),
         ("answer(0, lambda value: 0)", "glpk calls 0 optimal, but a selection worth"),
         ("answer(99, lambda value: value)", "claims an objective of 16.5"),
         ("answer(4, lambda value: 0.5)", "without an answer that can be used"),
-        ("answer(6, lambda value: 1)", "breaks the limits"),
+        ("answer(6, lambda value: 1)", "violates the limits"),
     ],
 )
 def test_glpk_is_not_believed_either(does: str, match: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,7 +143,7 @@ def test_a_gap_of_the_solver_s_own_has_the_solver_s_own_bound() -> None:
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.COMPLETED)
     assert result.gap is not None
     assert 0 < result.gap <= 0.3
-    assert result.detail == "highs ended with 'Optimal' under mip_rel_gap=0.3, which proves no optimum"
+    assert result.detail == "highs ended with 'Optimal' under mip_rel_gap=0.3, which does not prove the optimum"
 
 
 def test_glpk_keeps_a_gap() -> None:

@@ -81,5 +81,5 @@ def test_what_several_lengths_claim_is_scored_afresh(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(BranchAndBound, "by_length", lie)
     topic = random_topic(np.random.default_rng(1), name="t", sentences=7)
-    with pytest.raises(optsum.BackendError, match="it is no result"):
+    with pytest.raises(optsum.BackendError, match="this is not a valid result"):
         optsum.frontier(topic, max_length=12)

@@ -117,7 +117,7 @@ def test_what_is_not_proven_is_the_best_that_any_method_found() -> None:
     topic = as_topic(BIGRAMS)
     study.rows = [{"id": "t", "f1_rouge-2": 0, **row} for metric in METRICS for row in _found(topic, metric, given)]
     assert [row["f1"] for row in study.rows] == [0.5, 0.5, 0.5, 0.5]
-    said = "the rouge-2 optimum of 1 topic, not proven in time: the best that any method found stands in its place"
+    said = "the rouge-2 optimum of 1 topic, not proven in time: replaced by the best that any method found"
     ended = "what 2 of the heuristic searches would have found later"
     for shown in (*study.tables(), *study.figures()):
         assert said in shown.caption[1]
@@ -244,7 +244,7 @@ def test_the_papers_own_stops() -> None:
     limits = {options.strategy: options.time_limit for options in study.searches()}
     assert {limits[strategy] for strategy in METHODS} == {None}
     assert limits["branch-and-bound"] == 5
-    assert "the paper's own stops" in study.caption()[0]
+    assert "the paper's stopping rules" in study.caption()[0]
 
 
 @pytest.mark.parametrize("name", BASELINES)

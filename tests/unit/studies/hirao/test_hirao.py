@@ -452,4 +452,4 @@ def test_greedy_takes_what_gains_nothing_if_it_is_wanted() -> None:
     assert (strict["greedy_selection"], loose["greedy_selection"]) == ([0], [0, 1])
     assert strict["greedy"] == loose["greedy"]
     assert (strict["jaccard"], loose["jaccard"]) == (0.75, 0.75)  # oracles: {0}, {0, 1}
-    assert "greedy takes what gains nothing" in found[1].caption()[0]
+    assert "greedy takes units without gain" in found[1].caption()[0]

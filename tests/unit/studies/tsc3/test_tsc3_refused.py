@@ -56,7 +56,7 @@ def test_no_system_takes_the_name_of_a_baseline(name: str) -> None:
     systems = [System("aibo", name, selection=(3,), source="s.jsonl:1")]
     study = study_tsc3([AIBO], systems)
     assert study.errors == [
-        f"s.jsonl:1: system {name!r}: No system can be called {name!r}, as the tables have that: rename it."
+        f"s.jsonl:1: system {name!r}: No system can be called {name!r}, because the tables use this name: rename it."
     ]
     assert mean(study, BEST, "long", "coverage") == 1
     assert [row["system"] for row in study.of("score")] == [LEAD, BEST]

@@ -219,14 +219,17 @@ class Block:
         try:
             (rows,) = conllu.parse(self.text, field_parsers=_COLUMNS)
         except ParseException as error:
-            raise InputError(f"{self.source}: a line is no CoNLL-U: {str(error).rstrip('.')}") from None
+            raise InputError(f"{self.source}: a line is not CoNLL-U: {str(error).rstrip('.')}") from None
         words: list[Any] = []
         ranges: dict[int, tuple[int, str, bool]] = {}  # number of the first word -> last word, form, blank after it
         for row in map(dict, rows):  # the mapping of `conllu` is slower
             kind = row.get("id")
             if isinstance(kind, int):
                 if kind != len(words) + 1:
-                    raise InputError(f"{self.source}: word {kind} stands where word {len(words) + 1} should; number on")
+                    raise InputError(
+                        f"{self.source}: word {kind} stands where word {len(words) + 1} should be; "
+                        f"number words consecutively"
+                    )
                 words.append(row)
             elif kind is None:
                 raise InputError(f"{self.source}: a line has no number in its first column; number the words from 1")
@@ -256,7 +259,7 @@ def read_conllu(path: PathLike) -> Iterator[Parse]:
     name = name_of(path)
     blocks = conllu_blocks(read_text(path, ""), name)
     if not blocks:
-        raise InputError(f"{name} holds no sentence; give CoNLL-U, with a blank line after each sentence")
+        raise InputError(f"{name} has no sentence; give CoNLL-U, with a blank line after each sentence")
     return (block.parse() for block in blocks)
 
 
@@ -325,12 +328,16 @@ def _surface(
         last, form, blank = ranges.pop(first, (first, "", False))
         members = words[first - 1 : last]
         if last > len(words):
-            raise InputError(f"{source}: the multi-word token {first}-{last} ends behind the last word; mend its range")
+            raise InputError(
+                f"{source}: the multi-word token {first}-{last} ends after the last word; correct its range"
+            )
         forms = [_text_of(row, "form") for row in members]
         found.append((forms, form, blank) if form else (forms, forms[0], _blank_after(members[0])))
         first = last + 1
     if ranges:
-        raise InputError(f"{source}: the multi-word token that begins at word {min(ranges)} overlaps another; mend it")
+        raise InputError(
+            f"{source}: the multi-word token that begins at word {min(ranges)} overlaps another; correct it"
+        )
     return found
 
 

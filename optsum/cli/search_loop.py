@@ -95,8 +95,8 @@ class Finished:
                 except (RecursionError, TypeError, ValueError) as error:
                     if topic.id in self._topics:
                         raise OptionError(
-                            f"nothing tells whether the problem {topic.id!r} is that of {self._output}, as it holds "
-                            f"what cannot be written ({error}): give --overwrite, or name another output"
+                            f"it is unknown whether the problem {topic.id!r} is that of {self._output}, because it "
+                            f"has a value that cannot be written ({error}): give --overwrite, or name another output"
                         ) from error
                     now = None
                 if topic.id in self._topics:
@@ -104,7 +104,7 @@ class Finished:
                     if held not in {None, now} and held != digest_before(topic):
                         what = "text: the topics, --map or --flat have changed" if topic.problem is None else "problem"
                         raise OptionError(
-                            f"the rows of {topic.id!r} in {self._output} were made of another {what}; give "
+                            f"the rows of {topic.id!r} in {self._output} were made from another {what}; give "
                             "--overwrite, or name another output"
                         )
                     passed()

@@ -169,7 +169,7 @@ def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES) -> Fraction:
 def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Estimate:
     """Estimate the result of `mean_jaccard` from independent uniform pairs."""
     if diagram.count < 2 or pairs < 2:
-        raise InputError("An estimate needs two different sets, and two pairs of them: ask for the mean itself.")
+        raise InputError("An estimate needs two different sets, and two pairs of them: use the mean itself.")
     rng = random.Random(seed)  # noqa: S311 - nothing secret
     found: list[float] = []
     while len(found) < pairs:
@@ -257,6 +257,6 @@ class _Pairs:
         self._bytes_left -= _OF_TABLE + shape[0] * shape[1] * _OF_NUMBER[small]
         if self._bytes_left < 0:
             raise UnsupportedError(
-                "Comparing all pairs of optima needs more memory than it may take; draw a sample instead."
+                "Comparing all pairs of optima needs more than the allowed memory; draw a sample instead."
             )
         return np.zeros(shape, np.int64 if small else object)

@@ -13,7 +13,7 @@ class TextKeywords(TypedDict, total=False):
     """Keywords of searches and scores, which read texts alike."""
 
     model_units: Literal["whole", "sentences"] | None
-    """A reference is one text, or each of its sentences is clipped by itself [whole]."""
+    """A reference is one text, or each of its sentences is clipped separately [whole]."""
     length_tokenizer: str | Callable[[str], object] | None
     """Whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them."""
     tokenizer: str | Callable[[str], Iterable[str]] | None
@@ -21,7 +21,7 @@ class TextKeywords(TypedDict, total=False):
     tokenized topics).
     """
     stem: bool | None
-    """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named (rouge-score: google-stemmed) [False]."""
+    """Porter stemming like ROUGE-1.5.5 -m, or like the named stemmer (rouge-score: google-stemmed) [False]."""
     stemmer: str | Callable[[str], str] | None
     """Rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or module:function;
     to name one is to stem [rouge155].
@@ -31,7 +31,7 @@ class TextKeywords(TypedDict, total=False):
     counts: Literal["clipped", "set"] | None
     """Count each n-gram as often as it occurs, or once [clipped]."""
     language: str | None
-    """Of raw text, by whose rules it is split, such as en, de or zh [en]."""
+    """Language of raw text, for splitting, such as en, de or zh [en]."""
     splitter: str | Callable[..., Iterable[str]] | None
     """Splitter of raw text into sentences: sentencex, or module:function [sentencex]."""
     flat: Literal["sentences", "texts", "tokens"] | None
@@ -49,19 +49,19 @@ class SolveKeywords(TextKeywords, total=False):
     formulation: str | None
     """Choice of units, such as sentences (optsum list formulations) [extractive]."""
     formulation_options: Mapping[str, Scalar] | Sequence[str] | None
-    """The formulation's own options, where they have no flag."""
+    """The formulation's own options without a flag."""
     strategy: str | None
     """How to search (optsum list strategies) [auto]."""
     backend: str | None
     """MILP solver, or pyomo:NAME (optsum list backends) [highs]."""
     backend_options: Mapping[str, Scalar] | Sequence[str] | None
-    """The solver's own options as they are; they win over what optsum sets; of several highs.NAME."""
+    """The solver's own options, which override those of optsum; highs.NAME if there are several solvers."""
     threads: int | None
-    """Threads of the solver, where it has them [1]."""
+    """Threads of the solver, if it has them [1]."""
     verify: bool | None
-    """Prove by our own means what the solver calls proven, where they can [False]."""
+    """Prove by optsum's own means what the solver claims as proven, if possible [False]."""
     strategy_options: Mapping[str, Scalar] | Sequence[str] | None
-    """The strategy's own options; in a comparison of all that have it, or of one as vns.k_max=3."""
+    """The strategy's own options; in a comparison for all strategies that have them, or for one: vns.k_max=3."""
     bound: Literal["root", "none", "lagrangian", "knapsack"] | None
     """Of a search that does not prove: root, or none; or the one that branch-and-bound cuts by: lagrangian, as if
     not said, or knapsack, the paper's (Hirao et al. 2017) [root].
@@ -69,14 +69,14 @@ class SolveKeywords(TextKeywords, total=False):
     metric: str | Metric | type[Metric] | None
     """Rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity [rouge-1]."""
     vectors: str | None
-    """Of metric similarity: vectors of each topic, an npz file or a folder of ID.npz."""
+    """For metric similarity: vectors of each topic, an npz file or a folder of ID.npz."""
     similarity_unit: int | None
-    """Of metric similarity: steps to 1 that similarities are rounded down to [10000]."""
+    """For metric similarity: number of steps from 0 to 1 to which similarities are rounded down [10000]."""
     measure: Literal["recall", "precision", "f1"] | None
     """Measure that is maximized [recall]."""
     references: Literal["pooled", "each", "mean", "best", "first", "agreed"] | None
-    """All together, one problem for each, the mean over them, the one that gives most, the first, or the one with
-    which another agrees best [pooled].
+    """All together, a problem for each, their mean, the one of largest value, the first, or the one with which
+    another agrees best [pooled].
     """
     max_length: int | Literal["reference"] | None
     """Longest summary, in the length unit; reference: as long as each topic's reference (the mean of several)."""
@@ -85,37 +85,39 @@ class SolveKeywords(TextKeywords, total=False):
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
     """Unit of lengths; words are blank-separated, given are each topic's own lengths [words]."""
     max_sentences: int | None
-    """Most sentences, beside the longest summary."""
+    """Largest number of sentences, besides the maximum length."""
     max_characters: int | None
-    """Most characters, beside the longest summary."""
+    """Largest number of characters, besides the maximum length."""
     per_document: int | None
-    """Most sentences of one document."""
+    """Largest number of sentences of one document."""
     require: str | Sequence[int] | None
     """Sentences that must be chosen, by number from 0: 0,3."""
     forbid: str | Sequence[int] | None
     """Sentences that must not be chosen, by number from 0: 0,3."""
     exclusive: str | float | None
-    """Sentences of which one at most is chosen: from a similarity of words on (0.5), or by a FILE of JSON Lines with
-    id and exclusive.
+    """Sentences of which at most one is chosen: those of a word similarity (0.5) or more, or from a FILE of JSON
+    Lines with id and exclusive.
     """
     requires: str | Sequence[Sequence[int]] | None
-    """Sentences that are chosen only with others, in pairs: a FILE of JSON Lines with id and requires."""
+    """Pairs of sentences of which the first is chosen only with the second: a FILE of JSON Lines with id and
+    requires.
+    """
     boundaries: Literal["sentence", "joined"] | None
     """N-grams of the summary within sentences, or across their ends [sentence]."""
     keep_unmatched: bool | None
     """Keep sentences without any counted n-gram as units [False]."""
     weights: Literal["one", "length"] | None
-    """Cover of all: every sentence counts one, or its length in the length unit [one]."""
+    """Minimum cover: a sentence counts one, or its length in the length unit [one]."""
     uncoverable: Literal["error", "skip"] | None
     """Cover: an abstract sentence without any alternative is an error (missed, with a maximum length), or left out
     and reported [error].
     """
     chunk_profile: Literal["strict", "paper"] | None
-    """Compressive: what can be left out; strict keeps subjects and objects with their verb [strict]."""
+    """Compressive: which parts can be left out; strict keeps subjects and objects with their verb [strict]."""
     chunk_rules: str | None
-    """Compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]."""
+    """Compressive: rules that form chunks: ud, clearnlp, or a file [by the parse's labels]."""
     time_limit: float | Sequence[float] | None
-    """Seconds of search per problem; several in a comparison."""
+    """Seconds of search per problem; a list in a comparison."""
     node_limit: int | None
     """Nodes of the search tree per problem."""
     evaluation_limit: int | None
@@ -129,7 +131,7 @@ class SolveKeywords(TextKeywords, total=False):
     workers: int | None
     """Processes [1]."""
     scheduler: str | None
-    """Of dask, such as tcp://HOST:8786 [one of this machine]."""
+    """Scheduler of dask, such as tcp://HOST:8786 [one on this machine]."""
     memory_per_worker: str | None
     """Memory limit of each process, such as 2GB (Linux)."""
 
@@ -137,7 +139,7 @@ class Keywords(SolveKeywords, total=False):
     """Keywords of a search."""
 
     executor: Literal["local", "dask"] | None
-    """Whose processes: of this machine, or a cluster's [local]."""
+    """Where processes run: on this machine, or in a cluster [local]."""
 
 class ScoreKeywords(TextKeywords, total=False):
     """Keywords of scoring."""
@@ -149,22 +151,22 @@ class ScoreKeywords(TextKeywords, total=False):
     agrees best [pooled].
     """
     best_by: Literal["recall", "precision", "f1"] | None
-    """Measure that chooses the best reference: recall as ROUGE-1.5.5, f1 as rouge-score [recall]."""
+    """Measure that chooses the best reference: recall like ROUGE-1.5.5, f1 like rouge-score [recall]."""
     max_words: int | None
     """Cut summaries and references after N words."""
     oracles: bool | None
-    """Also precision, recall and F of extracts against all oracles, of --max-length [False]."""
+    """Also precision, recall and F of extracts against all oracles within --max-length [False]."""
     each_oracle: int | None
-    """--oracles, and also against each of the first N oracles by itself [0]."""
+    """Like --oracles, and also against each of the first N oracles [0]."""
     formulation: str | None
-    """Cover: claims that selections support within --max-length, beside the optimum [ROUGE]."""
+    """Cover: score selections by claims supported within --max-length, with the optimum [ROUGE]."""
     max_length: int | Literal["reference"] | None
     """Longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long as the
     topic's.
     """
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
-    """Of a cover's budget [given where topics give lengths, otherwise words]."""
+    """Unit of a cover's budget [given if topics have lengths, otherwise words]."""
     uncoverable: Literal["error", "skip"] | None
-    """Of a cover, a claim that no passage supports: missed, or left out [error]."""
+    """Cover: a claim that no passage supports is missed, or left out [error]."""
     time_limit: float | None
-    """Seconds to find the optimum, or all oracles, of a topic."""
+    """Seconds for finding the optimum, or all oracles, of a topic."""

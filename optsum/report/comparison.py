@@ -49,7 +49,7 @@ from optsum.system.compiled import patience
 _LOG = getLogger("optsum")
 
 _MOST_SEEDS = 10_000
-NO_EXACT: Final = "A time limit of the exact strategy needs one: name it by --exact."
+NO_EXACT: Final = "A time limit of the exact strategy needs such a strategy: name it by --exact."
 
 Solver: TypeAlias = tuple[str, OwnOptions]  # A backend with its own options.
 
@@ -151,9 +151,7 @@ def plan_of(
         variants = [each.model_copy(update={"backend_options": own_of(each.backend)}) for each in variants]
         return Plan(tuple(variants), exact, added, seeds=several, time_limits=limits)
     if not any(map(takes_backend, names)):
-        raise OptionError(
-            f"Backends are those of the strategy {solving()}: name it among --strategies, or for --exact."
-        )
+        raise OptionError(f"Backends apply only to the strategy {solving()}: name it in --strategies, or for --exact.")
     solvers = solvers_of(backends, base)
     each = (
         variant.model_copy(update={"backend": solver, "backend_options": given})
@@ -191,7 +189,7 @@ def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
         solvers.append((name, tuple(sorted({**dict(wide), **dict(own)}.items()))))
     for name, own in solvers:
         if solvers.count((name, own)) > 1:
-            raise OptionError(f"The backend {name} is named twice: name each once, or with options of its own.")
+            raise OptionError(f"The backend {name} is named twice: name each once, or with its own options.")
     return tuple(solvers)
 
 
@@ -219,7 +217,7 @@ def check_exact(strategy: str) -> None:
     """Refuse a strategy for ``--exact`` that is not exact."""
     if not STRATEGIES.load(strategy).exact:
         able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
-        raise OptionError(f"The strategy {strategy} proves nothing: for --exact choose {able}, or none.")
+        raise OptionError(f"The strategy {strategy} is not exact: for --exact choose {able}, or none.")
 
 
 def _serving(base: Options, among: Sequence[str]) -> str:
@@ -236,7 +234,7 @@ def _names(given: object, kind: str = "strategy") -> list[str]:
     names = given.split(",") if isinstance(given, str) else given
     several, example = ("strategies", "greedy,lead") if kind == "strategy" else ("backends", "highs,cbc")
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise OptionError(f"The {several} {given!r:.80} are no list of names: give them as {example}.")
+        raise OptionError(f"The {several} {given!r:.80} are not a list of names: give them as {example}.")
     names = [name.strip() for name in names if name.strip()]
     if not names:
         raise OptionError(f"There is no {kind} to compare: name at least one.")
@@ -252,7 +250,9 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
         return ()
     if seed is not None:
         raise OptionError("One seed is named by --seed, and several by --seeds: leave out one of the two.")
-    wrong = OptionError(f"The seeds {given!r:.80} are no list of whole numbers from 0: give them as 0:10, or as 1,2,3.")
+    wrong = OptionError(
+        f"The seeds {given!r:.80} are not a list of whole numbers from 0: give them as 0:10, or as 1,2,3."
+    )
     if isinstance(given, str):
         first, colon, last = given.partition(":")
         try:
@@ -281,7 +281,7 @@ def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
 
     `given`: seconds, or text joined by commas.
     """
-    wrong = OptionError(f"The time limits {given!r:.80} are no seconds: give them as 0.1,1,10, each once.")
+    wrong = OptionError(f"The time limits {given!r:.80} are not seconds: give them as 0.1,1,10, each once.")
     if isinstance(given, str):
         try:
             given = [float(part) for part in given.split(",")]

@@ -91,7 +91,9 @@ def search(
     if isinstance(strategy, str):
         strategy = STRATEGIES.create(strategy, options)
     elif options:
-        raise OptionError(f"Options ({', '.join(options)}) go with a strategy's name: this one has its own already.")
+        raise OptionError(
+            f"Options ({', '.join(options)}) belong to a strategy's name: this strategy has its own already."
+        )
     return searched(
         problem,
         strategy,
@@ -169,7 +171,7 @@ def searched(
 
 def _hold(run: Run, start: Iterable[int]) -> None:
     if excess := run.see(whole_numbers(start, "Unit {} of the start")).violation:
-        raise InputError(f"The start breaks the limits of the problem by {excess}: give a selection that keeps them.")
+        raise InputError(f"The start violates the limits of the problem by {excess}: give a selection that keeps them.")
     run.statistics["start"] = run.evaluation.value if run.evaluation is not None else None
 
 
@@ -247,7 +249,7 @@ def result_of_sets(
     run.count(nodes=optima.nodes)
     first = next(iter(optima), None) if optima.best is None else optima.best
     if first is not None and not run.see(first).feasible:
-        raise BackendError(f"{strategy.name} gives a selection that breaks the limits: it is no result.")
+        raise BackendError(f"{strategy.name} gives a selection that violates the limits: this is not a valid result.")
     if optima.proven:
         run.prove()
     else:

@@ -92,8 +92,8 @@ def test_files_compressed_or_with_other_line_ends_are_the_same(tmp_path: Path) -
     [
         (lines("a 2 dep", "b 1 dep"), "no word is the root"),
         (lines("a 0 root", "b 0 root"), "word 1 ('a') and word 2 ('b') are both roots"),
-        (lines("a 0 root", "b 3 dep", "c 2 dep"), "the heads above word 2 ('b') go round in a circle"),
-        (lines("a 0 root", "b 2 dep"), "the heads above word 2 ('b') go round in a circle"),
+        (lines("a 0 root", "b 3 dep", "c 2 dep"), "the heads above word 2 ('b') form a cycle"),
+        (lines("a 0 root", "b 2 dep"), "the heads above word 2 ('b') form a cycle"),
         (lines("a 0 root", "b 7 dep"), "the head of word 2 ('b') does not exist"),
         (lines("a 0 root", "b _ dep"), "word 2 has no head"),
         (lines("a 0 root", "b x dep"), "word 2 has no head"),

@@ -144,7 +144,7 @@ def test_bad_topics_are_rows_that_keep_their_reason(run: Run) -> None:
         (["nosuch.jsonl"], "cannot be opened"),
         (["topics.jsonl", "--threshold", "0"], "above 0 and at most 1"),
         (["topics.jsonl", "--max-sentences", "0"], "--max-sentences is 0; it must be 1 or more"),
-        (["topics.jsonl", "--metric", "rouge-l"], "rouge-l is not made of them"),
+        (["topics.jsonl", "--metric", "rouge-l"], "rouge-l does not"),
         (["topics.jsonl", "--stopwords", "nosuch.txt"], "nosuch.txt cannot be read"),
         (["topics.jsonl", "-o", "topics.jsonl"], "also an input"),
         (["topics.jsonl", "--config", "nosuch.toml"], "nosuch.toml cannot be read"),

@@ -56,7 +56,7 @@ def test_solvers_stand_side_by_side() -> None:
         ({"backends": "highs,highs"}, "The backend highs is named twice"),
         ({"backends": 3}, "are not a list of names: give them as highs,cbc"),
         ({"backends": "highs", "backend_options": {"a": 1}}, "Options of one solver cannot be those of several"),
-        ({"backends": "highs", "strategies": "greedy", "exact": "none"}, "Backends are those of the strategy milp"),
+        ({"backends": "highs", "strategies": "greedy", "exact": "none"}, "Backends apply only to the strategy milp"),
         ({"backends": "highs,hihgs"}, "there is no backend 'hihgs'; did you mean highs"),
         ({"backends": "highs,glpk", "backend": "cbc"}, "and several by backends: leave out one of the two"),
         ({"backends": [{"name": "highs"}, "highs"]}, "The backend highs is named twice"),
@@ -65,7 +65,7 @@ def test_solvers_stand_side_by_side() -> None:
         ({"backends": [{"name": "highs", "options": 3}]}, "The options of the backend highs cannot be used"),
         (
             {"backends": "highs", "backend_options": ["cbc.ratio=1"]},
-            "cbc.ratio is for the solver cbc, and this run is of highs alone",
+            "cbc.ratio is for the solver cbc, but this run uses only highs",
         ),
         ({"backend": "highs", "backend_options": ["cbc.ratio=1"]}, "is for the solver cbc"),
         ({"strategies": "milp", "backend_options": ["highs.presolve=on", "presolve=off"]}, "presolve .* given twice"),

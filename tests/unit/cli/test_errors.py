@@ -182,7 +182,7 @@ def test_strategies_of_compare_are_checked(run: Any) -> None:
     for arguments, reason in (
         (["--strategies", "gredy"], "did you mean greedy"),
         (["--strategies", ","], "no strategy"),
-        (["--exact", "lead"], "proves nothing"),
+        (["--exact", "lead"], "is not exact"),
     ):
         status, out, err = run("compare", "good.jsonl", "--max-length", "3", *arguments)
         assert (status, out, err.count("\n")) == (2, "", 1)

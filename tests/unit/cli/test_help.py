@@ -56,7 +56,7 @@ def test_what_commands_do_is_said_in_whole_sentences(capsys: pytest.CaptureFixtu
 def test_a_flag_of_another_library_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, reason = said(capsys, "solve", NEWS, "--random-state", "3")
     assert (status, reason) == (
-        2, "optsum: there is no option '--random-state'; optsum calls it --seed (see optsum solve --help)\n"
+        2, "optsum: there is no option '--random-state'; optsum's name for it is --seed (see optsum solve --help)\n"
     )  # fmt: skip
 
 

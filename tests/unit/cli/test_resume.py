@@ -235,7 +235,7 @@ def test_lines_that_workers_read_are_told_by_their_text_too(
     text = lines[1].replace("a c", "c c")
     Path("topics.jsonl").write_text(text + "\n")
     assert main([command[0], "topics.jsonl", *command[1:], "-o", "2.topics.jsonl", "--resume"]) == 2
-    assert "were made of another text" in capsys.readouterr().err
+    assert "were made from another text" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("here")
@@ -255,7 +255,7 @@ def test_rows_of_earlier_versions_are_resumed(capsys: pytest.CaptureFixture[str]
     for held, status in ((HASH_BEFORE, 0), (known, 2)):
         Path("out.jsonl").write_text("".join(json.dumps({**row, "input_hash": held}) + "\n" for row in made[:2]))
         assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.jsonl", "--resume"]) == status
-        assert ("were made of another text" in capsys.readouterr().err) == (status == 2)
+        assert ("were made from another text" in capsys.readouterr().err) == (status == 2)
 
 
 PROBLEMS = """
@@ -312,7 +312,7 @@ def test_rows_of_another_problem_are_refused(kind: str, capsys: pytest.CaptureFi
     assert main(["solve", f"same.py:{kind}", *command, "--resume"]) == 0
     for other in ("data", "code"):
         assert main(["solve", f"{other}.py:{kind}", *command, "--resume"]) == 2
-        assert "were made of another problem" in capsys.readouterr().err
+        assert "were made from another problem" in capsys.readouterr().err
     assert main(["solve", "one.py:endless", "--strategy", "greedy", "-o", "endless.jsonl"]) == 0
     assert main(["solve", "one.py:endless", "--strategy", "greedy", "-o", "endless.jsonl", "--resume"]) == 2
     assert "it is unknown whether the problem 'endless'" in capsys.readouterr().err

@@ -199,7 +199,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         ("null", "not null"),
         ('"text"', "not a string"),
         ("NaN", "NaN is not a JSON number; write null"),
-        ('{"id": "a", "meta": {"x": -Infinity}}', "-Infinity is no JSON number"),
+        ('{"id": "a", "meta": {"x": -Infinity}}', "-Infinity is not a JSON number"),
         ('{"id": "a", "meta": {"x": 1e999}}', "the number 1e999 is too large"),
         ('{"id": ' + "9" * 5000 + "}", "a whole number has more than 4300 digits"),
         ('{"id": "a", "meta": ' + "[" * 200_000 + "]" * 200_000 + "}", "nested too deeply"),

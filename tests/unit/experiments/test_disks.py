@@ -48,7 +48,7 @@ def test_a_full_disk_and_a_read_only_one(
     command = ["run", str(experiment), str(place / "run"), "-q"]
     assert main(command) == 2
     said = capsys.readouterr()
-    assert "cannot be kept (database or disk is full): see that there is room" in said.err
+    assert "cannot be written (database or disk is full): check free space" in said.err
     assert said.err.count("\n") == 1
     done = optsum.status(place / "run").done
     assert 0 < done < 8 * len(lengths)

@@ -76,7 +76,7 @@ def test_each_of_several_solvers_has_its_own_options() -> None:
         ("highs", "{'presolve': 'off'}"), ("pyomo:highs", "{}"),
     }  # fmt: skip
     for wrong, match in (
-        ({"backends": ["highs"], "strategy": "lead"}, "Backends are those of the strategy milp"),
+        ({"backends": ["highs"], "strategy": "lead"}, "Backends apply only to the strategy milp"),
         (
             {"backends": ["highs"], "backend": "cbc", "strategy": "milp"},
             "several by backends: leave out one of the two",

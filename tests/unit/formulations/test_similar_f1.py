@@ -130,5 +130,5 @@ def test_a_limit_leaves_a_bound() -> None:
 
 
 def test_milp_says_why_it_does_not_serve() -> None:
-    with pytest.raises(optsum.OptsumError, match="harmonic mean of ratios, which no integer program has"):
+    with pytest.raises(optsum.OptsumError, match="harmonic mean of ratios, which integer programs cannot express"):
         _solved(random_topic(1), "milp")

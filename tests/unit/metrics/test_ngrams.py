@@ -75,7 +75,7 @@ def test_unigrams_and_pairs_never_mix(tokens: list[str], skip: int) -> None:
 
 
 def test_what_has_no_counts_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="rouge-l is not made of n-grams"):
+    with pytest.raises(UnsupportedError, match="rouge-l does not count n-grams"):
         count(["a"], "rouge-l")
     with pytest.raises(UnsupportedError, match="components"):
         count(["a"], "rouge-1+rouge-2")

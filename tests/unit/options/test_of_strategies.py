@@ -38,7 +38,7 @@ def test_a_file_has_a_table(tmp_path: Path) -> None:
     [
         ("vns", ["kmax=3"], "no option of the strategy vns 'kmax'; did you mean k_max"),
         ("greedy", ["k_max=3"], "no option of the strategy greedy 'k_max'"),
-        ("vns", ["genetic.population=3"], "is for the strategy genetic, and this run is of vns alone"),
+        ("vns", ["genetic.population=3"], "is for the strategy genetic, but this run uses only vns"),
         ("vns", ["k_max=0"], "k_max is 0; give a whole number of at least 1"),
         ("vns", ["k_max=true"], "k_max is True"),
         ("genetic", ["effort=few"], "effort is 'few'"),

@@ -96,7 +96,7 @@ def test_the_exact_strategy_comes_first_and_once() -> None:
     [
         ({"strategies": ["gredy"]}, UnknownNameError, "did you mean greedy"),
         ({"exact": "milb"}, UnknownNameError, "did you mean milp"),
-        ({"exact": "greedy"}, OptionError, "greedy proves nothing: for exact choose auto, milp"),
+        ({"exact": "greedy"}, OptionError, "greedy is not exact: for exact choose auto, milp"),
         ({"strategies": "greedy,greedy"}, OptionError, "named twice"),
         ({"strategies": " , "}, OptionError, "no strategy to compare"),
         ({"strategies": 3}, OptionError, "not a list of names"),

@@ -339,7 +339,7 @@ def made():
         ("WORTH[9]", "IndexError (list index out of range) in evaluate, own.py:8; correct it there"),
         ("len(selection)", "let evaluate of Own return an optsum.Evaluation"),
         ("None", "let evaluate of Own return an optsum.Evaluation"),
-        ("optsum.Evaluation('much', 0, 0.0)", "is much, which nothing can be compared with"),
+        ("optsum.Evaluation('much', 0, 0.0)", "is much, which cannot be compared"),
     ],
 )
 def test_what_a_problem_of_a_file_does_is_said(

@@ -126,7 +126,7 @@ def test_bad_rows_cost_the_others_nothing(row: str, reason: str, tmp_path: Path)
         ('[{"id": 1} {"id": 2}]', "not JSON: expecting ','; the array ends here"),
         ('[{"id": 1}', "not JSON: expecting ','; the array ends here"),
         ('[{"id": 1}] x', "something follows the end of the JSON array"),
-        ('[{"id": NaN}]', "NaN is no JSON number"),
+        ('[{"id": NaN}]', "NaN is not a JSON number"),
         ("[" * 100_000, "nested too deeply"),
         ('[{"id": "\xff"}]', "this is not UTF-8"),
     ],

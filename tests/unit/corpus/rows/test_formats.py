@@ -146,7 +146,7 @@ def test_an_output_that_exists_is_kept_unless_told_otherwise(name: str, tmp_path
     before = path.read_bytes()
     with pytest.raises(OptionError, match="exists already: overwrite replaces it; or name another output"):
         RowWriter(path)
-    with pytest.raises(OptionError, match=r"exists already: resume keeps .*, overwrite begins anew"):
+    with pytest.raises(OptionError, match=r"exists already: resume keeps .*, overwrite starts again"):
         RowWriter(path, keep=lambda _: lambda _: True)
     assert path.read_bytes() == before
     with RowWriter(path, existing="resume") as rows:

@@ -63,10 +63,10 @@ def test_options_by_other_names() -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"timeout": 3}, "no option 'timeout'; optsum calls it time_limit"),
-        ({"budget": 3}, "optsum calls it max_length"),
-        ({"of": "f1"}, "optsum calls it measure"),
-        ({"input": "x.jsonl"}, "no option 'input' here: the file of topics stands by itself"),
+        ({"timeout": 3}, "no option 'timeout'; optsum's name for it is time_limit"),
+        ({"budget": 3}, "optsum's name for it is max_length"),
+        ({"of": "f1"}, "optsum's name for it is measure"),
+        ({"input": "x.jsonl"}, "no option 'input' here: the file of topics is an argument"),
         ({"seed": 1, "random_state": 2}, "are the same: give one"),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_metric_stands_in_a_file(tmp_path: Path) -> None:
     for name, reason in (
         (f"{bad}:Metric", "cannot be imported: ModuleNotFoundError"),
         (f"{tmp_path}/none.py:Metric", "cannot be imported"),
-        ("json:JSONDecoder", "is no subclass of optsum.metrics.metric.Metric"),
+        ("json:JSONDecoder", "is not a subclass of optsum.metrics.metric.Metric"),
         ("json:nothing", "cannot be imported: AttributeError"),
     ):
         with pytest.raises(OptionError, match=reason):

@@ -572,7 +572,7 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
                 break
     pairs = {key: found.get(key, "COLUMN") for key in _TEXTS}
     said = ",".join(f"{key}={_text_of(record, name)}" for key, name in pairs.items())
-    return f"; --map {said} says which is what" if lacking is None or pairs[lacking] != "COLUMN" else ""
+    return f"; --map {said} tells which is which" if lacking is None or pairs[lacking] != "COLUMN" else ""
 
 
 def likely_columns(names: Collection[Any]) -> dict[str, str]:
@@ -601,7 +601,7 @@ def _text_of(record: Mapping[Any, Any], name: str) -> str:
 def field_advice(key: str, name: str, value: Any) -> str:
     """Return advice for a column of objects with a field for their text, as the end of a message."""
     path = _text_of({name: value}, name)
-    return "" if path == name else f"; --map {key}={path} says which of its fields"
+    return "" if path == name else f"; --map {key}={path} tells which of its fields is the text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ def test_nothing_among_numbers_is_made_one(rows: list[list[Any]], at: tuple[int,
         held[at[0]] = odd
     given_as: tuple[Any, ...] = (held, tuple(map(tuple, held)) if name in {"sentences", "references"} else tuple(held))
     for value in (*given_as, np.array(held, object)):
-        with pytest.raises(InputError, match="no number"):
+        with pytest.raises(InputError, match="not numbers"):
             _solved({**_GOOD, "references": [["x y", "z"]], "vectors": {**arrays, name: value}})
 
 
@@ -213,7 +213,7 @@ def test_nothing_among_numbers_is_made_one(rows: list[list[Any]], at: tuple[int,
         ({"reference_weights": [0.0]}, "weights above 0"),
         ({"reference_weights": [1.0, 2.0]}, "give a weight for each"),
         ({"similarities": [[1.0], [0.0]]}, "give one of them"),
-        ({"sentences": "no"}, "no number"),
+        ({"sentences": "no"}, "not numbers"),
         ({"sentences": [[1.0], [1.0, 2.0]]}, "rows of different lengths"),
         ({"vector": [1.0]}, "the names are"),
         ({"references": None}, 'no array "references"'),

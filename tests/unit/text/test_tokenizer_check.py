@@ -36,7 +36,7 @@ ENGLISH = [
         (CHINESE, "rouge", "rouge drops letters: 100% of the text .*becomes nothing.*--tokenizer characters"),
         (CHINESE, "rouge-score", "--tokenizer characters"),
         (CHINESE, "presumm", "presumm drops letters"),
-        (CHINESE, "blank", r"\d\d% of the text is of a script without them.*--tokenizer characters"),
+        (CHINESE, "blank", r"\d\d% of the text is in a script without them.*--tokenizer characters"),
         (CHINESE, "unicode", None),
         (CHINESE, "characters", None),
         (CHINESE, "tokens", "--tokenizer characters"),

@@ -70,7 +70,8 @@ class Verdict:
 def stopped_by_options(backend: Backend, name: str, outcome: RawOutcome) -> Stopped:
     """Return how a search ends if the solver's own options kept it from a proof."""
     return Stopped(
-        Termination.COMPLETED, f"{name} ended with {outcome.native!r} under {backend.given()}, which proves no optimum"
+        Termination.COMPLETED,
+        f"{name} ended with {outcome.native!r} under {backend.given()}, which does not prove the optimum",
     )
 
 
@@ -166,7 +167,7 @@ class _Court:
         if known is not None and self.sign * (known - worth) > slack:
             raise BackendError(
                 f"{self.name} calls {self.shown(worth)} optimal, but a selection worth {self.shown(known)} is known: "
-                "its answer is no result."
+                "its answer is not valid."
             )
 
     def check_objective(self, objective: float, worth: Fraction, *, strict: bool) -> None:
@@ -176,7 +177,7 @@ class _Court:
         if surplus > slack or (strict and -surplus >= max(1.0, slack)):
             raise BackendError(
                 f"{self.name} claims an objective of {self.shown(objective)}, but its selection has "
-                f"{self.shown(worth)}: it is no result."
+                f"{self.shown(worth)}: this is not a valid result."
             )
 
     def read(self, stated: float, best: Fraction | None, optimal: bool) -> int:
@@ -188,7 +189,7 @@ class _Court:
         claim = "claims optimality with" if optimal else "states"
         raise BackendError(
             f"{self.name} {claim} a bound of {self.shown(stated)}, which a selection worth {self.shown(best or 0)} "
-            "passes: its answer is no result."
+            f"exceeds: its answer is not valid."
         )
 
     def shown(self, value: float | Fraction) -> str:
@@ -233,9 +234,9 @@ def _is_beyond(model: LinearModel) -> bool:
 
 def prove_beyond(run: Run, name: str, outcome: RawOutcome) -> None:
     """Prove by our own means what a solver claims of a program whose numbers are too large for it."""
-    said = f"numbers of this program are larger than {name} tells apart"
+    said = f"numbers of this program are larger than {name} can distinguish"
     if not prove(run):
-        raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is no proof")
+        raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is not a proof")
     run.detail = f"proven by branch-and-bound, because {said}"
     run.prove()
 
@@ -262,7 +263,7 @@ def verify(run: Run, name: str) -> None:
     if found is not None and (held is None or run.problem.sense.better(found.key, held.key)):
         claimed = "the problem infeasible" if held is None else f"{float(held.value):.6g} optimal"
         raise BackendError(
-            f"{name} calls {claimed}, but branch-and-bound finds {float(found.value):.6g}: its answer is no result."
+            f"{name} calls {claimed}, but branch-and-bound finds {float(found.value):.6g}: its answer is not valid."
         )
     if not own.proven and (held is None or own.bound != held.key):
         _leave(run, name, f"branch-and-bound did not end within {seconds:.3g} s")
@@ -372,7 +373,7 @@ def _give_up(run: Run, backend: Backend, outcome: RawOutcome) -> NoReturn:
     BackendError
         If nothing feasible is known.
     """
-    said = outcome.detail or f"{backend.name} ended with the status {outcome.native!r}, which proves nothing"
+    said = outcome.detail or f"{backend.name} ended with the status {outcome.native!r}, which is not a proof"
     if backend.options and (given := backend.given()) not in said:
         said = f"{said}; it was given {given}"
     run.detail = said
@@ -437,12 +438,12 @@ def totals_of(coverage: Coverage, outcome: RawOutcome, backend: Backend, name: s
 
 def _check_units(size: int, selection: Selection, name: str) -> None:
     if not set(selection) <= set(range(size)):
-        raise BackendError(f"The answer of {name} names units that do not exist: it is no result.")
+        raise BackendError(f"The answer of {name} names units that do not exist: this is not a valid result.")
 
 
 def _check_violation(violation: int, name: str) -> None:
     if violation:
-        raise BackendError(f"The answer of {name} breaks the limits by {violation}: it is no result.")
+        raise BackendError(f"The answer of {name} violates the limits by {violation}: this is not a valid result.")
 
 
 _REACH: Final = 2.0**28
@@ -555,9 +556,9 @@ class _Search:
                     break
                 if found in self.surpassed:
                     if self.backend.options:
-                        raise Stopped(Termination.COMPLETED, f"{self.name} keeps no rows under {self.backend.given()}")
+                        raise Stopped(Termination.COMPLETED, f"{self.name} violates rows under {self.backend.given()}")
                     raise BackendError(
-                        f"{self.name} found again what its program has no more: it would search forever."
+                        f"{self.name} repeated a selection that its program excludes: it would search forever."
                     )
                 self.surpassed.append(found)
                 if self.run.evaluation is not held:
@@ -702,7 +703,7 @@ class Milp(Strategy):
             said, given = str(error).rstrip("."), solver.given()
             said = said if given in said else f"{said}; it was given {given}"
             if own := [name for name in solver.declaration.fixed if name in solver.options]:
-                why = f"optsum sets {' and '.join(own)} otherwise, for a reason"
+                why = f"optsum sets {' and '.join(own)} otherwise, for good reason"
                 said = f"{said}; {why}: try without --backend-option {own[0]}"
             raise BackendError(f"{said}.") from error
         if self.verify and run.proven:
@@ -714,7 +715,7 @@ class Milp(Strategy):
         run.statistics["access"] = solver.access
         if not solver.repeatable:
             run.detail = (
-                f"{self.backend} got no seed, because what it calls one is not known: give it by --backend-option"
+                f"{self.backend} got no seed, because its name for the option is unknown: give it by --backend-option"
             )
         # The empty selection needs no solver, and some solvers cannot read a model without variables.
         run.see(())

@@ -80,22 +80,22 @@ _COMMANDS: Final = {
     "frontier": ("searches", "Find the best value at every length, and prove it."),
     "context": (
         "searches",
-        "Find the passages within a budget that support most claims, and what greedy packing loses.",
+        "Find the passages within a budget that support most claims, and the loss of greedy packing.",
     ),
     "labels": ("searches", "Make training labels: 1 for each sentence of the best summary, 0 for each other."),
     "compare": ("searches", "Compare strategies with the proven optimum."),
     "run": ("results", "Search a whole corpus in a grid of options; an interrupted run can be resumed."),
     "status": ("results", "Say how far a run is."),
-    "merge": ("results", "Put the shards of a run together, or write its rows."),
-    "report": ("results", "Show rows as one page: topic by topic, what was chosen and what was missed."),
+    "merge": ("results", "Merge the shards of a run, or write its rows."),
+    "report": ("results", "Show rows as one page, topic by topic, with chosen and missed content."),
     "score": ("results", "Score systems by ROUGE, and correlate with human scores."),
-    "align": ("texts", "Make covers from texts: which source sentences say what a reference says."),
+    "align": ("texts", "Make covers from texts: align references with source sentences."),
     "study": ("study", "Run a paper's experiment on your data, and print its tables."),
     "parse": ("texts", "Parse the sentences of topics by spaCy, for compressions."),
     "chunks": ("texts", "Show how parsed sentences are cut into chunks."),
-    "config": ("setup", "Show the options that a run would have, or the schema of a file of options."),
+    "config": ("setup", "Show the options that a run would use, or the schema of a file of options."),
     "export": ("searches", "Write the instances as files for other solvers."),
-    "import-solution": ("searches", "Read what other solvers found for exported instances."),
+    "import-solution": ("searches", "Read the solutions of other solvers for exported instances."),
     "warm-up": ("setup", "Compile kernels beforehand, for images and clusters."),
     "list": ("setup", "List strategies, formulations, backends, metrics or presets."),
 }
@@ -189,8 +189,8 @@ def _app() -> Any:
         completion=True,
         cls=_Group,
         invoke_without_command=True,
-        help="Exact oracle summaries: how good could a summary of this text possibly be?",
-        epilog="Exit status: 0; 1 if a topic could not be done; 2 for options or files that cannot be used; "
+        help="Exact oracle summaries: the best possible summaries of a text.",
+        epilog="Exit status: 0; 1 if a topic failed; 2 for options or files that cannot be used; "
         "130 after Ctrl-C, 143 after SIGTERM.",
     )
     app.callback()(_top)

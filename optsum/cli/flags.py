@@ -97,7 +97,7 @@ def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[st
     if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
         return dict(said)
     if said is not None and not isinstance(said, str):
-        raise OptionError(f'{config}: map is no text and no table of texts: write map = "documents=COLUMN,..."')
+        raise OptionError(f'{config}: map is neither a text nor a table of texts: write map = "documents=COLUMN,..."')
     return said
 
 
@@ -165,9 +165,9 @@ def _help_all(ctx: typer.Context, asked: bool) -> None:
 class Saying:
     """Flags of every command: how much is printed beside results, and where."""
 
-    verbose: Annotated[bool, _more("--verbose", "-v", help="say what is going on, in a pipe too")] = False
-    quiet: Annotated[bool, _more("--quiet", "-q", help="say nothing but results and errors")] = False
-    log_file: Annotated[str | None, _more(metavar="FILE", help="keep what is said in a file, with times")] = None
+    verbose: Annotated[bool, _more("--verbose", "-v", help="report progress, in a pipe too")] = False
+    quiet: Annotated[bool, _more("--quiet", "-q", help="print only results and errors")] = False
+    log_file: Annotated[str | None, _more(metavar="FILE", help="write messages to a file, with times")] = None
     debug: Debug = False
     help_all: Annotated[
         bool, typer.Option("--help-all", callback=_help_all, is_eager=True, help="show every option, and exit")
@@ -175,7 +175,8 @@ class Saying:
 
 
 Config: TypeAlias = Annotated[
-    str | None, _more(metavar="FILE.toml", help="options by name, as here without the dashes; what is given here wins")
+    str | None,
+    _more(metavar="FILE.toml", help="options by name, without the dashes; command-line options take precedence"),
 ]
 
 Output: TypeAlias = Annotated[
@@ -186,17 +187,17 @@ Output: TypeAlias = Annotated[
 ]
 
 Resume: TypeAlias = Annotated[
-    bool, _more("--resume", help="keep the finished rows of the output, and do what is missing")
+    bool, _more("--resume", help="keep the finished rows of the output, and add the missing ones")
 ]
 
-Overwrite: TypeAlias = Annotated[bool, _more("--overwrite", help="replace an output that exists")]
+Overwrite: TypeAlias = Annotated[bool, _more("--overwrite", help="replace an existing output")]
 
 CsvSafe: TypeAlias = Annotated[
     bool, _more("--csv-safe", help="in .csv, an apostrophe before cells that a spreadsheet would run as formulas")
 ]
 
 Start: TypeAlias = Annotated[
-    str | None, _more(metavar="FILE", help="rows of a former run, with whose selections searches begin")
+    str | None, _more(metavar="FILE", help="rows of an earlier run whose selections are starting points")
 ]
 
 Details: TypeAlias = Annotated[
@@ -206,7 +207,7 @@ Details: TypeAlias = Annotated[
 Format: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--format", metavar="text|markdown|csv|latex", help="of the tables; latex needs the package booktabs [text]"
+        "--format", metavar="text|markdown|csv|latex", help="format of tables; latex needs the package booktabs [text]"
     ),
 ]
 
@@ -322,7 +323,7 @@ def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[...
             if {"columns", "config"} <= values.keys() and values["columns"] is None and values["config"] is not None:
                 values["columns"] = columns_of(values["config"], flags.model.model_fields if flags is not None else ())
             if verbose and quiet:
-                raise OptionError("A command cannot say more and less: give --verbose or --quiet.")
+                raise OptionError("A command cannot be both verbose and quiet: give --verbose or --quiet.")
             with telling(log_file, verbose=verbose, quiet=quiet):
                 grouped = {
                     name: group(**{field.name: values.pop(field.name) for field in fields(group)})
@@ -344,7 +345,8 @@ class NearFlags:
     """Flags of near-optimal selections, of which at most one may be given."""
 
     within: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="all that lose at most this share of the best value, such as 1%")
+        str | None,
+        typer.Option(metavar="SHARE", help="all selections that lose at most this share of the best value, such as 1%"),
     ] = None
     at_least: Annotated[
         str | None, typer.Option("--at-least", metavar="VALUE", help="all selections of at least this objective")

@@ -35,11 +35,11 @@ STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
             "upper bounds by greedy, VNS and genetic search (Akhmetov et al., 2022)",
         ),
         "hirao": Entry(
-            "optsum.studies.hirao:HiraoStudy", "greedy against all oracles, and how many there are (Hirao et al., 2017)"
+            "optsum.studies.hirao:HiraoStudy", "greedy against all oracles, and their number (Hirao et al., 2017)"
         ),
         "compressive": Entry(
             "optsum.studies.compressive:CompressiveStudy",
-            "compressive beside extractive oracles (Hirao et al., 2017, compressive)",
+            "compressive and extractive oracles (Hirao et al., 2017, compressive)",
         ),
         "gap": Entry(
             "optsum.studies.gap:GapStudy",
@@ -76,7 +76,7 @@ def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = 
     made = made_by(**resolved.model_dump())
     if made.paper and name not in papers():
         raise OptionError(
-            f"The study {name} is no paper's, so there are no values to stand beside ours: leave out paper."
+            f"The study {name} is not from a paper, so there are no values to compare with: leave out paper."
         )
     made.searches()
     return made

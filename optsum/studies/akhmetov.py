@@ -49,7 +49,7 @@ _SCORES: Final = {"R-1": ("rouge-1", "f1"), "R-2": ("rouge-1", "f1_rouge-2"), "R
 
 The paper maximizes ROUGE-1 and reports ROUGE-2 of the same summary; "by itself" means a separate summary.
 """
-_TWICE: Final = "R-2: of the summary that R-1 was searched for, as by the text; R-2 by itself: of one searched for R-2."
+_TWICE: Final = "R-2: for the summary that maximizes R-1, as in the paper; R-2 by itself: for one that maximizes R-2."
 _BOUNDS: Final = ("Genetic_Greedy", "Optimum")  # Methods that Table 3 holds systems against.
 
 
@@ -87,7 +87,7 @@ def upper_bounds(study: Study) -> Table:
     seeds = len({row["seed"] for row in study.of("found") if row["method"] not in _BOUNDS[1:]})
     spreads = [f"{score} ± seeds" for score in _SCORES] if seeds > 1 else []
     headings = [*_SCORES, "sentences", "R-1 seconds", "R-2 seconds", *spreads]
-    table = study.table("Best ROUGE F1 that each method finds (Table 2)", ["method"], headings)
+    table = study.table("Best ROUGE F1 of each method (Table 2)", ["method"], headings)
     for method in methods(study):
         cells = [number(fmean(values(study, method, score))) for score in _SCORES]
         cells.append(number(fmean(row["sentences"] for row in of(study, method, "rouge-1")), 1))
@@ -169,7 +169,7 @@ def features(study: Study) -> Table:
                 values = [of_text[row["id"]][name] for row in rows]
                 cells += [number(pearson(values, best), 3), number(spearman(values, best), 3)]
             table.rows.append([method, short, *cells])
-    table.caption.append("r: Pearson's; rho: Spearman's; - where all numbers are equal, or fewer than three.")
+    table.caption.append("r: Pearson's; rho: Spearman's; - if all numbers are equal, or fewer than three.")
     return table
 
 
@@ -215,24 +215,31 @@ class AkhmetovStudy(SeededStudy):
             description="the paper's cleaning: abstracts of 10-20 and texts of 100-500 sentences, abstract not longer"
         ),
     ] = False
-    min_abstract: Annotated[int | None, Field(ge=0, description="fewest sentences of the abstract")] = None
-    max_abstract: Annotated[int | None, Field(ge=0, description="most sentences of the abstract")] = None
-    min_text: Annotated[int | None, Field(ge=0, description="fewest sentences of the text")] = None
-    max_text: Annotated[int | None, Field(ge=0, description="most sentences of the text")] = None
+    min_abstract: Annotated[int | None, Field(ge=0, description="smallest number of sentences of the abstract")] = None
+    max_abstract: Annotated[int | None, Field(ge=0, description="largest number of sentences of the abstract")] = None
+    min_text: Annotated[int | None, Field(ge=0, description="smallest number of sentences of the text")] = None
+    max_text: Annotated[int | None, Field(ge=0, description="largest number of sentences of the text")] = None
     counts: Annotated[
-        Literal["clipped", "set"], Field(description="as the paper's scores were made (clipped), or as its text says")
+        Literal["clipped", "set"], Field(description="counts of the paper's scores (clipped), or of its text (set)")
     ] = "clipped"
-    interval: Annotated[Interval, Field(description="confidence intervals by Student's t, or by --z as the paper")] = (
-        "student"
-    )
+    interval: Annotated[
+        Interval, Field(description="confidence intervals by Student's t, or by --z as in the paper")
+    ] = "student"
     z: Annotated[
-        float, Field(gt=0, description="Z of --interval z; the paper prints 1.956, its intervals are those of 1.96")
+        float, Field(gt=0, description="Z of --interval z; the paper prints 1.956, but its intervals use 1.96")
     ] = 1.96
     as_published: Annotated[
-        bool, Field(description="the paper's own stops, of VNS 60 s, 5000 iterations or 700 in vain, not --time-limit")
+        bool,
+        Field(
+            description="the paper's own stopping rules (VNS: 60 s, 5000 iterations, or 700 without "
+            "success), not --time-limit"
+        ),
     ] = False
     baselines: Annotated[
-        str, Field(description="mmr,sumbasic,lexrank,lsa, or some of them: of as many sentences as the abstract")
+        str,
+        Field(
+            description="baselines with as many sentences as the abstract: mmr,sumbasic,lexrank,lsa, or some of them"
+        ),
     ] = ""
     exact: Annotated[str, Field(description="strategy that computes the optimum; none for none")] = "branch-and-bound"
 
@@ -312,14 +319,14 @@ class AkhmetovStudy(SeededStudy):
         """Describe the settings in a few words."""
         ends = "across sentence ends" if self.counts == "clipped" else "within sentences"
         kept = " of the paper's lengths" if self.paper_filter else ""
-        stops = ", heuristics end by the paper's own stops" if self.as_published else ""
-        return f"texts{kept}, F1 of free length, {self.counts} counts, R-2 {ends}, {self.seeding}{stops}"
+        stops = ", heuristics end by the paper's stopping rules" if self.as_published else ""
+        return f"texts{kept}, F1 without length limit, {self.counts} counts, R-2 {ends}, {self.seeding}{stops}"
 
     def lacking(self) -> list[str]:
         """Return how many topics have no proven optimum, and how many heuristic searches ran out of time."""
         left = [
-            f"the {metric} optimum of {counted(count, 'topic')}, not proven in time: the best that any method found "
-            "stands in its place"
+            f"the {metric} optimum of {counted(count, 'topic')}, not proven in time: replaced by the best that any "
+            f"method found"
             for metric in METRICS
             if (count := sum(not row["proven"] for row in of(self, OPTIMUM, metric)))
         ]

@@ -66,34 +66,35 @@ class HiraoStudy(SeededStudy, CutStudy):
 
     duc: Annotated[
         Literal["2001", "2002", "2003", "2004", "2005", "2006", "2007"],
-        Field(description="of which year's data --paper shows the values"),
+        Field(description="year of the data whose values --paper shows"),
     ] = "2004"
     max_length: Annotated[int, Field(ge=1, description="longest extract, in words")] = 100
-    greedy: Annotated[str, Field(description="the strategy that is compared with the oracles")] = "greedy"
+    greedy: Annotated[str, Field(description="the strategy to compare with the oracles")] = "greedy"
     idle: Annotated[
-        bool, Field(description="greedy search takes what fits and gains nothing too, as the loop of Algorithm 2")
+        bool, Field(description="greedy search also takes units without gain that fit, like the loop of Algorithm 2")
     ] = False
     one: Annotated[
-        str, Field(description="the strategy that extracts a single oracle, for its time; none for none")
+        str, Field(description="the strategy that extracts a single oracle, to measure its time; none for none")
     ] = "milp"
     bound: Annotated[
         Literal["lagrangian", "knapsack"],
         Field(description="knapsack: Table 7 also with the paper's own bound, which takes longer"),
     ] = "lagrangian"
     extracts: Annotated[
-        int, Field(ge=0, description="extracts of which the scores' distribution is shown, drawn if there are more")
+        int,
+        Field(ge=0, description="number of extracts in the distribution of scores, drawn at random if there are more"),
     ] = 1000
     least_found: Annotated[
-        float, Field(ge=0, le=1, description="Table 6: systems with this share of their sentences in the sources")
+        float, Field(ge=0, le=1, description="Table 6: least share of a system's sentences that are in the sources")
     ] = 0.5
     resamples: Annotated[int, Field(ge=0, description="bootstrap samples for the intervals of Table 6")] = 1000
-    seed: Annotated[int, Field(ge=0, description="of strategies, estimates, drawn oracles and resampling")] = 0
+    seed: Annotated[int, Field(ge=0, description="seed of strategies, estimates, random oracles and resampling")] = 0
 
     def about(self) -> str:
         """Describe the settings in a few words."""
         return (
             f"recall of extracts of {self.max_length} words at most, Porter stems, R1 without stop words, n-grams "
-            f"within sentences, {'greedy takes what gains nothing, ' if self.idle else ''}{self.seeding}"
+            f"within sentences, {'greedy takes units without gain, ' if self.idle else ''}{self.seeding}"
         )
 
     def lacking(self) -> list[str]:
@@ -208,7 +209,7 @@ def _correlation_table(study: HiraoStudy, human: str) -> Table:
     table.caption.append(f"{len(systems)} of {counted(len(every), 'system')}: those with {share}.")
     judged = judged_of(study, human, systems)
     if len(systems) < FEWEST or not judged.topics:
-        table.caption.append("Nothing to show: a correlation needs three systems, and a topic that all have.")
+        table.caption.append("Nothing to show: a correlation needs three systems, and a topic with summaries of all.")
         return table
     weights = _resampled(len(judged.topics), study.resamples, study.seed)
     for metric, values in judged.rouge.items():
@@ -398,7 +399,7 @@ def scores(study: HiraoStudy) -> Table:
             lines[f"Peer{name}"] = [_mean(of[metric]) for metric in METRICS]
             lines[f"p, oracle against peer{name}"] = [_paired(oracle(setting, each), of[each]) for each in METRICS]
         lines["ID"] = [peers[metric] or "-" for metric in METRICS]
-        table.caption.append(f"Peer: the system of the best mean (multi), and which that is; {study.cut}.")
+        table.caption.append(f"Peer: the system of the best mean (multi), with its name; {study.cut}.")
     table.rows = [[name, *cells] for name, cells in lines.items()]
     table.caption.append(CHANCE.format("topics"))
     return table
@@ -431,8 +432,8 @@ def systems(study: HiraoStudy) -> Table | None:
         topics = str(max(map(len, of.values())))
         table.rows.append([name, topics, *map(_mean, of.values()), *shares, *tests, number(fmean(words), 1)])
     longer = sum(row["words"] > study.max_length for row in study.of("system", metric="rouge-1"))
-    table.caption.append(f"{str(study.cut).capitalize()}; longer than oracles may be: {longer}.")
-    table.caption += ["share: of the oracle's score, on the same topics; words: of summaries that are not cut."]
+    table.caption.append(f"{str(study.cut).capitalize()}; longer than the limit of oracles: {longer}.")
+    table.caption += ["share: of the oracle's score, on the same topics; words: before cutting."]
     table.caption.append(CHANCE.format("topics"))
     return table
 
@@ -470,8 +471,8 @@ def overlaps(study: HiraoStudy) -> Table:
     table.caption.append("among oracles: of two different ones; mean over the problems that have several.")
     if max(errors):
         table.caption.append(
-            f"estimated: of them, those with too many oracles, from {PAIRS:,} pairs each; the standard error that "
-            f"this gives the mean is {max(errors):.1g} at most."
+            f"estimated: of them, those with too many oracles, from {PAIRS:,} pairs each; the resulting standard "
+            f"error of the mean is {max(errors):.1g} at most."
         )
     return table
 
@@ -490,7 +491,7 @@ def numbers(study: HiraoStudy) -> Table:
         several = _at_least(number(fmean(count > 1 for count in least), 3), all(known))
         table.rows.append([*cells, *sizes, several, str(len(found)), str(sum(row["complete"] for row in found))])
     table.caption.append(
-        "several: rate of problems with more than one oracle; all found: problems of which all are known."
+        "several: share of problems with more than one oracle; all found: problems whose oracles are all known."
     )
     if any(not row["complete"] for row in study.of("problem")):
         table.caption.append(">=: of a problem whose oracles were not all found, those that were are counted.")
@@ -521,9 +522,9 @@ def efficiency(study: HiraoStudy) -> Table:
         table.rows.append([*cells, *line, number(fmean(single), 3) if single else "-"])
     table.caption.append("naive: median number of selections within the length, of all problems.")
     table.caption.append(
-        "nodes: median; seconds: mean, to enumerate all oracles; done: problems where that ended in time."
+        "nodes: median; seconds: mean, to enumerate all oracles; done: problems for which that ended in time."
     )
-    table.caption.append(f"one oracle: mean seconds to extract one by {study.one}, where it is proven.")
+    table.caption.append(f"one oracle: mean seconds to extract one by {study.one}, if it is proven.")
     own = "paper's bound: Algorithms 1 to 3, sets checked."
     table.caption.append(own if paper else "--bound knapsack adds the paper's own branch and bound.")
     return table

@@ -92,13 +92,13 @@ def run_run(
     experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="TOML file: topics, options and a grid")],
     folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of the run")],
     options: Annotated[dict[str, Any], Flags(Options, without=set(Options.model_fields) - set(OF_WORKERS))],
-    resume: Annotated[bool, typer.Option("--resume", help="do what is missing in a run that is there")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="continue an existing run")] = False,
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="the I-th of N shares of the topics, for arrays of jobs")
     ] = None,
     limit: Limit = None,
     details: Annotated[
-        bool, typer.Option("--details", help="rows carry the text, the options and all optima, for optsum report")
+        bool, typer.Option("--details", help="include text, options and all optima in rows, for optsum report")
     ] = False,
 ) -> int:
     """Start a run over a corpus, or continue it.
@@ -119,7 +119,7 @@ def run_run(
         if not is_run(folder):
             raise
         put(in_words(status(folder)))
-        return tell(f"interrupted; --resume does the rest of {folder}", INTERRUPTED)
+        return tell(f"interrupted; --resume continues {folder}", INTERRUPTED)
     now = status(folder)
     put(in_words(now))
     return tell(said_of_errors(now), FAILED) if now.failed else DONE

@@ -237,7 +237,7 @@ class SearchLoop(Loop):
 
     def _check(self, row: Row) -> None:
         if "status" not in row or "config_hash" not in row:
-            raise OptionError(f"the output {self.output} holds rows of another kind: name another output")
+            raise OptionError(f"the output {self.output} has rows of another kind: name another output")
         check_row(row, ())
         way = self._hashes.get(row["config_hash"])
         what = self._differing(row) if way is None else self._other(row)
@@ -300,7 +300,7 @@ class SearchLoop(Loop):
             limit, unit = self._ways[0].max_length, self._ways[0].length_unit
             of_texts = self._ways[0].formulated().reads_topics
             if not found.chosen and isinstance(limit, int) and of_texts:  # sentences were meant, more often than not
-                parts.append(f"every selection is empty: nothing within {limit} {unit} counts (see --length-unit)")
+                parts.append(f"every selection is empty: no unit within {limit} {unit} counts (see --length-unit)")
         if self._kept:
             parts.append(f"{self._kept} kept from before")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""

@@ -157,7 +157,7 @@ def read_topics(
     if not isinstance(path, str | os.PathLike):
         raise InputError(
             f"read_topics reads a file or a folder, not {type(path).__name__}: give its path; topics, records and data "
-            "frames go to optsum.solve_all and the other functions as they are."
+            "frames are passed directly to optsum.solve_all and other functions."
         )
     reading = reading_of(
         language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words, columns=columns,
@@ -220,7 +220,7 @@ def watched_to_end(
         yield from run(passed_on())
     finally:
         if read == [before] and stamp(path) != before:
-            _say_changed(path, "worked on: results are of what was there before")
+            _say_changed(path, "processed: results may be those of the old version")
 
 
 def using(results: Iterable[R], paths: Iterable[str]) -> Generator[R, None, None]:
@@ -231,7 +231,7 @@ def using(results: Iterable[R], paths: Iterable[str]) -> Generator[R, None, None
     finally:
         for path, was in before.items():
             if stamp(path) != was:
-                _say_changed(path, "used: results are of what was there before, or errors")
+                _say_changed(path, "used: results may be those of the old version, or errors")
 
 
 def _say_changed(path: PathLike, when: str) -> None:
@@ -246,7 +246,9 @@ def is_program(path: object) -> bool:
 def makes_problems(path: object) -> bool:
     """Return whether a name is that of a function (`is_program`) or of a file with a linear program."""
     if isinstance(path, str | os.PathLike) and str(path).endswith(".py") and Path(path).is_file():
-        raise InputError(f"'{path}' is a Python program: name what makes problems in it, as in {path}:FUNCTION.")
+        raise InputError(
+            f"'{path}' is a Python program: name the function in it that makes problems, as in {path}:FUNCTION."
+        )
     return is_program(path) or (isinstance(path, str | os.PathLike) and _PROGRAM.search(str(path)) is not None)
 
 
@@ -268,7 +270,7 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise InputError(f"{place} makes no problems: {error!r}.") from error
+        raise InputError(f"{place} does not make problems: {error!r}.") from error
     for number in count():
         try:
             each = next(each_made)
@@ -278,7 +280,7 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
             raise
         except BaseException as error:
             if not number:
-                raise InputError(f"{place} makes no problems: {error!r}.") from error
+                raise InputError(f"{place} does not make problems: {error!r}.") from error
             yield BadTopic(str(number), place, f"{place} ended after {number} problems: {error!r}")
             return
         for topic in topics_of_value(each, number, reading, ""):
@@ -450,7 +452,7 @@ def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[
         yield item if known is None or seen.add(known) else again(item)
 
 
-_SECOND: Final = "a second topic has the id {!r}; give each its own"
+_SECOND: Final = "the id {!r} occurs twice; give each topic its own"
 
 
 def second_topic(topic: Topic | BadTopic, sentence: str = _SECOND) -> BadTopic:
@@ -570,7 +572,7 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
         return partial(_summaries, Path(path))
     named = "id, documents and references" if what == "topic" else "topic_id, system and summary"
     raise InputError(
-        f"{name} is of no format that optsum reads: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
+        f"{name} has a format that optsum cannot read: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
         f"columns {named}, a table of alternatives, or a folder of CoNLL-U files"
     )
 
@@ -670,7 +672,7 @@ def _of_many(
         if number is not None and len(files) < int(number[1]):
             notes("parts", f"the folder has {len(files)} of {number[1]} parts; the topics of the others are left out")
         if (left := next((each for each in deeper if any(_files_in(each)[0])), None)) is not None:
-            notes("deeper", f"the files of records in {left} are left out; give that folder too, by itself")
+            notes("deeper", f"the files of records in {left} are left out; give that folder separately")
     if objects:
         return map(_named_object, files)
     return chain.from_iterable(_of_part(file, what, columns) for file in files)

@@ -27,7 +27,7 @@ _ASSIGNED: Final = {"support": True, "partial_support": False, "not_support": Fa
 NOTE: Final = "note"  # A key of the topic made of nuggets: what is to be said of the way they were read.
 
 _NO_PASSAGES: Final = (
-    "it lists nuggets, and not which passages support them; give nuggets that were assigned to passages, or passages "
+    "it lists nuggets, but not which passages support them; give nuggets that were assigned to passages, or passages "
     'as "documents" and the nuggets as their reference, of which optsum align makes a cover'
 )
 _JUDGMENT: Final = re.compile(rb"\s*\S+\s+(\S+)\s+\S+\s+-?\d+\s*")
@@ -82,7 +82,7 @@ def _judged(lines: NumberedLines, name: str) -> Iterator[Line]:
         raw = raw.removeprefix(BOM_UTF8)
         columns = raw.decode("utf-8", "replace").split()
         if _JUDGMENT.fullmatch(raw) is None:
-            return Line(source, None, "this is no judgment; give question, nugget, passage and a whole number")
+            return Line(source, None, "this is not a judgment; give question, nugget, passage and a whole number")
         return Line(source, columns)
 
     def question(line: Line) -> str | None:
@@ -104,7 +104,7 @@ def _of_questions(
         if name is None:
             yield from together
         elif name in done:
-            yield bad_topic(source, name, "its lines stand in several places; sort them by the question")
+            yield bad_topic(source, name, "its lines are in several places; sort them by question")
         else:
             done.add(name)
             try:

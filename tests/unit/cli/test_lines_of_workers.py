@@ -94,7 +94,7 @@ def test_a_topic_that_kills_costs_no_other_whatever_ids_there_are(capsys: pytest
     assert [(place, "killed its process twice" in why) for place, why in errors.items()] == [
         (5, True), (14, False), (15, False),
     ]  # fmt: skip
-    assert errors[14] == "topics:15: a second topic has the id 't5'; give each its own"
+    assert errors[14] == "topics:15: the id 't5' occurs twice; give each topic its own"
 
 
 def test_topics_after_one_of_an_id_that_comes_often(capsys: pytest.CaptureFixture[str]) -> None:

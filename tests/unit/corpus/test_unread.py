@@ -110,7 +110,7 @@ def test_a_second_topic_is_told_whoever_reads_it(tmp_path: Path) -> None:
     whole = Lines(RawLines(raws, range(1, 5), "topics.jsonl"), 0, reading_of(), (False, False, True))
     assert [isinstance(topic, BadTopic) for topic in whole.read()] == [False, False, True, False]
     assert [isinstance(topic, BadTopic) for topic in whole[2:].read()] == [True, False]
-    assert whole[2:3].read() == [BadTopic("a", "topics.jsonl:3", "the id 'a'; give each its own")]
+    assert whole[2:3].read() == [BadTopic("a", "topics.jsonl:3", "the id 'a' occurs twice; give each topic its own")]
     assert whole[:1].read() == [replace(first, source="topics.jsonl:1")]
 
 

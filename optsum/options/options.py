@@ -622,7 +622,9 @@ def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enum
     `given`: option name -> value as for `resolve`, without options from a file. `strategies`: all strategies that are
     run. `enumerates`: whether optima are enumerated, which no solver does.
     """
-    named = [name for name in _OF_BACKENDS if given and given.get(name) not in (None, False, (), [], {})]
+    values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
+    empty = {name for name, value in values.items() if isinstance(value, tuple | list | dict) and not value}
+    named = [name for name in _OF_BACKENDS if values.get(name, False) is not False and name not in empty]
     if not named or not (enumerates or not any("backend" in STRATEGIES.load(name).flags for name in strategies)):
         return
     flag = "--backend-option" if named[0] == "backend_options" else f"--{named[0]}"

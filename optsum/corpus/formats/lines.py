@@ -9,7 +9,7 @@ import re
 import sys
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from io import BufferedReader, BytesIO
+from io import DEFAULT_BUFFER_SIZE, BufferedReader, BytesIO, FileIO
 from itertools import groupby, starmap
 from typing import Any, Final, NamedTuple
 
@@ -52,7 +52,6 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
 
     def __init__(self, stream: BufferedReader) -> None:
         self._stream, self._held = stream, b""
-        self._failed: Exception | None = None  # Why nothing can be read after the lines that `several` returned.
         self.passed = 0  # How many lines were passed over or yielded.
 
     def __next__(self) -> tuple[int, bytes]:
@@ -68,19 +67,18 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
 
     def several(self) -> list[bytes]:
         """Return the lines that are there at once, none at the end; one that is too long is longer than `LONGEST`."""
-        if self._failed is not None:
-            raise self._failed
-        block, self._held = self._held or self._stream.read1(_SEVERAL), b""
-        if block and not block.endswith(b"\n"):
-            try:
-                block += (end := self._stream.readline(LONGEST))
-                while end and not end.endswith(b"\n"):
-                    end = self._stream.readline(LONGEST)
-            except READ_ERRORS as error:
-                self._failed, block = error, block[: block.rfind(b"\n") + 1]
-                if not block:
-                    raise
-        found = BytesIO(block).readlines()
+        parts, self._held = [self._held], b""
+        # What unpacks a damaged archive loses all that it was asked for at once.
+        size = _SEVERAL if isinstance(self._stream.raw, FileIO) else DEFAULT_BUFFER_SIZE
+        while b"\n" not in parts[-1] and (more := self._stream.read1(size)):
+            if sum(map(len, parts[:-1])) <= LONGEST:
+                parts.append(more)
+            else:
+                parts[-1] = more
+        block = b"".join(parts)
+        end = block.rfind(b"\n") + 1 or len(block)
+        self._held = block[end:]  # without a call for the rest of the line, which would fill a small buffer
+        found = BytesIO(block[:end]).readlines()
         self.passed += len(found)
         return found
 
@@ -95,7 +93,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
 
     def skip_blank(self) -> None:
         """Skip the blank lines that follow all at once, because a small archive may contain millions."""
-        while ahead := self._stream.peek():
+        while not self._held and (ahead := self._stream.peek()):
             blank = len(ahead) - len(ahead.lstrip())
             end = ahead.rfind(b"\n", 0, blank) + 1
             if not end:

@@ -263,13 +263,13 @@ def _wrong_store(given: dict[str, object], folder: Path, merged: Path, wanted: l
         silent = not optsum.status(folder).doubts
         silent = silent and timeless(read_rows(folder)) != wanted
     except optsum.OptsumError as error:
-        silent = "damaged" not in str(error) and "can be read" not in str(error)
+        silent = "damaged" not in str(error) and "unreadable" not in str(error)
     if silent:
         return "status says nothing"
     try:
         silent = not optsum.merge([folder], merged).doubts and timeless(read_rows(merged)) != wanted
     except optsum.OptsumError as error:
-        silent = "damaged" not in str(error) and "can be read" not in str(error)
+        silent = "damaged" not in str(error) and "unreadable" not in str(error)
     if silent:
         return "merged in silence"
     optsum.run(given, folder, resume=True, progress=False)

@@ -142,7 +142,7 @@ def test_another_text_is_refused(out: str, capsys: pytest.CaptureFixture[str]) -
     Path("topics.jsonl").write_text(json.dumps(flat) + "\n")
     assert main(["solve", "topics.jsonl", *SOLVE, "-o", out]) == 0
     columns = ["--map", "documents=other,references=references,id=id"]
-    for flags, reason in ((["--flat", "sentences"], "with other options"), (columns, "of another text")):
+    for flags, reason in ((["--flat", "sentences"], "with other options"), (columns, "from another text")):
         assert main(["solve", "topics.jsonl", *SOLVE, "-o", out, "--resume", *flags]) == 2
         assert f"were made {reason}" in capsys.readouterr().err
         assert [row["id"] for row in rows(out)] == ["f"]

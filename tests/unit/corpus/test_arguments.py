@@ -158,7 +158,7 @@ def test_one_topic_needs_no_id_and_may_be_a_row(topic: Any) -> None:
         ([{"text": TEXT, "summary": SUMMARY}], r"several.*solve_all\(topics\)"),
         (pd.DataFrame([{"text": TEXT, "summary": SUMMARY}]), r"several.*solve_all\(topics\)"),
         (iter(()), r"several.*solve_all\(topics\)"),
-        ({"body": TEXT, "abstract": SUMMARY}, 'columns="documents=body,references=abstract" says'),
+        ({"body": TEXT, "abstract": SUMMARY}, 'columns="documents=body,references=abstract" tells'),
         ({"doc": TEXT, "ref": SUMMARY}, 'neither "documents" nor "references"; its keys are: doc, ref; columns='),
         (None, 'an object with "documents" and "references", not null'),
         (3, "not a number"),

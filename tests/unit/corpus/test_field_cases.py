@@ -192,7 +192,7 @@ def test_archives(tmp_path: Path) -> None:
 
 def test_all_rows_that_cannot_be_used_are_one_exception() -> None:
     rows = [{"id": "1", "content": "A cat.", "tldr": "cat"}, {"id": "2", "content": "A dog.", "tldr": "dog"}]
-    with pytest.raises(optsum.InputError, match=r"none of the 2 topics can be used; the first, row 0: .*tldr"):
+    with pytest.raises(optsum.InputError, match=r"none of the 2 topics can be used; the first error: row 0: .*tldr"):
         list(optsum.labels(rows, max_length=2))
     mapped = optsum.labels(rows, columns="documents=content,references=tldr", max_length=2)
     assert [row["labels"] for row in mapped] == [[1], [1]]

@@ -84,7 +84,7 @@ def test_what_has_no_such_length_is_refused() -> None:
         optsum.solve(TOPIC, max_length="refrence")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give lengths"):
         optsum.frontier(TOPIC, max_length="reference")
-    with pytest.raises(InputError, match="has 4 words, and min_length asks for 5"):
+    with pytest.raises(InputError, match="has 4 words, but min_length is 5"):
         optsum.solve(TOPIC, max_length="reference", min_length=5)
     instance = optsum.Coverage.of([3, 2], [{0: 1}, {0: 1}], [[1]], max_length=3)
     with pytest.raises(OptionError, match="a problem has no reference"):

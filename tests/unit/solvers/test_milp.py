@@ -231,7 +231,7 @@ def test_an_answer_may_be_worth_more_than_its_model_said(answer: Any) -> None:
 @pytest.mark.parametrize("bound", [-5.0, 1.0])
 def test_a_wrong_bound_at_a_limit_is_an_error(answer: Any, bound: float) -> None:
     with pytest.raises(
-        BackendError, match=f"states a bound of {bound / 6:.6g}, which a selection worth 0.666667 passes"
+        BackendError, match=f"states a bound of {bound / 6:.6g}, which a selection worth 0.666667 exceeds"
     ):
         answer(INSTANCE, termination=Termination.TIME_LIMIT, selection=(0, 1), objective=4.0, bound=bound)
 

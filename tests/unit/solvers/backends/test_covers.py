@@ -121,7 +121,7 @@ def test_the_process_of_cp_sat_does_not_load_highs() -> None:
 
 
 def test_maxsat_refuses_what_is_no_cover() -> None:
-    with pytest.raises(UnsupportedError, match="covers only"):
+    with pytest.raises(UnsupportedError, match="supports only covers"):
         Rc2().solve(CoverageProblem.of(RECALL), Limits(), 0)
 
 

@@ -22,7 +22,6 @@ from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, hold_bound, require
-from optsum.program.ratio_bound import MANY_JOINTS
 from optsum.program.surrogate import reaches
 from optsum.registry import CLIMBER, STRATEGIES
 from optsum.system.clock import Deadline, Stopped, Termination, clock
@@ -32,7 +31,7 @@ from .engine.core import Budget, rehearsal
 from .engine.driver import Driver, sets_reaching
 from .engine.program import program_of, spread, with_minimum_row
 from .engine.search import NodeStore
-from .exhaustive.strategy import Exhaustive, evaluated_near, seconds_of, worth
+from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, seconds_of, worth
 from .few_units import prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.paper_knapsack import solve_knapsack
@@ -134,7 +133,8 @@ _NODES_A_SECOND: Final = 20_000
 """Nodes of the search before visiting all selections: a fixed number, and more for each second of the visit."""
 
 _CLIMBED: Final = 20_000_000
-"""Evaluations without joints (a second, at most) that a search with many of them may begin with."""
+_CLIMBED_FROM: Final = 1_000
+"""Evaluations without joints (a second, at most) that a search begins with, and from how many joints on."""
 
 _LARGE: Final = 2**54
 """Largest numerator of one exact program; larger ones are searched as sums of ratios, by rounded programs."""
@@ -249,7 +249,7 @@ class BranchAndBound(Strategy):
             if serve(run, coverage):
                 return True
             limits = limits_left(run)
-        if len(coverage.joints) > MANY_JOINTS:
+        if len(coverage.joints) > _CLIMBED_FROM:
             _climb_without_joints(run, coverage)
             limits = limits_left(run)
         patience = _patience(run.problem, limits)
@@ -381,6 +381,8 @@ def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
 def _patience(problem: Problem, limits: Limits) -> Limits:
     """Limit the nodes if a visit of all selections would take little time."""
     seconds = seconds_of(problem, _VISIT_S)
+    if problem.coverage.joints:  # which no walk by pairs, for which the estimate is, can visit
+        seconds *= Pairs.rate / Flips.rate
     if seconds > _VISIT_S:  # it may be infinite
         return limits
     nodes = _NODES_BEFORE + int(seconds * _NODES_A_SECOND)

@@ -78,8 +78,9 @@ def topics_in(results: list[Result] | Written) -> int:
 
 
 def no_rows(lines: Lines, topics: list[Any], answers: list[Any]) -> Written:
-    """Be the `Job.written` of work whose items are no lines."""
-    raise NotImplementedError
+    """Refuse lines: the `Job.written` of work that has none."""
+    del lines, topics, answers
+    raise TypeError("This work takes items, and no lines to write rows of.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, hold_bound, require
+from optsum.program.ratio_bound import MANY_JOINTS
 from optsum.program.surrogate import reaches
 from optsum.registry import CLIMBER, STRATEGIES
 from optsum.system.clock import Deadline, Stopped, Termination, clock
@@ -133,8 +134,7 @@ _NODES_A_SECOND: Final = 20_000
 """Nodes of the search before visiting all selections: a fixed number, and more for each second of the visit."""
 
 _CLIMBED: Final = 20_000_000
-_CLIMBED_FROM: Final = 1_000
-"""Evaluations without joints (a second, at most) that a search begins with, and from how many joints on."""
+"""Evaluations without joints (a second, at most) that a search with many of them may begin with."""
 
 _LARGE: Final = 2**54
 """Largest numerator of one exact program; larger ones are searched as sums of ratios, by rounded programs."""
@@ -249,7 +249,7 @@ class BranchAndBound(Strategy):
             if serve(run, coverage):
                 return True
             limits = limits_left(run)
-        if len(coverage.joints) > _CLIMBED_FROM:
+        if len(coverage.joints) > MANY_JOINTS:
             _climb_without_joints(run, coverage)
             limits = limits_left(run)
         patience = _patience(run.problem, limits)

@@ -70,11 +70,11 @@ from optsum.report.system_scores import score as score
 from optsum.report.tables.results import to_frame as to_frame
 from optsum.running.context import context as context
 from optsum.running.frontier import frontier as frontier
-from optsum.running.oracles import Oracles as Oracles
-from optsum.running.oracles import enumerate_optima as enumerate_optima
+from optsum.running.enumerate import Oracles as Oracles
+from optsum.running.enumerate import enumerate_optima as enumerate_optima
 from optsum.running.search import search as search
-from optsum.running.topics import solve as solve
-from optsum.running.topics import solve_all as solve_all
+from optsum.running.solve import solve as solve
+from optsum.running.solve import solve_all as solve_all
 from optsum.studies import study as study
 from optsum.studies.tsc3 import score_extract as score_extract
 from optsum.system.clock import Stopped as Stopped

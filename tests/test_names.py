@@ -17,7 +17,7 @@ ELSEWHERE = {
     "optsum/cli/commands/texts.py": "writes topics with that field",
     "optsum/report/page/write.py": "shows that field",
     "optsum/registry.py": "names it",
-    "optsum/running/oracles.py": "carries that field",
+    "optsum/running/enumerate.py": "carries that field",
     "optsum/running/context.py": "its default, as in its help",
     "optsum/running/one_problem.py": "its sample has that field",
     "optsum/studies": "a paper's experiment is of a formulation",

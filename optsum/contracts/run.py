@@ -1,4 +1,4 @@
-"""One search in progress: `Run` counts, keeps the incumbent, records the trace and ends the search."""
+"""Limits of a search, and the search in progress: `Run` counts, keeps the incumbent and the trace, and ends it."""
 
 from __future__ import annotations
 

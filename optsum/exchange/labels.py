@@ -21,9 +21,9 @@ from optsum.options.options import Options, described, resolve
 from optsum.options.values import toml_of
 from optsum.registry import FORMULATIONS
 from optsum.running.each_topic import attempt, each_topic
+from optsum.running.enumerate import Oracles, oracles_of, resolve_enumeration
+from optsum.running.inputs import posed
 from optsum.running.one_problem import Setup, answer, setup_of
-from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
-from optsum.running.posed import posed
 from optsum.running.workers import Written
 from optsum.system.clock import Termination
 from optsum.text.tokenizers import raw_text

@@ -29,8 +29,8 @@ from optsum.problem.problem import Capability
 from optsum.program.cover import wcnf_text
 from optsum.program.model import LinearModel
 from optsum.running.each_topic import error_result, problems, say_warned
+from optsum.running.inputs import posed
 from optsum.running.one_problem import Setup, build, finished, setup_of
-from optsum.running.posed import posed
 from optsum.running.search import searched
 from optsum.system.clock import clock
 from optsum.system.files import PathLike, describe_os_error, read_text, replacing

@@ -23,9 +23,9 @@ from optsum.experiments.experiment import Experiment, Shard, environment, experi
 from optsum.experiments.folder import RunFolder, RunStatus, differing_inputs, facts_of, sessions_of, status
 from optsum.report.messages import Advance, bar, count_lines
 from optsum.running.each_topic import lost_topic, say_warned, search_part, search_topic
+from optsum.running.enumerate import detailed
 from optsum.running.executors import AnyExecutor, crew_of
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
-from optsum.running.oracles import detailed
 from optsum.running.workers import as_done, is_interrupted
 from optsum.system.files import PathLike, forget, name_of
 from optsum.system.notebook import tracked
@@ -144,7 +144,7 @@ class RunSettings(NamedTuple):
     setups: Sequence[Setup]  # Of each cell.
     said: Sequence[Mapping[str, Any]]  # What rows of each cell say beside their result.
     files: Sequence[str]  # Of the topics, where there are several: rows say which.
-    details: bool  # Whether rows carry them (`optsum.running.oracles`).
+    details: bool  # Whether rows carry them (`optsum.running.enumerate`).
 
 
 class RunWork(AbstractContextManager["RunWork"]):

@@ -1,4 +1,4 @@
-"""Options of a search: one typed model, filled from keywords, a TOML file or the command line.
+"""Options of a search: one typed model, its hash and schema, filled from keywords, a TOML file or flags.
 
 Heavy packages are imported only when an option needs them, so that ``optsum solve --help`` answers at once.
 """

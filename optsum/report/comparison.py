@@ -41,8 +41,8 @@ from optsum.report.statistics import (
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Cell, Table, Tabular, counted, data_frame, number, seconds, share
 from optsum.running.each_topic import attempt, each_topic
+from optsum.running.inputs import posed, started
 from optsum.running.one_problem import Setup, best_of_references, build, refused, run_task, setup_of, unsolved, unusable
-from optsum.running.posed import posed, started
 from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.compiled import patience
 
@@ -309,9 +309,9 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
 
     Common parts are computed once (the problem, for each set of units; the root bound), but all work for an answer is
     done by each strategy, so that times are comparable. With `details`, the first result of each problem includes them
-    (`optsum.running.oracles`).
+    (`optsum.running.enumerate`).
     """
-    from optsum.running.oracles import detailed
+    from optsum.running.enumerate import detailed
 
     patience.load()
     setups = [setup_of(options) for options in plan.variants]

@@ -18,8 +18,8 @@ from optsum.options.keywords import Keywords
 from optsum.options.options import Options, read_config, resolve
 from optsum.registry import DEFAULT_HEURISTIC
 from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.enumerate import detailed
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
-from optsum.running.oracles import detailed
 from optsum.system.processes.signal_guard import postponing
 
 _LOG: Final = logging.getLogger("optsum")

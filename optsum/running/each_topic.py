@@ -1,4 +1,7 @@
-"""Process topics one by one: a failure (bad input, an error, a crash) becomes a row, and other topics go on."""
+"""Process topics one by one: a failure (bad input, an error, a crash) becomes a row, and other topics go on.
+
+The hashes of topics in rows (`INPUT`) are made here too.
+"""
 
 from __future__ import annotations
 

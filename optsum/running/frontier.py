@@ -32,9 +32,9 @@ from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.highs import dual_bound, relax
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.enumerate import with_text
+from optsum.running.inputs import posed, prover_of
 from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved, warm_up
-from optsum.running.oracles import with_text
-from optsum.running.posed import posed, prover_of
 from optsum.running.search import exact_text, searched
 from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing

@@ -1,4 +1,4 @@
-"""One problem of a topic: resolve options, prepare the process, build the problem, search it, and report."""
+"""One problem of a topic, or one for each reference: resolve options, warm up the process, build, search, report."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ from optsum.report.comparison import each_seed, seeds_of
 from optsum.report.figures import Figure, Series
 from optsum.report.statistics import FEWEST, OVER_SEEDS, ranks, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
+from optsum.running.enumerate import oracles_of
 from optsum.running.one_problem import Setup, build
-from optsum.running.oracles import oracles_of
 from optsum.studies.base import (
     CHANCE,
     Cut,

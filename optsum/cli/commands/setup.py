@@ -83,7 +83,7 @@ def run_warm_up(
     from numba import config
 
     from optsum.report.tables.table import seconds
-    from optsum.running.oracles import kernels_of
+    from optsum.running.enumerate import kernels_of
     from optsum.system.compiled import compile_at_once
     from optsum.system.parallel_compile import compile_parts
 

@@ -1,4 +1,4 @@
-"""Result rows in files: their formats, safe writing, and reading back."""
+"""Rows in files (JSON Lines, CSV, Parquet; labels also for BertSum or `datasets`): written safely, and read back."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Setting:
 
     formulation: str
     metric: str | None  # None for a formulation that has none.
-    # Where the rows have them (`optsum.running.oracles`); those of the search are the defaults.
+    # Where the rows have them (`optsum.running.enumerate`); those of the search are the defaults.
     options: Options | None = None
     # What else rows say of the problem themselves: options that a grid varies, the file of the topics.
     said: tuple[tuple[str, str], ...] = ()
@@ -311,7 +311,7 @@ class PageProblem:
     found: dict[Variant, PageResult] = field(default_factory=dict)
     optimum: Key | None = None  # Where it is known.
     bound: float | None = None  # The best that is proven, where the optimum is not known.
-    # text, optima: what the page shows of them (`optsum.report.page.write`, `optsum.running.oracles`).
+    # text, optima: what the page shows of them (`optsum.report.page.write`, `optsum.running.enumerate`).
     text: dict[str, Any] | None = None
     optima: dict[str, Any] | None = None
     # sentences, words: of the documents.

@@ -12,7 +12,7 @@ from plain_oracle import Plain
 
 import optsum
 from optsum.cli import main
-from optsum.running.topics import solve
+from optsum.running.solve import solve
 
 NEWS = Path(__file__).parents[3] / "examples" / "data" / "news.jsonl"
 

@@ -24,9 +24,9 @@ from optsum.metrics.rouge import agreed_reference, rouge_all
 from optsum.optima.diagram import Diagram
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
+from optsum.running.enumerate import union_of
 from optsum.running.one_problem import best_result, build, setup_of
-from optsum.running.oracles import union_of
-from optsum.running.topics import solve_topics
+from optsum.running.solve import solve_topics
 from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.testing import random_topic
 
@@ -398,7 +398,7 @@ def test_references_that_the_time_does_not_suffice_for_are_left_and_nothing_is_c
     }
     module = import_module("optsum.running.one_problem")
     monkeypatch.setattr(module, "too_late", lambda setup: Deadline(0.0))
-    monkeypatch.setattr("optsum.running.oracles.too_late", module.too_late)
+    monkeypatch.setattr("optsum.running.enumerate.too_late", module.too_late)
     result = optsum.solve(topic, max_length=4, references="best", time_limit=60)
     assert (result.status.value, result.termination.value, result.bound) == ("feasible", "time_limit", None)
     assert result.selection is not None

@@ -19,7 +19,7 @@ from optsum.problem.problem import Problem
 from optsum.running import one_problem as warm
 from optsum.running.one_problem import setup_of
 from optsum.running.search import searched
-from optsum.running.topics import solve
+from optsum.running.solve import solve
 
 
 def test_equal_options_are_one_way_and_so_are_those_that_come_from_elsewhere() -> None:

@@ -14,8 +14,8 @@ from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic, as_topic
 from optsum.options.options import resolve
 from optsum.report.comparison import compare_topics, plan_of
+from optsum.running.enumerate import resolve_enumeration
 from optsum.running.one_problem import Setup, build, setup_of
-from optsum.running.oracles import resolve_enumeration
 from optsum.system.clock import Deadline, Stopped, Termination
 
 
@@ -84,7 +84,8 @@ def test_building_counts_against_the_limit(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optsum.running import one_problem, oracles
+    from optsum.running import enumerate as oracles
+    from optsum.running import one_problem
 
     given: list[float] = []
     search, build_one = one_problem.searched, oracles.build

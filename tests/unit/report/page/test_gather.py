@@ -111,7 +111,7 @@ def test_the_same_rows_twice_are_refused() -> None:
 
 
 def test_optima_of_an_enumeration_are_shown() -> None:
-    from optsum.running.oracles import enumerate_optima
+    from optsum.running.enumerate import enumerate_optima
 
     row = enumerate_optima(TOPICS[0], max_length=4).to_result(max_solutions=9).to_row()
     (problem,) = gather([Result.from_row(row).to_row()]).problems

@@ -15,8 +15,8 @@ from optsum.coverage.instance import Coverage
 from optsum.optima.nearness import Nearness
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.report.page.write import charts_of, gather, sentences_of, tiles_of, write_page
+from optsum.running.enumerate import enumerate_topics, resolve_enumeration
 from optsum.running.frontier import frontier_topics, resolve_frontier
-from optsum.running.oracles import enumerate_topics, resolve_enumeration
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples/data"
 

@@ -8,7 +8,7 @@ import pytest
 
 from optsum.optima.nearness import Nearness
 from optsum.report.tables.results import near_table, optima_table
-from optsum.running.oracles import enumerate_topics, resolve_enumeration
+from optsum.running.enumerate import enumerate_topics, resolve_enumeration
 
 TOPICS = [
     {"id": "one", "documents": [["a b", "b c", "a c", "d", "b a"]], "references": [["a b c"]]},

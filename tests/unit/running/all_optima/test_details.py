@@ -17,8 +17,8 @@ from optsum.corpus.topic import Topic
 from optsum.corpus.topics import read_topics
 from optsum.options.options import resolve
 from optsum.report.comparison import compare_topics, plan_of
-from optsum.running import oracles as detailed
-from optsum.running.topics import solve_topics
+from optsum.running import enumerate as detailed
+from optsum.running.solve import solve_topics
 
 TOPIC = {"id": "t", "documents": [["a b", "b c", "a c", "x y"]], "references": [["a b c"]]}
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples/data"

@@ -19,7 +19,7 @@ from optsum.cli import main
 from optsum.contracts.result import Result
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
-from optsum.running import oracles as families
+from optsum.running import enumerate as families
 from optsum.running.one_problem import build, setup_of
 from optsum.testing import random_topic
 

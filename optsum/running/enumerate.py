@@ -1,4 +1,7 @@
-"""All optima of a topic, in the input's numbering."""
+"""Enumerate all optima of a topic, or all near-optimal selections (`enumerate_optima`), in the input's numbering.
+
+Rows with ``--details``, which hold optima and texts for the page, are made here too.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,7 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, DEFAULT_EXACT, STRATEGIES
 from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.inputs import posed, prover_of
 from optsum.running.one_problem import (
     Setup,
     best_result,
@@ -50,7 +54,6 @@ from optsum.running.one_problem import (
     unsolved,
     warm_up,
 )
-from optsum.running.posed import posed, prover_of
 from optsum.running.search import result_of_sets
 from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.compiled import compiles
@@ -454,7 +457,7 @@ def enumerate_topics(
 ) -> Generator[list[Result], None, None]:
     """Enumerate the optima of topics one after another; yield all rows of a topic together.
 
-    `shape`: arguments of `Oracles.to_result`. `details`: whether rows include the text (`optsum.running.oracles`).
+    `shape`: arguments of `Oracles.to_result`. `details`: whether rows include the text (`optsum.running.enumerate`).
     """
     setup = setup_of(options)
     search = partial(_enumerated_row, nearness=nearness, seed=options.seed, **shape)

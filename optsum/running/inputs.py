@@ -1,4 +1,4 @@
-"""Problems in place of topics: the first of them determines the options."""
+"""Inputs of searches: topics or problems, which determine the formulation, and starting selections (``--start``)."""
 
 from __future__ import annotations
 

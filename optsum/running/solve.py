@@ -1,4 +1,4 @@
-"""Solve one topic, or several one after another."""
+"""Solve one topic (`solve`), or several one after another (`solve_all`)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Problem
 from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.inputs import posed, started
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
-from optsum.running.posed import posed, started
 from optsum.running.workers import Written
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
@@ -159,7 +159,7 @@ def solve_topics(
     setup = setup_of(options)
     solve_part: Callable[[Topic], list[Result]] = partial(search_part, setup=setup, search=answer)
     if details:
-        from optsum.running.oracles import with_details  # which enumerates, as few commands do
+        from optsum.running.enumerate import with_details  # which enumerates, as few commands do
 
         solve_part = partial(with_details, setups=[setup], solve_part=solve_part)
     return each_topic(topics, [setup], solve_part, finish=None if details else _alone, row_of=Result.to_row)

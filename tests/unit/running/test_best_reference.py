@@ -225,7 +225,7 @@ def test_nothing_is_claimed_of_references_that_were_not_searched(
     best = optsum.solve(topic, **options).objective
     for last in (1, 2):
         calls: list[int] = []
-        homes, name = (["search"], "_result") if place == "search" else (["one_problem", "oracles"], "build")
+        homes, name = (["search"], "_result") if place == "search" else (["one_problem", "enumerate"], "build")
         modules = [import_module(f"optsum.running.{home}") for home in homes]
         real = getattr(modules[0], name)
 

@@ -29,20 +29,8 @@ R = TypeVar("R", bound="Result")
 _FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # digits that Python turns into a number at once
 
 
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
 def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _count(value: Any) -> bool:
-    return (_whole(value) and value >= 0) or (_text(value) and bool(re.fullmatch(r"\d+", value, re.ASCII)))
-
-
-def _amount(value: Any) -> bool:
-    return _whole(value) and value >= 0
 
 
 def _number(value: Any) -> bool:
@@ -51,23 +39,28 @@ def _number(value: Any) -> bool:
     return _whole(value) and value.bit_length() < 1024  # as floating point it is finite
 
 
+def _amount(value: Any) -> bool:
+    return _whole(value) and value >= 0
+
+
 def _positive(value: Any) -> bool:
     return _number(value) and bool(value >= 0)
 
 
-def _fraction(value: Any) -> bool:
-    return _text(value) and bool(_FRACTION.fullmatch(value))
+def _count(value: Any) -> bool:
+    return _amount(value) or (isinstance(value, str) and bool(re.fullmatch(r"\d+", value, re.ASCII)))
 
 
 def _unit(value: Any) -> bool:
-    return _whole(value) or _text(value) or _fits([_unit], value)
+    return _whole(value) or isinstance(value, str) or _fits([_unit], value)
 
 
 def _fits(kind: Any, value: Any) -> bool:
-    """Whether a value is of a kind: a test, ``[kind]`` for a list, ``{name: kind}`` for an object, ``(kind, kind)``."""
+    """Whether a value is of a kind: a class, a test, ``[kind]``, ``(kind, kind)``, or ``{str: kind}`` for an object."""
+    if isinstance(kind, type):
+        return isinstance(value, kind)
     if isinstance(kind, dict):
-        (each,) = kind.values()
-        return isinstance(value, Mapping) and all(_text(name) and _fits(each, held) for name, held in value.items())
+        return isinstance(value, Mapping) and _fits([str], [*value]) and _fits([kind[str]], [*value.values()])
     if isinstance(kind, list):
         return isinstance(value, list | tuple) and all(_fits(kind[0], each) for each in value)
     if isinstance(kind, tuple):
@@ -75,32 +68,32 @@ def _fits(kind: Any, value: Any) -> bool:
     return bool(kind(value))
 
 
-_TEXT: Final = (_text, "text")
-_WHOLE: Final = (_whole, "a whole number")
-_AMOUNT: Final = (_amount, "a whole number from 0")
-_NUMBER: Final = (_number, "a finite number")
-_UNITS: Final = ([_unit], "a list of units")
 _TESTS: Final[dict[str, tuple[Any, str]]] = {
-    **dict.fromkeys(("id", "formulation", "strategy", "backend", "metric", "status", "termination"), _TEXT),
-    **dict.fromkeys(("detail", "version", "config_hash", "signature", "error"), _TEXT),
-    **dict.fromkeys(("objective", "bound"), _NUMBER),
-    **dict.fromkeys(("gap", "seconds"), (_positive, "a finite number from 0")),
-    **dict.fromkeys(("objective_exact", "bound_exact"), (_fraction, 'a fraction such as "3/7"')),
-    **dict.fromkeys(("numerator", "denominator", "seed"), _WHOLE),
-    **dict.fromkeys(("length", "evaluations", "nodes", "sentence_count", "units"), _AMOUNT),
-    **dict.fromkeys(("selection", "always", "never"), _UNITS),
-    **dict.fromkeys(("optima", "sample", "diverse"), ([[_unit]], "a list of lists of units")),
-    "near": _TEXT,
-    **dict.fromkeys(("at_least", "irredundant", "irredundant_error"), _NUMBER),
-    "at_least_exact": (_fraction, 'a fraction such as "3/7"'),
-    "value_counts": ([(_number, _count)], "a list of [objective, count]"),
-    "unit_shares": ([(_unit, _number)], "a list of [unit, share]"),
-    "summary": ([_text], "a list of sentences"),
-    "rouge": ({"metric": {"measure": _number}}, "an object of metrics, each with numbers by name"),
-    "trace": ([(_number, _amount, _number)], "a list of [seconds, evaluations, objective]"),
-    "statistics": ({"name": lambda _: True}, "an object"),
-    **dict.fromkeys(("count", "minimal_count"), (_count, "a whole number from 0")),
-    "complete": (lambda value: isinstance(value, bool), "true or false"),
+    name: (kind, words)
+    for kind, words, names in (
+        (str, "text", "id formulation strategy backend metric status termination detail version config_hash signature"),
+        (str, "text", "error near"),
+        (_number, "a finite number", "objective bound at_least irredundant irredundant_error"),
+        (_positive, "a finite number from 0", "gap seconds"),
+        (
+            lambda value: isinstance(value, str) and bool(_FRACTION.fullmatch(value)),
+            'a fraction such as "3/7"',
+            "objective_exact bound_exact at_least_exact",
+        ),
+        (_whole, "a whole number", "numerator denominator seed"),
+        (_amount, "a whole number from 0", "length evaluations nodes sentence_count units"),
+        ([_unit], "a list of units", "selection always never"),
+        ([[_unit]], "a list of lists of units", "optima sample diverse"),
+        ([(_number, _count)], "a list of [objective, count]", "value_counts"),
+        ([(_unit, _number)], "a list of [unit, share]", "unit_shares"),
+        ([str], "a list of sentences", "summary"),
+        ({str: {str: _number}}, "an object of metrics, each with numbers by name", "rouge"),
+        ([(_number, _amount, _number)], "a list of [seconds, evaluations, objective]", "trace"),
+        ({str: object}, "an object", "statistics"),
+        (_count, "a whole number from 0", "count minimal_count"),
+        (bool, "true or false", "complete"),
+    )
+    for name in names.split()
 }
 _ALWAYS_THERE: Final = ("strategy", "status", "termination")
 
@@ -138,32 +131,6 @@ def _shown(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Near:
-    """A row's fields on near-optimal selections."""
-
-    near: str  # What was asked for, such as "within 1%".
-    # The threshold as people read it: every set counted is worth as much (a cover is no longer); None where the best
-    # value is not proven, so that there is none.
-    at_least: float | None = None
-    at_least_exact: str | None = None  # The same as it is compared, a fraction.
-    # The different values, the best first, and how many sets have each; None where the sets are too many to be looked
-    # at one and all, or not all there.
-    value_counts: Sequence[tuple[float, int]] | None = None
-    # Of the sets those that hold each unit, for units that occur; None where not all sets are there.
-    unit_shares: Sequence[tuple[Any, float]] | None = None
-    # Share of the sets without a unit that could be left out; None where not all sets are there.
-    irredundant: float | None = None
-    irredundant_error: float | None = None  # Its standard error; 0 where every set was looked at.
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the fields of a row."""
-        row = {name: getattr(self, name) for name in _OF_NEAR}
-        for name in ("value_counts", "unit_shares"):
-            row[name] = None if row[name] is None else [[listed(first), second] for first, second in row[name]]
-        return row
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OptimaFields:
     """A row's fields on all optima."""
 
@@ -180,7 +147,19 @@ class OptimaFields:
     # sample, diverse: sets drawn at random, and sets that differ much, where they were asked for and all are known.
     sample: Sequence[Any] | None = None
     diverse: Sequence[Any] | None = None
-    near: Near | None = None  # Where near-optimal sets were asked for.
+    near: str | None = None  # Which near-optimal sets were asked for, such as "within 1%".
+    # The threshold as people read it: every set counted is worth as much (a cover is no longer); None where the best
+    # value is not proven, so that there is none.
+    at_least: float | None = None
+    at_least_exact: str | None = None  # The same as it is compared, a fraction.
+    # The different values, the best first, and how many sets have each; None where the sets are too many to be looked
+    # at one and all, or not all there.
+    value_counts: Sequence[tuple[float, int]] | None = None
+    # Of the sets those that hold each unit, for units that occur; None where not all sets are there.
+    unit_shares: Sequence[tuple[Any, float]] | None = None
+    # Share of the sets without a unit that could be left out; None where not all sets are there.
+    irredundant: float | None = None
+    irredundant_error: float | None = None  # Its standard error; 0 where every set was looked at.
 
     def to_row(self) -> dict[str, Any]:
         """Return the fields of a row, without those that were not requested."""
@@ -189,7 +168,9 @@ class OptimaFields:
             return row
         row["units"] = self.units
         if self.near is not None:
-            row |= self.near.to_row()
+            row |= {name: getattr(self, name) for name in _OF_NEAR}
+            for name in ("value_counts", "unit_shares"):
+                row[name] = None if row[name] is None else [[listed(first), second] for first, second in row[name]]
         if self.minimal_count is not None:
             row["minimal_count"] = self.minimal_count
         for name in ("optima", "sample", "diverse"):
@@ -202,9 +183,8 @@ class OptimaFields:
         """Remove the fields of an enumeration from a row, if it has them, and return them."""
         if row.get("count") is None or row.get("complete") is None:
             return None
-        own = {name: row.pop(name) for name in _OF_ALL if name != "near" and name in row}
-        near = Near(**{name: row.pop(name) for name in _OF_NEAR if name in row}) if row.get("near") else None
-        return cls(**own, near=near)
+        others = () if row.get("near") else _OF_NEAR
+        return cls(**{name: row.pop(name) for name in _OF_ALL if name in row and name not in others})
 
 
 def _row_of(units: Sequence[Any] | None) -> list[Any] | None:
@@ -216,8 +196,8 @@ def listed(unit: Any) -> Any:
     return list(unit) if isinstance(unit, tuple) else unit
 
 
-_OF_NEAR = [item.name for item in dataclasses.fields(Near)]
 _OF_ALL = [item.name for item in dataclasses.fields(OptimaFields)]
+_OF_NEAR = _OF_ALL[_OF_ALL.index("near") :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,22 +6,20 @@ Rows with ``--details``, which hold optima and texts for the page, are made here
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias, Unpack
 
 import numpy as np
 
-from optsum.contracts.result import Near, OptimaFields, Result, Status, listed
+from optsum.contracts.result import OptimaFields, Result, Status, listed
 from optsum.corpus.arguments import AnyColumns, AnyTopics, topic_given
 from optsum.corpus.topic import Topic, topic_to_json
-from optsum.coverage import climb
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptsumError, UnsupportedError, visible
 from optsum.optima.algebra import union
@@ -35,7 +33,7 @@ from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, re
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import CERTIFICATE, DEFAULT_EXACT, STRATEGIES
+from optsum.registry import DEFAULT_EXACT, STRATEGIES
 from optsum.running.each_topic import charged, each_topic, search_part, single_problem
 from optsum.running.inputs import posed, prover_of
 from optsum.running.one_problem import (
@@ -75,8 +73,8 @@ def _run_kernels() -> None:
     instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=2)
     problem, diagram = CoverageProblem.of(instance), Diagram.of_sets([(0,), (0, 1)])
     value_counts([problem], diagram)
-    weighted_shares(problem, diagram)
-    irredundant(problem, diagram)
+    weights_of_units(diagram, np.full(2, 0.5))
+    irredundant_share(instance, diagram)
     far_apart(Diagram.of_sets([(0,), (1,), (0, 1)]), 2)
 
 
@@ -97,65 +95,6 @@ def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fr
     ranks = [np.array([place[key] for key in worth.keys], np.int64)[worth.which] for worth in worths]
     counts: list[int] = np.bincount(np.minimum.reduce(ranks), minlength=len(keys)).tolist()
     return [(key, count) for key, count in zip(keys, counts, strict=True) if count]
-
-
-def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[int, float]:
-    """Return the share of sets that contain each unit, weighted by their objective.
-
-    It is exact up to two million sets; above, it is estimated from 20,000 random sets.
-    """
-    if not problem.can(Capability.COVERAGE) or problem.sense.better(0, 1):
-        raise UnsupportedError("Only objectives that a built-in formulation maximizes can weight sets.")
-    times = np.ones(1)
-    if diagram.count > _WEIGHED:
-        found = Counter(tuple(sorted(each)) for each in drawn(diagram, _DRAWS, seed))
-        diagram = Diagram.of_sets(found)
-        times = np.array([found[each] for each in diagram], np.float64)
-    worth = worth_of_sets(problem.coverage, diagram)
-    weights = np.array([problem.value_of(key) for key in worth.keys])[worth.which] * times
-    if not weights.any():
-        weights = np.ones(len(weights)) * times
-    return weights_of_units(diagram, weights / weights.sum())
-
-
-def irredundant(problem: Problem, diagram: Diagram, seed: int = 0) -> Share:
-    """Return the share of sets in a family from which no unit can be left out without losing value."""
-    if not problem.can(Capability.COVERAGE):
-        raise UnsupportedError("Irredundant sets are counted only for built-in formulations.")
-    return irredundant_share(problem.coverage, diagram, seed)
-
-
-def near_of(
-    nearness: Nearness,
-    problems: Sequence[Problem],
-    diagram: Diagram,
-    least: Fraction | None,
-    shares: Sequence[tuple[Any, Fraction]] | None,
-    seed: int = 0,
-) -> Near:
-    """Return the fields of a row for a near-optimal family.
-
-    `problems`: none if nothing was searched; several if references were searched one by one, without a common value.
-    `shares`: None if sets are missing, so that nothing can be said of all.
-    """
-    if not problems or least is None:
-        return Near(near=str(nearness))
-    problem = problems[0]
-    near = Near(near=str(nearness), at_least=problem.value_of(least), at_least_exact=str(least))
-    if shares is None:
-        return near
-    one = len(problems) == 1
-    counts = value_counts([problem], diagram) if one and diagram.count <= _EVALUATED else None
-    left_out = None
-    if one and diagram.count and problem.can(Capability.COVERAGE):
-        left_out = irredundant(problem, diagram, seed)
-    return replace(
-        near,
-        value_counts=None if counts is None else [(problem.value_of(key), count) for key, count in counts],
-        unit_shares=[(unit, float(share)) for unit, share in shares],
-        irredundant=None if left_out is None else left_out.share,
-        irredundant_error=None if left_out is None else left_out.standard_error,
-    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -186,6 +125,7 @@ class Oracles(Optima):
     length_limits: tuple[int, int] = (0, 0)
     parents: Mapping[Any, Any] = field(default_factory=dict)
     tasks: tuple[Task, ...] = ()
+    nearness: Nearness | None = None
 
     def __repr__(self) -> str:
         return f"<Oracles {visible(repr(self.id))}: {self._said()}>"
@@ -225,8 +165,6 @@ class Oracles(Optima):
             if text is None:
                 raise UnsupportedError("These optima have no texts, because the topic has no texts of its sentences.")
             yield text
-
-    nearness: Nearness | None = None
 
     @property
     def id(self) -> str | None:
@@ -279,8 +217,17 @@ class Oracles(Optima):
             If there is no set, or the sets are incomplete.
         """
         self._need_all("shared out")
-        found = weighted_shares(self._one_problem(), self.diagram, seed)
-        return {self.units[unit]: share for unit, share in found.items()}
+        problem, diagram, times = self._one_problem(), self.diagram, np.ones(1)
+        if not problem.can(Capability.COVERAGE) or problem.sense.better(0, 1):
+            raise UnsupportedError("Only objectives that a built-in formulation maximizes can weight sets.")
+        if diagram.count > _WEIGHED:
+            found = Counter(tuple(sorted(each)) for each in drawn(diagram, _DRAWS, seed))
+            diagram = Diagram.of_sets(found)
+            times = np.array([found[each] for each in diagram], np.float64)
+        worth = worth_of_sets(problem.coverage, diagram)
+        weights = np.array([problem.value_of(key) for key in worth.keys])[worth.which] * times
+        weights = weights if weights.any() else np.ones(len(weights)) * times
+        return {self.units[unit]: share for unit, share in weights_of_units(diagram, weights / weights.sum()).items()}
 
     def irredundant(self, seed: int = 0) -> Share:
         """Return the share of sets from which no unit can be left out without losing value.
@@ -293,7 +240,10 @@ class Oracles(Optima):
             If there is no set, or the sets are incomplete.
         """
         self._need_all("looked at")
-        return irredundant(self._one_problem(), self.diagram, seed)
+        problem = self._one_problem()
+        if not problem.can(Capability.COVERAGE):
+            raise UnsupportedError("Irredundant sets are counted only for built-in formulations.")
+        return irredundant_share(problem.coverage, self.diagram, seed)
 
     def _one_problem(self) -> Problem:
         if len(self.tasks) != 1:
@@ -323,11 +273,6 @@ class Oracles(Optima):
         """
         listed = self.minimal() if minimal else self
         known = self.proven if self.nearness is None else self.least is not None  # otherwise the sets may be no optima
-        near = None
-        if self.nearness is not None:
-            shares = list(self.share().items()) if self.complete and self.count else [] if self.complete else None
-            problems = [task.problem for task in self.tasks]
-            near = near_of(self.nearness, problems, self.diagram, self.least, shares, seed)
         drawn = self.complete and bool(listed)
         found = OptimaFields(
             count=self.count if known else 0,
@@ -339,9 +284,25 @@ class Oracles(Optima):
             never=self.never if self.complete else None,
             sample=listed.sample(sample, seed) if drawn and sample else [] if self.complete and sample else None,
             diverse=listed.diverse(diverse) if drawn and diverse else [] if self.complete and diverse else None,
-            near=near,
+            **({} if self.nearness is None else self._near_fields(seed)),
         )
         return self.result.changed(enumeration=found)
+
+    def _near_fields(self, seed: int) -> dict[str, Any]:
+        found: dict[str, Any] = {"near": str(self.nearness)}
+        if not self.tasks or self.least is None:  # nothing was searched, or the best value is not proven
+            return found
+        problem, one = self.tasks[0].problem, len(self.tasks) == 1
+        found |= {"at_least": problem.value_of(self.least), "at_least_exact": str(self.least)}
+        if not self.complete:
+            return found
+        found["unit_shares"] = [(unit, float(held)) for unit, held in self.share().items()] if self else []
+        if one and self.count <= _EVALUATED:  # references that were searched one by one have no common value
+            found["value_counts"] = self.value_counts()
+        if one and self and problem.can(Capability.COVERAGE):
+            share = self.irredundant(seed)
+            found |= {"irredundant": share.share, "irredundant_error": share.standard_error}
+        return found
 
 
 NEAR_S: Final = 10.0  # Seconds a topic for what is near the optimum, where none are given.
@@ -672,7 +633,7 @@ def _nothing(topic: Topic, setup: Setup, why: Termination | Stopped, seconds: fl
     result = unsolved(topic.id, setup, why, seconds=seconds)
     optima = Optima(Diagram.of_sets([]), 0, None, complete=False, termination=result.termination.value)
     result = result.changed(enumeration=OptimaFields(count=0, complete=False))
-    return _with_names(optima, result=result, names=UnitNames(()))
+    return Oracles(**{**vars(optima), "result": result, "names": UnitNames(())})
 
 
 @postponing()
@@ -702,20 +663,15 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
         first = next(iter(optima), None)
         if first is not None and task.problem.evaluate(first).key == result.key:
             optima = replace(optima, bound=optima.value)
-    return _with_names(
-        optima,
-        result=finished(task, setup, result, began=began, built=built),
-        names=UnitNames(task.units, task.members),
-        lengths=task.problem.lengths,
-        length_limits=(task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),
-        parents=task.parents,
-        tasks=(task,),
-    )
-
-
-def _with_names(optima: Optima, **known: Any) -> Oracles:
-    held = {item.name: getattr(optima, item.name) for item in fields(Optima)}
-    return Oracles(**{**held, **known})
+    of_problem = {
+        "result": finished(task, setup, result, began=began, built=built),
+        "names": UnitNames(task.units, task.members),
+        "lengths": task.problem.lengths,
+        "length_limits": (task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),
+        "parents": task.parents,
+        "tasks": (task,),
+    }
+    return Oracles(**{**vars(optima), **of_problem})
 
 
 SolvePart: TypeAlias = Callable[[Topic], list[Result]]  # As for `optsum.running.each_topic.each_topic`.
@@ -781,23 +737,3 @@ def _shown(oracles: Oracles) -> dict[str, Any] | None:
         "listed": [list(map(listed, optimum)) for optimum in islice(oracles, _LISTED)],
         "shares": every if oracles.complete else None,
     }
-
-
-def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
-    """Return the functions that load all kernels of some strategies, for all kinds of problems."""
-    from optsum.problem.numbered import prepare_text  # small jobs need none of them
-    from optsum.system.compiled import collected  # small jobs compile nothing
-
-    chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
-
-    def prepare() -> None:
-        prepare_text()
-        climb.prepare()
-        for strategy in chosen:
-            strategy.prepare()
-            if not strategy.exact:  # whose bounds the exact ones prove
-                import_module(CERTIFICATE).prepare()
-            if strategy.enumerates:
-                prepare_families()
-
-    return collected(prepare)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from time import perf_counter
 from typing import Annotated, Any, Final
 
@@ -14,7 +15,7 @@ from optsum.cli.flags import LISTED, Config, Flags, command, named, offered
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import Options, described, resolve, schema
 from optsum.options.values import toml_of
-from optsum.registry import DEFAULT_STRATEGY, STRATEGIES
+from optsum.registry import CERTIFICATE, DEFAULT_STRATEGY, STRATEGIES
 from optsum.report.messages import bar
 
 SUBCOMMANDS: Final = {
@@ -83,7 +84,6 @@ def run_warm_up(
     from numba import config
 
     from optsum.report.tables.table import seconds
-    from optsum.running.enumerate import kernels_of
     from optsum.system.compiled import compile_at_once
     from optsum.system.parallel_compile import compile_parts
 
@@ -98,3 +98,25 @@ def run_warm_up(
     where = f"kept in {config.CACHE_DIR}" if config.CACHE_DIR else "cached beside the sources, or in your cache folder"
     put(f"kernels of {', '.join(names)} are ready after {seconds(perf_counter() - began)}; {where}")
     return DONE
+
+
+def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
+    """Return the functions that load all kernels of some strategies, for all kinds of problems."""
+    from optsum.coverage import climb
+    from optsum.problem.numbered import prepare_text
+    from optsum.running.enumerate import prepare_families
+    from optsum.system.compiled import collected
+
+    chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
+
+    def prepare() -> None:
+        prepare_text()
+        climb.prepare()
+        for strategy in chosen:
+            strategy.prepare()
+            if not strategy.exact:  # whose bounds the exact ones prove
+                import_module(CERTIFICATE).prepare()
+            if strategy.enumerates:
+                prepare_families()
+
+    return collected(prepare)

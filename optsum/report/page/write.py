@@ -517,9 +517,9 @@ def _of_enumeration(result: Result) -> dict[str, Any] | None:
     sets = [list(map(listed, optimum)) for optimum in found.optima]
     held = {"count": str(found.count), "complete": found.complete, "listed": sets, "shares": None}
     if found.near is not None:
-        shares = found.near.unit_shares
+        shares = found.unit_shares
         own = None if shares is None else [[listed(unit), share] for unit, share in shares]
-        return held | {"near": visible(found.near.near), "shares": own}
+        return held | {"near": visible(found.near), "shares": own}
     if found.complete and len(sets) == found.count:
         counts = Counter(unit for optimum in found.optima for unit in optimum)
         held["shares"] = [[listed(unit), count / len(sets)] for unit, count in counts.items()]

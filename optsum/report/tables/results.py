@@ -171,7 +171,7 @@ def near_table(results: Sequence[Result]) -> Table:
         if all_ is None or all_.near is None:
             table.rows.append(_row_without(result, 8))
             continue
-        near, units = all_.near, "-"
+        units = "-"
         if all_.units is not None:
             name = result.formulation or ""  # units are sentences, as far as that is known here
             more = name in FORMULATIONS.builtin and FORMULATIONS.load(name).whole_sentences
@@ -180,9 +180,9 @@ def near_table(results: Sequence[Result]) -> Table:
         table.add(
             result.id or "?",
             _value(result.objective, result),
-            _value(near.at_least, result),
+            _value(all_.at_least, result),
             _sets(all_.count, all_.complete),
-            share(near.irredundant, 0),
+            share(all_.irredundant, 0),
             *_in_all(all_.always, all_.never, all_.units),
             units,
             seconds(result.seconds),

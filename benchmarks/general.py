@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 from optsum.solvers.branch_and_bound import BranchAndBound
+from optsum.solvers.engine.core import program_of
 from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.program import program_of
 from shared.compiled import compile_at_once
 from shared.instances import topics_of
 

@@ -28,16 +28,15 @@ from optsum.registry import CLIMBER, STRATEGIES
 from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.compiled import compiles
 
-from .engine.core import Budget, rehearsal
-from .engine.driver import Driver, sets_reaching
-from .engine.program import program_of, spread, with_minimum_row
+from .engine.core import program_of, spread, with_minimum_row
+from .engine.driver import Budget, Driver, rehearsal, sets_reaching
 from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, seconds_of, worth
 from .few_units import prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.paper_knapsack import solve_knapsack
 from .objectives.ratio import fits, ratio_program, servable, solve_ratio
-from .objectives.recall import ByLength, optimum_of, recall_program, solve_by_parts, solve_recall
+from .objectives.recall import ByLength, recall_program, solve_by_parts, solve_recall
 from .objectives.sums import reaching_sum, solve_sum, tightened
 from .objectives.whole_text import LengthTable, is_whole_text, solve_whole_text
 from .truncation import Refining, all_by_levels, search_by_levels
@@ -552,7 +551,7 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
 
     selection, termination, key, bound = None, Termination.COMPLETED, Fraction(0), Fraction(0)
     if engine.feasible:
-        selection, value, upper, termination = optimum_of(engine, lowest)
+        selection, value, upper, termination = engine.optimum(lowest)
         if selection is not None:
             key = key_of(value)
         if selection is not None or termination is not Termination.COMPLETED:

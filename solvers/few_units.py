@@ -1427,7 +1427,7 @@ def serve(run: Run, coverage: Coverage | None = None) -> bool:
 @compiles
 def prepare_few_units() -> None:
     """Run the kernels of `search_few_units` once."""
-    from .engine.core import rehearsal  # where kernels are compiled, the engine is there too
+    from .engine.driver import rehearsal  # where kernels are compiled, the engine is there too
 
     with rehearsal() as deadline:
         search_few_units(two_ratios(), deadline.check)

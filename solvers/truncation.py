@@ -37,9 +37,8 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.system.clock import clock
 
-from .engine.core import States, Statistics
-from .engine.driver import Driver
-from .engine.program import with_minimum_row
+from .engine.core import States, with_minimum_row
+from .engine.driver import Driver, Statistics
 from .objectives.recall import recall_program
 
 _PARTS: Final = 16  # Divisor of the gap that gives the first step from the bound downwards.

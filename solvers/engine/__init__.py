@@ -3,13 +3,14 @@
 ================  ===================================================================================================
 module            idea
 ================  ===================================================================================================
-`program`         what is searched: gains of features, counted once however often they are covered
-`core`            the arrays of a program, and of what is left of it once units are decided; limits and statistics
-`relaxation`      linear programs, solved by HiGHS, whose multipliers are prices
-`bound`           the integer bound that prices give, and the units that it decides
-`search`          the depth-first search with merging of equal states: kernel, tables, memo, nodes of the diagram
-`driver`          a good set at once; bound, levels, fixing, which unit is decided next, search, splitting; several
-                  programs under the limits of one run
+`core`            what is searched: gains of features, counted once however often they are covered; the arrays of
+                  such a program, and of what is left of it once units are decided
+`bound`           linear programs, solved by HiGHS, whose multipliers are prices; the integer bound that prices give,
+                  and the units that it decides
+`search`          good sets at once; the depth-first search with merging of equal states: kernel, tables, memo, nodes
+                  of the diagram
+`driver`          bound, levels, fixing, which unit is decided next, search, splitting; several programs under the
+                  limits of one run; statistics
 ================  ===================================================================================================
 
 Units may be tied: by joints (occurrences that several units decide), by rows over joints, and by parents. Without ties

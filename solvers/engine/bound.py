@@ -20,6 +20,35 @@ that is ``s(V) + max(-weight v, -weight step + s(undecided))``, without the firs
 step the shares of T are at most the cost of its copies, above it the whole cost is due.
 
 Lengths may be divided by `grain` (rounded down) to keep the tables small, which only weakens the knapsack bound.
+
+Multipliers from the linear relaxation of a core, solved by HiGHS repeatedly with more units decided.
+
+maximize    base + sum mass_i x_i + sum_f sum_s slope_fs z_fs - sum_g weight_g (step_g y_g + sum_i count_ig t_ig)
+subject to  sum_i count_if x_i - sum_s z_fs >= 0          for every feature f (its dual is the price of f)
+            low <= sum_i length_i x_i <= high
+            x_i - y_g - t_ig <= 0                          for every item i of a cost g (its dual is the share of i)
+            sum over the members x_o <= x_u, 1 - x_u, or 1 for every row of joints (its dual is the price of the row)
+            x_i <= x_parent(i)
+            0 <= x_i <= 1, 0 <= z_fs <= width_fs           (i: units and joints; s: pieces of equal slope of f's table)
+            0 <= y_g, 0 <= t_ig                            (t_ig only where i has fewer copies than step_g)
+
+Any prices >= 0, and any shares from 0 to weight * count, give a valid bound.
+
+If the units of a feature are a subset of those of the next one, rows contain only the difference. Levels of a
+similarity are such chains, because a unit that reaches a level reaches those below it. If F is a subset of G, both are
+gained once, and z_F, z_G are 1 if they are gained,
+
+    z_G <= sum of x_u (u in G)          may be          z_G <= z_F + sum of x_u (u in G, not in F),
+
+because z_F = min(1, sum of x_u (u in F)) in an optimum. The value is the same, and in a chain of k levels a unit occurs
+once instead of up to k times (Elloumi 2010, for the p-median problem). With the multipliers y of such rows, a unit pays
+the y of its row. Prices p_F = y_F - y_G of whole rows sum to that. If y_G > y_F, the row of z_G is tight without new
+units, and y_G = y_F is valid too. Similarly, for long rows of vetoes (a unit vetoes every seam that spans it), a column
+represents the members of a row, and another row has the difference to the row before.
+
+The duals are only used as Lagrangian multipliers, for which any values within their limits give a valid bound, so
+tolerances of the simplex method cannot harm exactness, and duals at a time limit can be used as well. A reported
+infeasibility is not used for pruning.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -27,15 +56,21 @@ Lengths may be divided by `grain` (rounded down) to keep the tables small, which
 
 from __future__ import annotations
 
-from typing import Final
+import threading
+from collections.abc import Sequence
+from math import inf
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
+from optsum.program.highs import divisor_of, new_highs, run, was_stopped
+from optsum.program.model import LinearRows
+from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
 
-from .core import VETO, Core, States
+from .core import DROPPED, NEED, TAKEN, VETO, Core, States, first_gains, skips, widths
 
 IMPOSSIBLE: Final = -(2**61)  # Profit of a knapsack that cannot be filled to the least length.
 
@@ -160,7 +195,7 @@ def evaluated(core):
 
 
 @njit(cache=True)
-def _decide(core, skip, grain, target, bound_only, state):
+def _decide(core, grain, target, bound_only, state):
     _ids, lengths, _mass, start, feature, count, table_start, table, price, costs, _base, low, high, scale, ties = core
     cost_start, cost, cost_count, cost_share, cost_weight, cost_step = costs
     parent, need_joint, need_unit, veto_joint, veto_unit, _ru, _rs, _rp, _row, _joint = ties
@@ -170,6 +205,7 @@ def _decide(core, skip, grain, target, bound_only, state):
     for i in range(n):
         state[i] = 2
     _alone, profit, surplus, best, copies, shares, bound = evaluated(core)
+    skip = skips(parent)
     K = knapsack(lengths, profit, skip, low, high, grain)
     room = high // grain
     total = bound + K[0, room]
@@ -351,28 +387,6 @@ def bounds_of_seams(core: Core) -> tuple[IntArray, IntArray] | None:
     return ends, slack + _through_seams(alone[:n].copy(), first.copy(), second.copy(), worth, by_second, by_first)
 
 
-@njit(cache=True)
-def total_of(held, core):
-    """Return the total value of some units of a core, without its base and joints."""
-    _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
-    cost_start, cost, cost_count, _fee_share, cost_weight, cost_step = costs
-    have = np.zeros(len(table_start) - 1, np.int64)
-    paid = np.zeros(len(cost_weight), np.int64)
-    total = 0
-    for i in range(len(held)):
-        if held[i]:
-            total += mass[i]
-            for k in range(start[i], start[i + 1]):
-                have[feature[k]] += count[k]
-            for k in range(cost_start[i], cost_start[i + 1]):
-                paid[cost[k]] += cost_count[k]
-    for g in range(len(cost_weight)):
-        total -= cost_weight[g] * min(paid[g], cost_step[g])
-    for f in range(len(have)):
-        total += table[table_start[f] + min(have[f], table_start[f + 1] - table_start[f] - 1)]
-    return total
-
-
 def decide(core: Core, target: int | None) -> tuple[int, States, int]:
     """Bound a core, and find the units that all selections of value >= `target` take, or drop.
 
@@ -380,7 +394,469 @@ def decide(core: Core, target: int | None) -> tuple[int, States, int]:
     selection meets the length limits; the units' states; the number of decided units.
     """
     state: NDArray[np.int8] = np.empty(core.size, np.int8)
-    bound, moved = _decide(
-        core.plain, core.skip, grain_of(core), 0 if target is None else target, target is None, state
-    )
+    bound, moved = _decide(core.plain, grain_of(core), 0 if target is None else target, target is None, state)
     return int(bound), state, int(moved)
+
+
+_BY_COLUMN: Final = 1
+HUGE: Final = 1e30  # HiGHS's infinity is smaller.
+
+BELOW: Final = 0
+BETWEEN: Final = 1
+ABOVE: Final = 2  # Position of a column or a row: at its lower limit, in the basis, or at its upper limit.
+
+_LARGEST: Final = 2.0**61
+_CLOSE: Final = 1e-6
+_LARGE: Final = 50_000
+"""Number of entries above which a relaxation is solved in a separate thread, so that Ctrl-C can end it."""
+
+
+_ANY: Final = 2**62
+_LONG: Final = 12  # Members of an average vetoing row from which on rows are written as differences.
+
+_WHOLE: Final = 1e-7
+_SAME: Final = 1e-4  # Below it a unit is none of its relaxation, and a price is that of a piece.
+
+_MANY: Final = 8  # Units of a feature, on average, from which on chains are looked for.
+
+_PAIRS: Final = 50_000_000  # Pairs of a feature and a unit that are looked at.
+
+Matrix: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+"""Start, row and value of the entries, column by column."""
+
+
+class LinearProgram(NamedTuple):
+    """A maximization in the form of HiGHS."""
+
+    # cost, lower, upper: (columns,)
+    cost: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    # row_lower, row_upper: (rows,)
+    row_lower: NDArray[np.float64]
+    row_upper: NDArray[np.float64]
+    # start, place, value: the matrix, column by column; units come first
+    start: NDArray[np.int32]
+    place: NDArray[np.int32]
+    value: NDArray[np.float64]
+    size: int  # Number of units.
+    # (rows,) or None: largest multiplier of each row that makes sense, scaled; None where any does.
+    most: IntArray | None
+    length_row: int
+    # (features,) or None: which features hold the units of the one before: their rows say only what is new
+    # (`chains_of`).
+    holds: NDArray[np.bool_] | None = None
+
+
+class Session:
+    """One HiGHS object, because creating it takes longer than solving a small model."""
+
+    def __init__(self) -> None:
+        import highspy
+
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._start()
+
+    def _start(self) -> None:
+        self.owner: object = None
+        self.solved = 0
+        self._timed, self._ends_at = False, inf
+        self._basis: object = None
+        self._solution: Any = None
+        self._highs: Any = new_highs()
+        for name, option in (("presolve", "off"), ("solver", "simplex")):
+            self._highs.setOptionValue(name, option)
+
+    def load(self, program: LinearProgram, scale: int, owner: object) -> None:
+        """Replace the model; `scale`: the fixed-point unit of the multipliers."""
+        self.owner, self._program, self._scale, self._basis = owner, program, scale, None
+        self._minimizes = False
+        self._divisor = divisor_of(program.cost)
+        self._costs = program.cost if self._divisor == 1.0 else program.cost / self._divisor
+        self._highs.passModel(
+            len(program.cost),
+            len(program.row_lower),
+            len(program.place),
+            _BY_COLUMN,
+            -1,  # maximize
+            0.0,
+            self._costs,
+            program.lower,
+            program.upper,
+            program.row_lower,
+            program.row_upper,
+            program.start,
+            program.place,
+            program.value,
+            np.zeros(len(program.cost), np.int32),  # every column continuous
+        )
+
+    def decide(self, state: States) -> None:
+        """Fix the columns of units that are taken or dropped, and free the others."""
+        every = np.arange(len(state), dtype=np.int32)
+        lower, upper = (state == TAKEN).astype(np.float64), (state != DROPPED).astype(np.float64)
+        self._highs.changeColsBounds(len(every), every, lower, upper)
+
+    def at_most(self, length: int) -> None:
+        """Change the maximum length."""
+        row = self._program.length_row
+        self._highs.changeRowBounds(row, self._program.row_lower[row], float(length))
+
+    def multipliers(self, deadline: Deadline, enough: float = -inf) -> IntArray | None:
+        """Solve from the last basis, and return scaled, rounded multipliers of the rows; None without a solution.
+
+        At the deadline, or if no more than `enough` can be reached, they are those of the last basis, if it has any.
+        """
+        ends_at = -enough / self._divisor
+        if ends_at != self._ends_at:
+            self._ends_at = ends_at
+            self._highs.setOptionValue("objective_bound", ends_at)
+        if enough > -inf and not self._minimizes:  # HiGHS only ends minimizations at a bound
+            import highspy
+
+            self._minimizes, columns = True, len(self._program.cost)
+            self._highs.changeObjectiveSense(highspy.ObjSense.kMinimize)
+            self._highs.changeColsCost(columns, np.arange(columns, dtype=np.int32), -self._costs)
+        self.solved += 1
+        self._basis = None
+        if len(self._program.value) > _LARGE:  # in a thread, where Ctrl-C is heard
+            ended, self._timed = False, True
+            try:
+                ended = run(self._highs, deadline)
+            finally:
+                if not ended:  # it may go on for a while, and must be left alone
+                    self._start()
+            if not ended:
+                return None
+        else:
+            if (left := deadline.left_s) < inf or self._timed:  # small models take as long as the setting
+                self._timed = left < inf
+                self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)
+            self._highs.run()
+        status, solution = self._highs.getModelStatus(), self._highs.getSolution()
+        self._solution = solution
+        if status != self._optimal and not (solution.dual_valid and was_stopped(self._highs)):
+            return None
+        dual = np.abs(np.asarray(solution.row_dual)) * (self._scale * self._divisor)
+        found: IntArray = np.rint(np.minimum(dual, _LARGEST)).astype(np.int64)
+        if self._program.holds is not None:
+            found = _unchained(found, self._program.holds)
+        most = self._program.most
+        return found if most is None else np.minimum(found, most)
+
+    def solution(self) -> tuple[NDArray[np.float64], object] | None:
+        """Return the value of each unit in the last solution, and its basis; None if there was none."""
+        values = np.asarray(self._solution.col_value, np.float64)
+        if len(values) < self._program.size:
+            return None
+        if self._basis is None:
+            self._basis = self._highs.getBasis()
+        return values[: self._program.size], self._basis
+
+    def begin_at(self, basis: object) -> None:
+        """Start the next solution from a basis of the loaded model, if there is one."""
+        if basis is not None and basis is not self._basis:
+            self._highs.setBasis(basis)
+
+    def begin_near(self, columns: IntArray, rows: IntArray) -> None:
+        """Start the first solution of a model from positions of columns and rows, which need not be exactly a basis."""
+        import highspy
+
+        status = highspy.HighsBasisStatus
+        kinds = [status.kLower, status.kBasic, status.kUpper]  # as BELOW, BETWEEN and ABOVE number them
+        basis = highspy.HighsBasis()
+        basis.col_status, basis.row_status = [kinds[at] for at in columns], [kinds[at] for at in rows]
+        basis.valid = basis.alien = True  # HiGHS makes a basis of it
+        self._highs.setBasis(basis)
+
+    def squeezed(self, target: float, least: int, deadline: Deadline) -> IntArray | None:
+        """Return multipliers at the largest length, but at least `least`, for which the relaxation misses the target.
+
+        None if there is none. If the length does not bind, copies have no price and the bound does not depend on the
+        length. These prices are as valid as any, and reflect the length that missing gains need.
+        """
+        row = self._program.length_row
+        low, high = self._program.row_lower[row], self._program.row_upper[row]
+        first, last = least, int(high)
+        found = None
+        while first < last and not deadline.passed:
+            middle = (first + last) // 2
+            self._highs.changeRowBounds(row, low, float(middle))
+            multipliers = self.multipliers(deadline)
+            value = self._highs.getInfo().objective_function_value * self._divisor
+            value = -value if self._minimizes else value
+            if multipliers is None or value >= target - _CLOSE:
+                last = middle
+            else:
+                first, found = middle + 1, multipliers
+        self._highs.changeRowBounds(row, low, high)
+        return found
+
+
+class _Pool(threading.local):
+    """A thread's relaxations, one for each depth at which they are built anew."""
+
+    def __init__(self) -> None:
+        self.sessions: list[Session] = []
+
+
+POOL: Final = _Pool()
+
+
+def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
+    """Return multipliers of whole rows from those of difference rows (`chains_of`)."""
+    found, m = multipliers.copy(), len(holds)
+    # The least so far of each chain: by ranks, and later chains so far down that what was before is never the least.
+    values, rank = np.unique(found[:m], return_inverse=True)
+    down = m * np.cumsum(~holds)
+    least = values[np.minimum.accumulate(rank.reshape(-1) - down) + down]
+    found[:m] = least
+    found[: m - 1] -= np.where(holds[1:], least[1:], 0)
+    return found
+
+
+@njit(cache=True)
+def _model(core):
+    """Return columns x, z, y, t, stored column by column, and rows: features, the length, items of costs."""
+    _ids, lengths, mass, start, feature, count, table_start, table, _price, paid, _base, _low, _high, _scale, _ties = (
+        core
+    )
+    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = paid
+    n, m = len(mass), len(table_start) - 1
+    units = len(lengths)
+    costs = len(cost_weight)
+    lone = 0
+    for k in range(len(cost)):
+        lone += cost_count[k] < cost_step[cost[k]]
+    pieces = 0
+    for f in range(m):
+        last = np.int64(-1)
+        for t in range(table_start[f] + 1, table_start[f + 1]):
+            step = table[t] - table[t - 1]
+            if step > 0 and step != last:
+                pieces += 1
+                last = step
+    columns = n + pieces + costs + lone
+    worth = np.empty(columns, np.float64)
+    upper = np.ones(columns, np.float64)
+    first = np.empty(columns + 1, np.int32)
+    entries = len(feature) + units + pieces + 2 * len(cost) + lone
+    index = np.empty(entries, np.int32)
+    value = np.empty(entries, np.float64)
+    at = 0
+    for i in range(n):
+        first[i] = at
+        worth[i] = mass[i]
+        for k in range(start[i], start[i + 1]):
+            index[at] = feature[k]
+            value[at] = count[k]
+            at += 1
+        if i < units:
+            index[at] = m
+            value[at] = lengths[i]
+            at += 1
+        for k in range(cost_start[i], cost_start[i + 1]):
+            index[at] = m + 1 + k
+            value[at] = 1.0
+            at += 1
+    c = n
+    for f in range(m):
+        last = np.int64(-1)
+        for t in range(table_start[f] + 1, table_start[f + 1]):
+            step = table[t] - table[t - 1]
+            if step > 0 and step != last:
+                first[c] = at
+                worth[c] = step
+                upper[c] = 1.0
+                index[at] = f
+                value[at] = -1.0
+                at += 1
+                c += 1
+                last = step
+            elif step > 0:
+                upper[c - 1] += 1.0
+    place = np.zeros(costs + 1, np.int64)
+    for k in range(len(cost)):
+        place[cost[k] + 1] += 1
+    for g in range(costs):
+        first[c] = at + place[g]
+        worth[c] = -cost_weight[g] * cost_step[g]
+        place[g + 1] += place[g]
+        c += 1
+    for k in range(len(cost)):
+        index[at + place[cost[k]]] = m + 1 + k
+        value[at + place[cost[k]]] = -1.0
+        place[cost[k]] += 1
+    at += len(cost)
+    for k in range(len(cost)):
+        if cost_count[k] < cost_step[cost[k]]:
+            first[c] = at
+            worth[c] = -cost_weight[cost[k]] * cost_count[k]
+            index[at] = m + 1 + k
+            value[at] = -1.0
+            at += 1
+            c += 1
+    first[columns] = at
+    return worth, upper, first, index, value
+
+
+def linear_program(core: Core) -> LinearProgram | None:
+    """Return the relaxation of a core; None if nothing in it has a price."""
+    m, costs, ties = len(core.price), core.costs, core.ties
+    if not m and not len(costs.weight) and not len(ties.rows.unit):
+        return None
+    cost, upper, start, place, value = _model(core.plain)
+    matrix = start, place, value
+    lower = np.zeros(len(cost))
+    chains = None if core.tied else chains_of(core)
+    if chains is not None:
+        matrix = with_chains(core, *chains, matrix)
+    rows = m + 1 + len(costs.cost)
+    row_lower, row_upper = np.zeros(rows), np.full(rows, HUGE)
+    row_lower[m + 1 :] = -HUGE
+    row_upper[m + 1 :] = 0.0
+    row_lower[m] = core.low if core.low > 0 else -HUGE
+    row_upper[m] = core.high
+    most = None
+    if len(costs.cost) or core.tied:
+        most = np.full(rows, _ANY)
+        most[m + 1 :] = costs.weight[costs.cost] * costs.copies * core.scale
+    if core.tied:
+        model = LinearRows()
+        model.count = rows
+        spans = _add_rows(core, model, len(cost))
+        children = np.flatnonzero(ties.parent >= 0)
+        block = np.arange(len(children))
+        model.add(block, children, np.ones(len(children), np.int64))
+        model.add(block, ties.parent[children], np.full(len(children), -1))
+        model.close(len(children), -HUGE, 0.0)
+        more = np.zeros(spans), np.full(spans, -HUGE), np.full(spans, HUGE)
+        cost, lower, upper = (np.append(old, new) for old, new in zip((cost, lower, upper), more, strict=True))
+        matrix = _joined(matrix, model, len(cost))
+        row_lower, row_upper = np.concatenate([row_lower, *model.lower]), np.concatenate([row_upper, *model.upper])
+        most = np.concatenate([most, _most(core), np.full(model.count - rows - len(ties.rows.unit), _ANY)])
+        most[:m] = first_gains(core.table_start, core.table) * core.scale
+    return LinearProgram(
+        cost, lower, upper, row_lower, row_upper, *matrix, core.size, most, m, None if chains is None else chains[0]
+    )
+
+
+def _joined(matrix: Sequence[Any], model: LinearRows, columns: int) -> Matrix:
+    start, row, value = matrix
+    column = np.concatenate([np.repeat(np.arange(len(start) - 1), np.diff(start)), *model.column])
+    order = np.argsort(column, kind="stable")
+    return (
+        np.searchsorted(column[order], np.arange(columns + 1)).astype(np.int32),
+        np.concatenate([row, *model.row])[order].astype(np.int32),
+        np.concatenate([value, *model.value])[order].astype(np.float64),
+    )
+
+
+def _add_rows(core: Core, model: LinearRows, span_column: int) -> int:
+    """Add the rows of the joints; return the number of columns that represent members of long rows."""
+    rows, joint_column = core.ties.rows, core.size
+    count = len(rows.unit)
+    tied = rows.unit >= 0
+    vetoing = tied & (rows.sign == VETO)
+    members = np.bincount(rows.row, minlength=count)
+    chained = vetoing if vetoing.any() and members[vetoing].mean() > _LONG else np.zeros(count, np.bool_)
+    spelled = ~chained[rows.row]
+    model.add(rows.row[spelled], joint_column + rows.joint[spelled], np.ones(int(spelled.sum()), np.int64))
+    numbers = np.flatnonzero(tied)
+    model.add(numbers, rows.unit[numbers], np.where(rows.sign[numbers] == NEED, -1, 1))
+    chain = np.flatnonzero(chained)[np.argsort(rows.unit[chained], kind="stable")]
+    place = np.arange(len(chain))
+    model.add(chain, span_column + place, np.ones(len(chain), np.int64))
+    model.close(count, -HUGE, np.where(tied & (rows.sign == NEED), 0.0, 1.0))
+    if not len(chain):
+        return 0
+    model.add(place, span_column + place, np.ones(len(chain), np.int64))
+    model.add(place[1:], span_column + place[:-1], np.full(len(chain) - 1, -1))
+    member = np.zeros((len(chain), core.joints), np.int8)
+    place_of = np.full(count, -1, np.int64)
+    place_of[chain] = place
+    member[place_of[rows.row[~spelled]], rows.joint[~spelled]] = 1
+    at, joint = np.nonzero(change := np.diff(member, axis=0, prepend=np.int8(0)))
+    model.add(at, joint_column + joint, -change[at, joint].astype(np.int64))
+    model.close(len(chain), 0.0, 0.0)
+    return len(chain)
+
+
+def _most(core: Core) -> IntArray:
+    slope = first_gains(core.table_start, core.table)
+    gain = np.zeros(len(core.mass), np.int64)
+    np.add.at(gain, np.repeat(np.arange(len(gain)), widths(core.start)), slope[core.feature] * core.count)
+    gain += np.maximum(core.mass, 0)
+    rows = core.ties.rows
+    most = np.zeros(len(rows.unit), np.int64)
+    np.maximum.at(most, rows.row, gain[core.size + rows.joint])
+    return most * core.scale
+
+
+def priced(core: Core, multipliers: IntArray) -> Core:
+    """Return a core with the multipliers of its relaxation as prices of features and rows, and as shares."""
+    m = len(core.price)
+    shares = m + 1 + len(core.costs.cost)
+    core = core._replace(price=multipliers[:m], costs=core.costs._replace(share=multipliers[m + 1 : shares]))
+    if core.tied:
+        rows = core.ties.rows._replace(price=multipliers[shares : shares + len(core.ties.rows.unit)])
+        core = core._replace(ties=core.ties._replace(rows=rows))
+    return core
+
+
+def columns_and_rows(
+    core: Core, program: LinearProgram, values: NDArray[np.float64]
+) -> tuple[IntArray, IntArray] | None:
+    """Return the positions of a relaxation's columns and rows, from a core's prices and the share of each unit.
+
+    None with costs, chains or ties.
+
+    A piece with a gain above its feature's price is full, one with a gain below it is empty; a feature without a price
+    has spare copies. After a reduction, most of this agrees with the optimal basis.
+    """
+    n, m = core.size, len(core.price)
+    if core.tied or len(core.costs.cost) or program.holds is not None:
+        return None
+    columns = np.full(len(program.cost), BETWEEN)
+    columns[:n][values < _WHOLE] = BELOW
+    columns[:n][values > 1.0 - _WHOLE] = ABOVE
+    dearer = program.cost[n:] - core.price[program.place[program.start[n:-1]]] / core.scale
+    columns[n:][dearer < -_SAME] = BELOW
+    columns[n:][dearer > _SAME] = ABOVE
+    rows = np.full(m + 1, ABOVE)  # the length is used up
+    rows[:m] = np.where(core.price > 0, BELOW, BETWEEN)
+    return columns, rows
+
+
+def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+    """Return the features that contain all units of the one before, and the entries of the core that this saves."""
+    m, n = len(core.table_start) - 1, core.size
+    if len(core.feature) < _MANY * m or m * n > _PAIRS or core.count.max(initial=1) > 1:
+        return None
+    unit = np.repeat(np.arange(n), np.diff(core.start))
+    inside = np.zeros((m, n), np.bool_)
+    inside[core.feature, unit] = True
+    once = np.diff(core.table_start) == 2
+    holds = np.zeros(m, np.bool_)
+    holds[1:] = once[1:] & once[:-1] & ~(inside[:-1] & ~inside[1:]).any(axis=1)
+    return (holds, holds[core.feature] & inside[core.feature - 1, unit]) if holds.any() else None
+
+
+def with_chains(core: Core, holds: NDArray[np.bool_], saved: NDArray[np.bool_], matrix: Sequence[Any]) -> Matrix:
+    """Return the matrix of a core's relaxation with the rows of chains."""
+    start, row, value = matrix
+    columns, n, m = len(start) - 1, core.size, len(holds)
+    column = np.repeat(np.arange(columns), np.diff(start))
+    keep = np.ones(len(row), np.bool_)
+    keep[np.flatnonzero((column < n) & (row < m))[saved]] = False  # the core's entries, in their order
+    gain = np.flatnonzero((column >= n) & (row < m))
+    gained = np.zeros(m, np.int64)  # the column that says whether a feature is gained
+    gained[row[gain]] = column[gain]
+    later = np.flatnonzero(holds)
+    column = np.concatenate([column[keep], gained[later - 1]])
+    order = np.argsort(column, kind="stable")
+    return (
+        np.searchsorted(column[order], np.arange(columns + 1)).astype(np.int32),
+        np.concatenate([row[keep], later.astype(np.int32)])[order],
+        np.concatenate([value[keep], np.ones(len(later))])[order],
+    )

@@ -14,14 +14,17 @@ Relaxations are warm-started: a subtree uses the model of an ancestor with chang
 smaller, and starts from its parent's basis. A relaxation that only has to miss a target stops there.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +33,23 @@ from optsum.contracts.run import Limits
 from optsum.coverage.instance import IntArray
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Stopped, Termination, clock
 from optsum.system.compiled import njit
 
-from .bound import IMPOSSIBLE, bounds_of_seams, decide, evaluated, grain_of, knapsack, total_of
-from .core import DROPPED, FREE, TAKEN, Budget, Core, States, above, below, core_of, lean, reduced
-from .program import Program, widths
-from .relaxation import POOL, Session, columns_and_rows, linear_program, priced
-from .search import DONE, FOUND, PAUSED, NodeStore, Search, tie_tables
+from .bound import (
+    IMPOSSIBLE,
+    POOL,
+    Session,
+    bounds_of_seams,
+    columns_and_rows,
+    decide,
+    evaluated,
+    grain_of,
+    linear_program,
+    priced,
+)
+from .core import DROPPED, FREE, TAKEN, Core, Program, States, core_of, lean, reduced, skips, widths
+from .search import DONE, FOUND, PAUSED, NodeStore, Search, filled_up, good_set, polished, shaken
 
 _WHOLE: Final = 0.02  # Weight of a unit that is integral in the relaxation, relative to one that is halved.
 
@@ -161,6 +173,19 @@ def branching_order(core: Core) -> tuple[IntArray, int]:
     return order.astype(np.int64), int(np.argmin(weights)) if core.size else -1
 
 
+def above(core: Core, unit: int) -> IntArray:
+    """Return a unit and its ancestors."""
+    chain = [unit]
+    while core.tied and core.ties.parent[chain[-1]] >= 0:
+        chain.append(int(core.ties.parent[chain[-1]]))
+    return np.array(chain)
+
+
+def below(core: Core, unit: int) -> IntArray:
+    """Return a unit and its descendants."""
+    return np.arange(unit, int(skips(core.ties.parent)[unit])) if core.tied else np.array([unit])
+
+
 def halving_unit(core: Core, values: NDArray[np.float64]) -> int:
     """Return the unit to branch on before further relaxations, from the relaxation's value of each unit.
 
@@ -177,7 +202,7 @@ def is_flat(core: Core) -> bool:
 
     If all gains fit into the summary with room to spare, copies have no price: the bound only cuts selections that miss
     a gain, and new multipliers for subtrees would not change that. Prices that depend on the length help
-    (`relaxation.Session.squeezed`), and so does merging, for which there is `frontier_order`.
+    (`bound.Session.squeezed`), and so does merging, for which there is `frontier_order`.
     """
     return not (evaluated(core.plain)[1] > 0).any()
 
@@ -230,325 +255,7 @@ def frontier_order(core: Core) -> IntArray:
     return np.lexsort((np.arange(n), np.array([place[root] for root in tree.tolist()], np.int64))).astype(np.int64)
 
 
-# mypy: disable-error-code="no-untyped-def, operator"
-# (numba infers the types of the kernels.)
-
-
-_MOST: Final = 20_000  # Exchanges that are looked at wherever a search is split.
-
-
-@njit(cache=True)
-def _knapsack_set(core, skip, grain, state):
-    lengths, low, high = core[1], core[11], core[12]
-    profit = evaluated(core)[1]
-    K = knapsack(lengths, profit, skip, low, high, grain)
-    room, left, i = high // grain, high, 0
-    while i < len(lengths):
-        w = lengths[i] // grain
-        past = skip[i] if len(skip) else i + 1
-        if room >= w and left >= lengths[i] and K[i + 1, room - w] + profit[i] >= K[past, room]:
-            state[i] = 1
-            room -= w
-            left -= lengths[i]
-            i += 1
-        else:
-            i = past
-
-
-class Worths(NamedTuple):
-    """Mass, rows and tables of a core, with costs after the features."""
-
-    mass: IntArray
-    start: IntArray
-    feature: IntArray
-    count: IntArray  # type: ignore[assignment]  # a tuple counts too
-    table_start: IntArray
-    table: IntArray
-
-
-class TiedMoves(NamedTuple):
-    """Lengths and ties of the units, and the distance of each joint from being active."""
-
-    lengths: IntArray
-    parent: IntArray
-    need_start: IntArray
-    need: IntArray
-    veto_start: IntArray
-    veto: IntArray
-    # undecided, killed: (joints,): needed units that are not chosen yet, and vetoing units that are.
-    undecided: IntArray
-    killed: IntArray
-
-
-@njit(cache=True)
-def _worths(core):
-    mass, start, feature, count, table_start, table = core[2], core[3], core[4], core[5], core[6], core[7]
-    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = core[9]
-    m, many = len(table_start) - 1, len(cost_weight)
-    if many == 0:
-        return Worths(mass, start, feature, count, table_start, table)
-    out_start = start + cost_start
-    out_feature = np.empty(len(feature) + len(cost), np.int64)
-    out_count = np.empty(len(out_feature), np.int64)
-    at = 0
-    for i in range(len(mass)):
-        for k in range(start[i], start[i + 1]):
-            out_feature[at], out_count[at] = feature[k], count[k]
-            at += 1
-        for k in range(cost_start[i], cost_start[i + 1]):
-            out_feature[at], out_count[at] = m + cost[k], cost_count[k]
-            at += 1
-    starts = np.empty(m + many + 1, np.int64)
-    starts[: m + 1] = table_start
-    for g in range(many):
-        starts[m + g + 1] = starts[m + g] + cost_step[g] + 1
-    tables = np.empty(starts[m + many], np.int64)
-    tables[: len(table)] = table
-    for g in range(many):
-        for c in range(cost_step[g] + 1):
-            tables[starts[m + g] + c] = -cost_weight[g] * c
-    return Worths(mass, out_start, out_feature, out_count, starts, tables)
-
-
-@njit(cache=True)
-def _moved(have, worths, item, sign):
-    # Arrays that get names of their own before a loop would be counted as referred to at each call.
-    gain = sign * worths.mass[item]
-    for k in range(worths.start[item], worths.start[item + 1]):
-        f = worths.feature[k]
-        first = worths.table_start[f]
-        top = worths.table_start[f + 1] - first - 1
-        before = worths.table[first + min(have[f], top)]
-        have[f] += sign * worths.count[k]
-        gain += worths.table[first + min(have[f], top)] - before
-    return gain
-
-
-@njit(cache=True, inline="always")
-def _gain_of(have, worths, item):
-    mass, start, feature, count, table_start, table = worths
-    gain = mass[item]
-    for k in range(start[item], start[item + 1]):
-        f = feature[k]
-        first = table_start[f]
-        top = table_start[f + 1] - first - 1
-        gain += table[first + min(have[f] + count[k], top)] - table[first + min(have[f], top)]
-    return gain
-
-
-@njit(cache=True)
-def _moved_tied(state, have, worths, moves, unit, sign):
-    """Add a unit with its missing ancestors, or drop it (-1) with the ancestors that were added with it.
-
-    It returns gain and length, and is called before `state` changes.
-    """
-    gain, length = np.int64(0), np.int64(0)
-    n = len(moves.lengths)
-    i = unit
-    while i >= 0 and state[i] != 1:
-        length += moves.lengths[i]
-        gain += _moved(have, worths, i, sign)
-        for k in range(moves.veto_start[i], moves.veto_start[i + 1]):
-            o = moves.veto[k]
-            was = moves.killed[o]
-            moves.killed[o] += sign
-            if moves.undecided[o] == 0 and min(was, moves.killed[o]) == 0:
-                gain += _moved(have, worths, n + o, -sign)
-        for k in range(moves.need_start[i], moves.need_start[i + 1]):
-            o = moves.need[k]
-            was = moves.undecided[o]
-            moves.undecided[o] -= sign
-            if moves.killed[o] == 0 and min(was, moves.undecided[o]) == 0:
-                gain += _moved(have, worths, n + o, sign)
-        i = moves.parent[i]
-    return gain, length
-
-
-@njit(cache=True)
-def _fill_greedily(core, ties, state):
-    """Add the unit, with its ancestors, of largest gain per length while one fits and gains."""
-    lengths, high, parent, needed = core[1], core[12], core[14][0], core[14][1]
-    n, joints = len(lengths), len(ties.surplus)
-    tied = len(parent) > 0
-    worths = _worths(core)
-    plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
-    have = np.zeros(len(worths[4]) - 1, np.int64)
-    undecided, killed = np.zeros(joints, np.int64), np.zeros(joints, np.int64)
-    for k in range(len(needed)):
-        undecided[needed[k]] += 1
-    moves = TiedMoves(lengths, parent, ties.need_start, ties.need, ties.veto_start, ties.veto, undecided, killed)
-    for o in range(joints):
-        if undecided[o] == 0:  # needs nothing: active until a veto is taken
-            _moved(have, worths, n + o, plus)
-    used = np.int64(0)
-    for i in range(n):
-        if state[i] == 1:
-            if tied:  # its ancestors, before it, are taken already
-                state[i] = 0
-                used += _moved_tied(state, have, worths, moves, i, plus)[1]
-                state[i] = 1
-            else:
-                used += lengths[i]
-                _moved(have, worths, i, plus)
-    while True:
-        best = np.int64(-1)
-        best_gain, best_length = np.int64(0), np.int64(1)
-        for i in range(n):
-            length = lengths[i]
-            if state[i] == 1 or used + length > high:
-                continue
-            if tied:
-                gain, length = _moved_tied(state, have, worths, moves, i, plus)
-                _moved_tied(state, have, worths, moves, i, minus)
-                if used + length > high:
-                    continue
-            else:
-                gain = _gain_of(have, worths, i)
-            if gain > 0 and (best < 0 or float(gain) * max(best_length, 1) > float(best_gain) * max(length, 1)):
-                best, best_gain, best_length = np.int64(i), gain, length
-        if best < 0:
-            return
-        used += best_length
-        if tied:
-            _moved_tied(state, have, worths, moves, best, plus)
-            while best >= 0 and state[best] != 1:
-                state[best] = 1
-                best = parent[best]
-        else:
-            _moved(have, worths, best, plus)
-            state[best] = 1
-
-
-@njit(cache=True)
-def _good_set(core, skip, ties, grain, from_knapsack, state):
-    """Fill a set from the knapsack's solution, or from nothing; return its value without the base and joints.
-
-    One kernel does both, because passing a whole core to a kernel takes as long as filling a small set.
-    """
-    if from_knapsack:
-        _knapsack_set(core, skip, grain, state)
-    _fill_greedily(core, ties, state)
-    return total_of(state == 1, core)
-
-
-def _filled_up(core: Core, *, from_knapsack: bool) -> tuple[tuple[int, ...], int]:
-    state: States = np.zeros(core.size, np.int8)
-    ties = tie_tables(core, np.arange(core.size))
-    value = core.base + int(_good_set(core.plain, core.skip, ties, grain_of(core), from_knapsack, state))
-    units = tuple(sorted(core.ids[state == TAKEN].tolist()))
-    return units, reduced(core, state).base if core.tied else value
-
-
-def good_set(core: Core, greedy: tuple[tuple[int, ...], int] | None = None) -> tuple[tuple[int, ...], int]:
-    """Return a feasible set and its value.
-
-    With a minimum length, only the knapsack's solution, filled up, is tried, because it keeps the limit. The caller
-    ensures that some set is feasible, and that the knapsack's grain is 1 with a minimum length.
-    """
-    best = _filled_up(core, from_knapsack=True)
-    if core.low > 0:
-        return best
-    other = greedy or _filled_up(core, from_knapsack=False)
-    return other if other[1] > best[1] else best
-
-
-def _value_of(core: Core, state: States) -> int:
-    return reduced(core, state).base if core.tied else core.base + int(total_of(state == TAKEN, core.plain))
-
-
-@njit(cache=True)
-def _improve(core, ties, state):
-    """Make the best exchanges of one unit for one while they add value, or shorten without loss; then fill up.
-
-    It returns whether a unit was added, after which exchanges may help again.
-    """
-    lengths, high = core[1], core[12]
-    plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
-    n = len(lengths)
-    worths = _worths(core)
-    have = np.zeros(len(worths[4]) - 1, np.int64)
-    used, chosen = 0, 0
-    for i in range(n):
-        if state[i] == 1:
-            used += lengths[i]
-            chosen -= 1
-            _moved(have, worths, i, plus)
-    into = np.int64(0)
-    while into >= 0:
-        gained, spared, out, into = np.int64(0), np.int64(0), np.int64(-1), np.int64(-1)
-        for i in range(n):
-            if state[i] != 1:
-                continue
-            loss = _moved(have, worths, i, minus)
-            for j in range(n):
-                if state[j] == 1 or j == i or used - lengths[i] + lengths[j] > high:
-                    continue
-                gain = loss + _gain_of(have, worths, j)
-                saved = lengths[i] - lengths[j]
-                if gain > gained or (gain == gained and saved > spared):
-                    gained, spared, out, into = gain, saved, np.int64(i), np.int64(j)
-            _moved(have, worths, i, plus)
-        if into >= 0:
-            _moved(have, worths, out, minus)
-            _moved(have, worths, into, plus)
-            state[out], state[into] = 0, 1
-            used += lengths[into] - lengths[out]
-    _fill_greedily(core, ties, state)
-    for i in range(n):
-        chosen += state[i] == 1
-    return chosen > 0
-
-
-def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
-    """Improve the set from the core's prices by exchanges; return it and its value.
-
-    None with a minimum length or ties.
-    """
-    if core.low > 0 or core.tied:
-        return None
-    units, value = good_set(core)
-    if len(units) * core.size > most:
-        return units, value
-    state: States = np.isin(core.ids, units).astype(np.int8)
-    plain, ties = core.plain, tie_tables(core, core.ids)
-    while _improve(plain, ties, state):
-        pass
-    return tuple(core.ids[state == TAKEN].tolist()), _value_of(core, state)
-
-
-@njit(cache=True)
-def _shaken(core, ties, state, enough, rounds):
-    """Drop a quarter of a set's units in turn, and refill; keep a better set, or an equally good and shorter one."""
-    lengths = core[1]
-    value, best, drawn = total_of(state == 1, core), state.copy(), np.int64(1)
-    length = np.sum(lengths[state == 1])
-    for _ in range(rounds):
-        if value >= enough:
-            break
-        for i in range(len(lengths)):
-            state[i] = best[i]
-            drawn = (drawn * 1103515245 + 12345) & 0x7FFFFFFF
-            if (drawn >> 16) % 4 == 0:
-                state[i] = 0
-        _fill_greedily(core, ties, state)
-        while _improve(core, ties, state):
-            pass
-        worth, used = total_of(state == 1, core), np.sum(lengths[state == 1])
-        if worth > value or (worth == value and used < length):
-            value, length = worth, used
-            best[:] = state
-    state[:] = best
-
-
-def shaken(core: Core, units: Sequence[int], enough: int) -> tuple[tuple[int, ...], int]:
-    """Return a set at least as good as the given one, and its value; without a minimum length or joints."""
-    state: States = np.isin(core.ids, units).astype(np.int8)
-    rounds = _SHAKES // max(1, len(units) * core.size)
-    _shaken(core.plain, tie_tables(core, core.ids), state, enough - core.base, rounds)
-    return tuple(sorted(core.ids[state == TAKEN].tolist())), _value_of(core, state)
-
-
-_SHAKES: Final = 400_000  # Chosen units times units times rounds: a few milliseconds.
+_NEAR: Final = 500  # A gap is small that is less than one such part of the bound.
 
 _SHORT: Final = 7  # Number of splits up to which a search is too short to look for good sets as well.
 
@@ -613,6 +320,91 @@ class Effort:
         return answer
 
 
+@dataclass
+class Statistics:
+    """Counts and times of a run."""
+
+    levels: int = 0
+    nodes: int = 0  # frames of the depth-first search
+    merged: int = 0  # frames that met an equal state
+    relaxations: int = 0
+    splits: int = 0
+    core: int = 0  # undecided units after fixing at the root, last target
+    diagram: int = 0
+    # by phase: ``total``, ``relaxation``, ``search``
+    seconds: dict[str, float] = field(default_factory=lambda: {"total": 0.0, "relaxation": 0.0, "search": 0.0})
+
+    def add(self, other: Statistics) -> None:
+        """Add the statistics of a part of the run; `core` is the largest of all parts."""
+        for name, value in vars(other).items():
+            if name == "core":
+                self.core = max(self.core, other.core)
+            elif name != "seconds":
+                setattr(self, name, getattr(self, name) + value)
+        for phase, seconds in other.seconds.items():
+            self.seconds[phase] += seconds
+
+
+_REHEARSAL_S: Final = 10.0  # Time limit (s) of a search that only compiles kernels; compiling itself does not count.
+
+
+@contextmanager
+def rehearsal() -> Iterator[Deadline]:
+    """Provide the deadline of a search that only compiles kernels; Ctrl-C, which ends the search, is raised again."""
+    deadline = Deadline(_REHEARSAL_S)
+    with suppress(Stopped):
+        yield deadline
+    if deadline.reason == "interrupted":
+        raise KeyboardInterrupt
+
+
+class Budget:
+    """The limits of a search, and its progress; the search of each program has its own (`Driver`).
+
+    `limits`: those of nodes (frames of a search) and memory apply here; the deadline has the time. `programs`: number
+    of searched programs. `corners`: number of examined corners of boxes, which may be thousands.
+    """
+
+    def __init__(self, limits: Limits | None = None, deadline: Deadline | None = None) -> None:
+        self._started = clock()
+        self.limits = limits or Limits()
+        self.deadline = deadline or Deadline(self.limits.time_s)
+        self.statistics = Statistics()
+        self.programs = self.corners = 0
+
+    def check(self, memory: int = 0) -> None:
+        """Stop if a limit is reached; `memory`: bytes of the answer."""
+        self.deadline.check()
+        # Programs without any node, and corners, count as nodes, or there might be no end of them.
+        done = max(self.programs, self.corners, self.statistics.nodes)
+        if self.limits.nodes is not None and done >= self.limits.nodes:
+            raise Stopped(Termination.NODE_LIMIT)
+        if memory > self.limits.memory:
+            raise Stopped(Termination.MEMORY_LIMIT)
+
+    def finish(self) -> Statistics:
+        """Return the statistics, with the time of the search."""
+        self.statistics.seconds["total"] = clock() - self._started
+        return self.statistics
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the statistics as plain data."""
+        found = self.finish()
+        return {**({"programs": self.programs} if self.programs else {}), **vars(found), "seconds": dict(found.seconds)}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Measure the time of a phase; Ctrl-C during it ends the run, and everything with the same deadline."""
+        started = clock()
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.deadline.interrupt()
+            raise Stopped(Termination.INTERRUPTED) from None
+        finally:
+            self.statistics.seconds[name] += clock() - started
+
+
 T = TypeVar("T")
 
 DEFAULT: Final = Effort()  # The quickest setting on topics of all kinds.
@@ -659,7 +451,6 @@ class Driver(Budget):
     ) -> None:
         super().__init__(limits, deadline)
         self._effort = effort
-        self.store = NodeStore()
         self.program, self._size = program, program.size
         self._solved = -1
         self._seen: tuple[NDArray[np.float64], object] | None = None
@@ -667,18 +458,19 @@ class Driver(Budget):
         self._until, self.short = inf, False
         self.met: tuple[tuple[int, ...], int] | None = None
         self._core, self.divisor = core_of(program, self.deadline) if root is None else root
-        if self._core.low > 0 and self._core.high >= 0 and grain_of(self._core) > 1:
-            raise UnsupportedError(
-                f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
-                "is too large; measure the length in words or use the strategy milp."
-            )
-        self._greedy: tuple[tuple[int, ...], int] | None = None
         self._most: int | None = None  # what gaining everything is worth, where a set that does so ends the search
         if one and not self._core.tied and self._core.low <= 0:
             _alone, profit, *_others, slack = evaluated(self._core.plain)
             self._most = int(slack + np.maximum(profit, 0).sum()) // self._core.scale
+        if self._core.high >= 0 and grain_of(self._core) > 1 and self._core.low > 0:
+            raise UnsupportedError(
+                f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
+                "is too large; measure the length in words or use the strategy milp."
+            )
+        self.store = NodeStore()
+        self._greedy: tuple[tuple[int, ...], int] | None = None
         if self._most is not None and root is None and self._core.high >= 0:
-            self._greedy = _filled_up(self._core, from_knapsack=False)
+            self._greedy = filled_up(self._core, from_knapsack=False)
             if self._greedy[1] >= self._most:
                 self._root, self.feasible, self.upper = self._core, True, self._greedy[1]
                 return
@@ -686,9 +478,9 @@ class Driver(Budget):
         if root is None and self._core.high >= 0:
             with self.phase("relaxation"):
                 session = self._session(self._core, 0)
-                found = None if session is None else self._multipliers(session)
+                if session is not None and (found := session.multipliers(self.deadline)) is not None:
+                    self._root = priced(self._core, found)
                 self._solved = -1 if session is None else session.solved
-            self._root = self._core if found is None else priced(self._core, found)
         bound = decide(self._root, None)[0] if self._core.high >= 0 else IMPOSSIBLE
         self.feasible = bound > IMPOSSIBLE // 2
         self.upper = bound // self._core.scale if self.feasible else 0
@@ -792,6 +584,54 @@ class Driver(Budget):
         ends, bounds = found
         return set(map(tuple, self._root.ids[ends[bounds >= target * self._root.scale]].tolist()))
 
+    def optimum(
+        self, floor: int, start: tuple[int, ...] | None = None
+    ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
+        """Close the gap between a good set and the bound: set, value, bound, termination.
+
+        Values below `floor` violate rows: without a set, nothing keeps them, or nothing was found. `start`: a known
+        set.
+        """
+        guess, value = self.guess()
+        if start is not None and (known := self.value_of(start)) >= value:
+            guess, value = start, known
+        return self.closed(guess, value) if value >= floor else self.closed(None, floor - 1)
+
+    def closed(
+        self, selection: tuple[int, ...] | None, value: int
+    ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
+        """Close the gap between a set's value, or a value for none, and the bound, like `optimum`.
+
+        Bounds are usually nearer to optima than greedy sets, so steps from above start small and grow as they fail.
+        """
+        upper = self.upper
+        step = max(1, (upper - value) // 16)
+
+        def judge(units: tuple[int, ...]) -> int | None:
+            nonlocal selection, value
+            selection, value = units, self.value_of(units)
+            return None if value >= upper else value + 1
+
+        try:
+            while value < upper:
+                # Near the optimum one target takes as long as another.
+                quarter = (upper - value) // 4 if (upper - value) * _NEAR < upper else 0
+                most = (upper - value) // 2 + 1 if self.met is not None else upper - value
+                target = max(value + 1, upper - min(max(step, quarter), most) + 1)
+                self.rising(target, judge)
+                if value < target:
+                    upper = target - 1
+                    step *= 2
+                else:
+                    upper = value
+                if self.met is not None and self.met[1] > value:
+                    judge(self.met[0])
+        except Stopped as stopped:
+            if self.met is not None and self.met[1] > value:
+                selection, value = self.met
+            return selection, value, upper, stopped.termination
+        return selection, value, value, Termination.COMPLETED
+
     def value_of(self, units: tuple[int, ...]) -> int:
         """Value of a set of units."""
         return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
@@ -865,7 +705,7 @@ class Driver(Budget):
             if session is not None:
                 session.begin_at(now.basis)
                 session.decide(state)
-                found = self._multipliers(session, enough)
+                found = session.multipliers(self.deadline, enough)
                 core = core if found is None else priced(core, found)
             return reduced(core, state)
 
@@ -875,8 +715,7 @@ class Driver(Budget):
         """Return both halves of the rest of a subtree, split at `unit` if `every` set is sought."""
         sessions = POOL.sessions
         session = sessions[now.rank] if now.rank < len(sessions) and sessions[now.rank].owner is now.relaxed else None
-        values = None if session is None else session.values()
-        seen = None if session is None or values is None else (values, session.basis())
+        seen = None if session is None else session.solution()
         if root:
             if session is not None and session.solved == self._solved:
                 self._seen = seen
@@ -927,27 +766,22 @@ class Driver(Budget):
         self.short = self.statistics.nodes > self._until
         if self.short:
             raise Stopped(Termination.NODE_LIMIT)
-        self.check(self.store.used * _NODE_BYTES)
+        self.check(self.store.counters[0] * _NODE_BYTES)
 
     def _session(self, core: Core, rank: int, near: NDArray[np.float64] | None = None) -> Session | None:
-        """Return relaxation number `rank`, with the model of a core; None if the core does not use prices."""
+        """Return relaxation number `rank`, to be solved for a core; None if the core does not use prices."""
         sessions = POOL.sessions
-        if rank < len(sessions) and sessions[rank].owner is core:
-            return sessions[rank]
-        program = linear_program(core)
-        if program is None:
-            return None
-        while len(sessions) <= rank:
-            sessions.append(Session())
-        sessions[rank].load(program, core.scale, core)
-        standing = None if near is None else columns_and_rows(core, program, near)
-        if standing is not None:
-            sessions[rank].begin_near(*standing)
-        return sessions[rank]
-
-    def _multipliers(self, session: Session, enough: float = -inf) -> IntArray | None:
+        if rank >= len(sessions) or sessions[rank].owner is not core:
+            program = linear_program(core)
+            if program is None:
+                return None
+            while len(sessions) <= rank:
+                sessions.append(Session())
+            sessions[rank].load(program, core.scale, core)
+            if near is not None and (standing := columns_and_rows(core, program, near)) is not None:
+                sessions[rank].begin_near(*standing)
         self.statistics.relaxations += 1
-        return session.multipliers(self.deadline, enough)
+        return sessions[rank]
 
     def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
         """Decide units by the bound repeatedly; None if nothing reaches the target."""
@@ -969,20 +803,19 @@ class Driver(Budget):
             session = self._session(core, now.rank + 1)
             if session is None:
                 return core, []
-            self.statistics.relaxations += 1
             found = session.squeezed(target - core.base, max(0, core.low), self.deadline)
         return self._fixed(core if found is None else priced(core, found), target)
 
     def _run(self, search: Search, depth: int, *, far: bool = False, brief: bool = False) -> int:
-        frames, merged, effort = search.frames, search.hits, self._effort
+        effort = self._effort
         try:
             with self.phase("search"):
                 if far:
                     return effort.run_far(search, self._check, effort.patient if depth == 0 else effort.patient // 10)
                 return effort.run(search, self._check, endless=depth >= effort.deepest, brief=brief)
         finally:
-            self.statistics.nodes += search.frames - frames
-            self.statistics.merged += search.hits - merged
+            self.statistics.nodes += search.frames
+            self.statistics.merged += search.merged
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Depth-first search over the units of one core, with equal states merged into a decision diagram.
+"""Good sets of a core at once, and the depth-first search over its units, which merges equal states into a diagram.
 
 A `Search` can be paused and resumed; the nodes of its diagrams are in a `NodeStore`.
 
@@ -40,7 +40,7 @@ The kernel stops after a number of frames and can be called again, because its w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -51,9 +51,9 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.compiled import njit
 
 from .bound import cost_term, evaluated, grain_of, knapsack, net
-from .core import NEED, Core, mix
+from .core import NEED, TAKEN, Core, States, mix, reduced, skips
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, operator"
 # (numba infers the types of the kernels.)
 
 
@@ -774,7 +774,7 @@ def tie_tables(core: Core, order: IntArray) -> TieTables:
     if not core.tied:
         return _NO_TIES
     n, joints, ties = core.size, core.joints, core.ties
-    skip = np.arange(n) + (core.skip[order] - order)  # subtrees keep their sizes
+    skip = np.arange(n) + (skips(ties.parent)[order] - order)  # subtrees keep their sizes
     if not joints:
         nothing = np.zeros(n + 1, np.int64)
         return _NO_TIES._replace(skip=skip, need_start=nothing, veto_start=nothing, row_start=nothing)
@@ -839,8 +839,8 @@ class Search:
         return int(self._counters[2])
 
     @property
-    def hits(self) -> int:
-        """Number of frames merged with an equal state."""
+    def merged(self) -> int:
+        """Number of frames that met an equal state."""
         return int(self._counters[4])
 
     @property
@@ -898,3 +898,342 @@ class Search:
             else:
                 node = self._store.node(unit, node, int(self._frame[x, 4]))
         return node
+
+
+@njit(cache=True)
+def total_of(held, core):
+    """Return the total value of some units of a core, without its base and joints."""
+    _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
+    cost_start, cost, cost_count, _fee_share, cost_weight, cost_step = costs
+    have = np.zeros(len(table_start) - 1, np.int64)
+    paid = np.zeros(len(cost_weight), np.int64)
+    total = 0
+    for i in range(len(held)):
+        if held[i]:
+            total += mass[i]
+            for k in range(start[i], start[i + 1]):
+                have[feature[k]] += count[k]
+            for k in range(cost_start[i], cost_start[i + 1]):
+                paid[cost[k]] += cost_count[k]
+    for g in range(len(cost_weight)):
+        total -= cost_weight[g] * min(paid[g], cost_step[g])
+    for f in range(len(have)):
+        total += table[table_start[f] + min(have[f], table_start[f + 1] - table_start[f] - 1)]
+    return total
+
+
+_MOST: Final = 20_000  # Exchanges that are looked at wherever a search is split.
+
+_SHAKES: Final = 400_000  # Chosen units times units times rounds: a few milliseconds.
+
+
+@njit(cache=True)
+def _knapsack_set(core, skip, grain, state):
+    lengths, low, high = core[1], core[11], core[12]
+    profit = evaluated(core)[1]
+    K = knapsack(lengths, profit, skip, low, high, grain)
+    room, left, i = high // grain, high, 0
+    while i < len(lengths):
+        w = lengths[i] // grain
+        past = skip[i] if len(skip) else i + 1
+        if room >= w and left >= lengths[i] and K[i + 1, room - w] + profit[i] >= K[past, room]:
+            state[i] = 1
+            room -= w
+            left -= lengths[i]
+            i += 1
+        else:
+            i = past
+
+
+class Worths(NamedTuple):
+    """Mass, rows and tables of a core, with costs after the features."""
+
+    mass: IntArray
+    start: IntArray
+    feature: IntArray
+    count: IntArray  # type: ignore[assignment]  # a tuple counts too
+    table_start: IntArray
+    table: IntArray
+
+
+class TiedMoves(NamedTuple):
+    """Lengths and ties of the units, and the distance of each joint from being active."""
+
+    lengths: IntArray
+    parent: IntArray
+    need_start: IntArray
+    need: IntArray
+    veto_start: IntArray
+    veto: IntArray
+    # undecided, killed: (joints,): needed units that are not chosen yet, and vetoing units that are.
+    undecided: IntArray
+    killed: IntArray
+
+
+@njit(cache=True)
+def _worths(core):
+    mass, start, feature, count, table_start, table = core[2], core[3], core[4], core[5], core[6], core[7]
+    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = core[9]
+    m, many = len(table_start) - 1, len(cost_weight)
+    if many == 0:
+        return Worths(mass, start, feature, count, table_start, table)
+    out_start = start + cost_start
+    out_feature = np.empty(len(feature) + len(cost), np.int64)
+    out_count = np.empty(len(out_feature), np.int64)
+    at = 0
+    for i in range(len(mass)):
+        for k in range(start[i], start[i + 1]):
+            out_feature[at], out_count[at] = feature[k], count[k]
+            at += 1
+        for k in range(cost_start[i], cost_start[i + 1]):
+            out_feature[at], out_count[at] = m + cost[k], cost_count[k]
+            at += 1
+    starts = np.empty(m + many + 1, np.int64)
+    starts[: m + 1] = table_start
+    for g in range(many):
+        starts[m + g + 1] = starts[m + g] + cost_step[g] + 1
+    tables = np.empty(starts[m + many], np.int64)
+    tables[: len(table)] = table
+    for g in range(many):
+        for c in range(cost_step[g] + 1):
+            tables[starts[m + g] + c] = -cost_weight[g] * c
+    return Worths(mass, out_start, out_feature, out_count, starts, tables)
+
+
+@njit(cache=True)
+def _moved(have, worths, item, sign):
+    # Arrays that get names of their own before a loop would be counted as referred to at each call.
+    gain = sign * worths.mass[item]
+    for k in range(worths.start[item], worths.start[item + 1]):
+        f = worths.feature[k]
+        first = worths.table_start[f]
+        top = worths.table_start[f + 1] - first - 1
+        before = worths.table[first + min(have[f], top)]
+        have[f] += sign * worths.count[k]
+        gain += worths.table[first + min(have[f], top)] - before
+    return gain
+
+
+@njit(cache=True, inline="always")
+def _gain_of(have, worths, item):
+    mass, start, feature, count, table_start, table = worths
+    gain = mass[item]
+    for k in range(start[item], start[item + 1]):
+        f = feature[k]
+        first = table_start[f]
+        top = table_start[f + 1] - first - 1
+        gain += table[first + min(have[f] + count[k], top)] - table[first + min(have[f], top)]
+    return gain
+
+
+@njit(cache=True)
+def _moved_tied(state, have, worths, moves, unit, sign):
+    """Add a unit with its missing ancestors, or drop it (-1) with the ancestors that were added with it.
+
+    It returns gain and length, and is called before `state` changes.
+    """
+    gain, length = np.int64(0), np.int64(0)
+    n = len(moves.lengths)
+    i = unit
+    while i >= 0 and state[i] != 1:
+        length += moves.lengths[i]
+        gain += _moved(have, worths, i, sign)
+        for k in range(moves.veto_start[i], moves.veto_start[i + 1]):
+            o = moves.veto[k]
+            was = moves.killed[o]
+            moves.killed[o] += sign
+            if moves.undecided[o] == 0 and min(was, moves.killed[o]) == 0:
+                gain += _moved(have, worths, n + o, -sign)
+        for k in range(moves.need_start[i], moves.need_start[i + 1]):
+            o = moves.need[k]
+            was = moves.undecided[o]
+            moves.undecided[o] -= sign
+            if moves.killed[o] == 0 and min(was, moves.undecided[o]) == 0:
+                gain += _moved(have, worths, n + o, sign)
+        i = moves.parent[i]
+    return gain, length
+
+
+@njit(cache=True)
+def _fill_greedily(core, ties, state):
+    """Add the unit, with its ancestors, of largest gain per length while one fits and gains."""
+    lengths, high, parent, needed = core[1], core[12], core[14][0], core[14][1]
+    n, joints = len(lengths), len(ties.surplus)
+    tied = len(parent) > 0
+    worths = _worths(core)
+    plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
+    have = np.zeros(len(worths[4]) - 1, np.int64)
+    undecided, killed = np.zeros(joints, np.int64), np.zeros(joints, np.int64)
+    for k in range(len(needed)):
+        undecided[needed[k]] += 1
+    moves = TiedMoves(lengths, parent, ties.need_start, ties.need, ties.veto_start, ties.veto, undecided, killed)
+    for o in range(joints):
+        if undecided[o] == 0:  # needs nothing: active until a veto is taken
+            _moved(have, worths, n + o, plus)
+    used = np.int64(0)
+    for i in range(n):
+        if state[i] == 1:
+            if tied:  # its ancestors, before it, are taken already
+                state[i] = 0
+                used += _moved_tied(state, have, worths, moves, i, plus)[1]
+                state[i] = 1
+            else:
+                used += lengths[i]
+                _moved(have, worths, i, plus)
+    while True:
+        best = np.int64(-1)
+        best_gain, best_length = np.int64(0), np.int64(1)
+        for i in range(n):
+            length = lengths[i]
+            if state[i] == 1 or used + length > high:
+                continue
+            if tied:
+                gain, length = _moved_tied(state, have, worths, moves, i, plus)
+                _moved_tied(state, have, worths, moves, i, minus)
+                if used + length > high:
+                    continue
+            else:
+                gain = _gain_of(have, worths, i)
+            if gain > 0 and (best < 0 or float(gain) * max(best_length, 1) > float(best_gain) * max(length, 1)):
+                best, best_gain, best_length = np.int64(i), gain, length
+        if best < 0:
+            return
+        used += best_length
+        if tied:
+            _moved_tied(state, have, worths, moves, best, plus)
+            while best >= 0 and state[best] != 1:
+                state[best] = 1
+                best = parent[best]
+        else:
+            _moved(have, worths, best, plus)
+            state[best] = 1
+
+
+@njit(cache=True)
+def _good_set(core, ties, grain, from_knapsack, state):
+    """Fill a set from the knapsack's solution, or from nothing; return its value without the base and joints.
+
+    One kernel does both, because passing a whole core to a kernel takes as long as filling a small set.
+    """
+    if from_knapsack:
+        _knapsack_set(core, ties.skip, grain, state)
+    _fill_greedily(core, ties, state)
+    return total_of(state == 1, core)
+
+
+def filled_up(core: Core, *, from_knapsack: bool) -> tuple[tuple[int, ...], int]:
+    """Return the set that greedy steps make of the knapsack's solution, or of nothing, and its value."""
+    state: States = np.zeros(core.size, np.int8)
+    ties = tie_tables(core, np.arange(core.size))
+    value = core.base + int(_good_set(core.plain, ties, grain_of(core), from_knapsack, state))
+    units = tuple(sorted(core.ids[state == TAKEN].tolist()))
+    return units, reduced(core, state).base if core.tied else value
+
+
+def good_set(core: Core, greedy: tuple[tuple[int, ...], int] | None = None) -> tuple[tuple[int, ...], int]:
+    """Return a feasible set and its value.
+
+    With a minimum length, only the knapsack's solution, filled up, is tried, because it keeps the limit. The caller
+    ensures that some set is feasible, and that the knapsack's grain is 1 with a minimum length.
+    """
+    best = filled_up(core, from_knapsack=True)
+    if core.low > 0:
+        return best
+    other = greedy or filled_up(core, from_knapsack=False)
+    return other if other[1] > best[1] else best
+
+
+def _value_of(core: Core, state: States) -> int:
+    return reduced(core, state).base if core.tied else core.base + int(total_of(state == TAKEN, core.plain))
+
+
+@njit(cache=True)
+def _improve(core, ties, state):
+    """Make the best exchanges of one unit for one while they add value, or shorten without loss; then fill up.
+
+    It returns whether a unit was added, after which exchanges may help again.
+    """
+    lengths, high = core[1], core[12]
+    plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
+    n = len(lengths)
+    worths = _worths(core)
+    have = np.zeros(len(worths[4]) - 1, np.int64)
+    used, chosen = 0, 0
+    for i in range(n):
+        if state[i] == 1:
+            used += lengths[i]
+            chosen -= 1
+            _moved(have, worths, i, plus)
+    into = np.int64(0)
+    while into >= 0:
+        gained, spared, out, into = np.int64(0), np.int64(0), np.int64(-1), np.int64(-1)
+        for i in range(n):
+            if state[i] != 1:
+                continue
+            loss = _moved(have, worths, i, minus)
+            for j in range(n):
+                if state[j] == 1 or j == i or used - lengths[i] + lengths[j] > high:
+                    continue
+                gain = loss + _gain_of(have, worths, j)
+                saved = lengths[i] - lengths[j]
+                if gain > gained or (gain == gained and saved > spared):
+                    gained, spared, out, into = gain, saved, np.int64(i), np.int64(j)
+            _moved(have, worths, i, plus)
+        if into >= 0:
+            _moved(have, worths, out, minus)
+            _moved(have, worths, into, plus)
+            state[out], state[into] = 0, 1
+            used += lengths[into] - lengths[out]
+    _fill_greedily(core, ties, state)
+    for i in range(n):
+        chosen += state[i] == 1
+    return chosen > 0
+
+
+def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
+    """Improve the set from the core's prices by exchanges; return it and its value.
+
+    None with a minimum length or ties.
+    """
+    if core.low > 0 or core.tied:
+        return None
+    units, value = good_set(core)
+    if len(units) * core.size > most:
+        return units, value
+    state: States = np.isin(core.ids, units).astype(np.int8)
+    plain, ties = core.plain, tie_tables(core, core.ids)
+    while _improve(plain, ties, state):
+        pass
+    return tuple(core.ids[state == TAKEN].tolist()), _value_of(core, state)
+
+
+@njit(cache=True)
+def _shaken(core, ties, state, enough, rounds):
+    """Drop a quarter of a set's units in turn, and refill; keep a better set, or an equally good and shorter one."""
+    lengths = core[1]
+    value, best, drawn = total_of(state == 1, core), state.copy(), np.int64(1)
+    length = np.sum(lengths[state == 1])
+    for _ in range(rounds):
+        if value >= enough:
+            break
+        for i in range(len(lengths)):
+            state[i] = best[i]
+            drawn = (drawn * 1103515245 + 12345) & 0x7FFFFFFF
+            if (drawn >> 16) % 4 == 0:
+                state[i] = 0
+        _fill_greedily(core, ties, state)
+        while _improve(core, ties, state):
+            pass
+        worth, used = total_of(state == 1, core), np.sum(lengths[state == 1])
+        if worth > value or (worth == value and used < length):
+            value, length = worth, used
+            best[:] = state
+    state[:] = best
+
+
+def shaken(core: Core, units: Sequence[int], enough: int) -> tuple[tuple[int, ...], int]:
+    """Return a set at least as good as the given one, and its value; without a minimum length or joints."""
+    state: States = np.isin(core.ids, units).astype(np.int8)
+    rounds = _SHAKES // max(1, len(units) * core.size)
+    _shaken(core.plain, tie_tables(core, core.ids), state, enough - core.base, rounds)
+    return tuple(sorted(core.ids[state == TAKEN].tolist())), _value_of(core, state)

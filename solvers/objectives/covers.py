@@ -62,7 +62,7 @@ from optsum.program.cover import cover_program
 from optsum.program.highs import SCALE, new_highs, pass_model, run
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 
-from ..engine.core import Budget
+from ..engine.driver import Budget
 
 _QUADRATIC = 600  # Number of alternatives up to which clauses are compared pair by pair.
 

@@ -29,8 +29,9 @@ from optsum.optima.optima import Optima
 from optsum.system.clock import Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
-from ..engine.bound import total_of
-from ..engine.core import Budget, core_of
+from ..engine.core import core_of
+from ..engine.driver import Budget
+from ..engine.search import total_of
 from .recall import recall_program
 
 _SLICE: Final = 20_000

@@ -26,9 +26,8 @@ from optsum.program.ratio_bound import one_varies
 from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline, Stopped, Termination
 
-from ..engine.core import Budget
-from ..engine.driver import engine_for, sets_reaching
-from ..engine.program import Program, first_gains, program_of, spread, with_feature
+from ..engine.core import Program, first_gains, program_of, spread, with_feature
+from ..engine.driver import Budget, engine_for, sets_reaching
 
 _LARGEST = 2**54  # Programs may reach this.
 

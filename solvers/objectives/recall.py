@@ -20,16 +20,13 @@ from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline, Stopped, Termination
 
-from ..engine.bound import bounds_within, total_of
-from ..engine.core import DROPPED, FREE, Core, States, core_of, reduced
+from ..engine.bound import Session, bounds_within, linear_program, priced
+from ..engine.core import DROPPED, FREE, Core, Program, States, core_of, program_of, reduced
 from ..engine.driver import DEFAULT, Driver, Effort
-from ..engine.program import Program, program_of
-from ..engine.relaxation import Session, linear_program, priced
+from ..engine.search import total_of
 
 _NARROW: Final = 64
 """Distance between bound and a good set up to which targets of an enumeration are tried one by one."""
-
-_NEAR: Final = 500  # A gap is small that is less than one such part of the bound.
 
 
 def recall_program(coverage: Coverage) -> Program:
@@ -37,55 +34,6 @@ def recall_program(coverage: Coverage) -> Program:
     if not coverage.constant_denominator:
         raise UnsupportedError("Only recall is searched here; use the strategy branch-and-bound for the rest.")
     return program_of(coverage, (1, 0))
-
-
-def optimum_of(
-    engine: Driver, floor: int, start: tuple[int, ...] | None = None
-) -> tuple[tuple[int, ...] | None, int, int, Termination]:
-    """Close the gap between a good set and the bound: set, value, bound, termination.
-
-    Values below `floor` violate rows: without a set, nothing keeps them, or nothing was found. `start`: a known set.
-    """
-    guess, value = engine.guess()
-    if start is not None and (known := engine.value_of(start)) >= value:
-        guess, value = start, known
-    return closed_in(engine, guess, value) if value >= floor else closed_in(engine, None, floor - 1)
-
-
-def closed_in(
-    engine: Driver, selection: tuple[int, ...] | None, value: int
-) -> tuple[tuple[int, ...] | None, int, int, Termination]:
-    """Close the gap between a set's value, or a value for none, and the bound: set, value, bound, termination.
-
-    Bounds are usually nearer to optima than greedy sets, so steps from above start small and grow as they fail.
-    """
-    upper = engine.upper
-    step = max(1, (upper - value) // 16)
-
-    def judge(units: tuple[int, ...]) -> int | None:
-        nonlocal selection, value
-        selection, value = units, engine.value_of(units)
-        return None if value >= upper else value + 1
-
-    try:
-        while value < upper:
-            # Near the optimum one target takes as long as another.
-            quarter = (upper - value) // 4 if (upper - value) * _NEAR < upper else 0
-            most = (upper - value) // 2 + 1 if engine.met is not None else upper - value
-            target = max(value + 1, upper - min(max(step, quarter), most) + 1)
-            engine.rising(target, judge)
-            if value < target:
-                upper = target - 1
-                step *= 2
-            else:
-                upper = value
-            if engine.met is not None and engine.met[1] > value:
-                judge(engine.met[0])
-    except Stopped as stopped:
-        if engine.met is not None and engine.met[1] > value:
-            selection, value = engine.met
-        return selection, value, upper, stopped.termination
-    return selection, value, value, Termination.COMPLETED
 
 
 def solve_recall(
@@ -124,7 +72,7 @@ def solve_recall(
     if every and upper > _NARROW:
         guess, value = engine.guess()
     if not every or (upper > _NARROW and upper - value > _NARROW):
-        guess, value, upper, termination = optimum_of(engine, lowest, start)
+        guess, value, upper, termination = engine.optimum(lowest, start)
     while every and termination is Termination.COMPLETED and node == EMPTY_FAMILY and upper >= lowest:
         node, reason = engine.all_of(upper)
         if reason is not None:
@@ -361,7 +309,7 @@ class ByLength:
         if self._value[length] < self._upper[length]:
             engine = self._engine(length)
             self.learn(engine.guess()[0])
-            found, _, _, termination = closed_in(engine, None, int(self._value[length]))
+            found, _, _, termination = engine.closed(None, int(self._value[length]))
             if found is not None:
                 self.learn(found)
             if termination is not Termination.COMPLETED:

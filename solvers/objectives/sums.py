@@ -55,9 +55,8 @@ from optsum.program.surrogate import (
 )
 from optsum.system.clock import Deadline, Stopped, Termination
 
-from ..engine.core import Budget
-from ..engine.driver import Driver, engine_for
-from ..engine.program import Program, program_of, spread
+from ..engine.core import Program, program_of, spread
+from ..engine.driver import Budget, Driver, engine_for
 from ..ratio_rows import Bound, Part, RatioRows, rows_of_box, search_parts
 from .ratio import Incumbent, guarded, positive_program
 from .whole_text import is_whole_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optsum.solvers.engine.program import Program
+from optsum.solvers.engine.core import Program
 from trying import every_set
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from held_against import check_search, check_strategy_on, over_primes
-from optsum.solvers.engine import program
+from optsum.solvers.engine import core
 from optsum.solvers.engine.driver import Effort
 from optsum.solvers.exhaustive import strategy as exhaustive
 from optsum.solvers.few_units import search_few_units
@@ -144,8 +144,8 @@ def one_by_one(instance: Coverage, truth: Enumeration) -> bool:
 def by_rows(instance: Coverage, truth: Enumeration) -> bool:
     """Search with a row in place of the minimum length."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "_CELLS", 0)
-        assert program.with_minimum_row(instance).min_length == 0, "this is what is tested"
+        patch.setattr(core, "_CELLS", 0)
+        assert core.with_minimum_row(instance).min_length == 0, "this is what is tested"
         return served("branch-and-bound", listed=True)(instance, truth)
 
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.bound import IMPOSSIBLE, decide
-from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, reduced
+from numpy.typing import NDArray
+from optsum.solvers.engine.bound import IMPOSSIBLE, Session, columns_and_rows, decide, linear_program, priced
+from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, program_of, reduced
 from optsum.solvers.engine.driver import Driver, Effort, Subtree, branching_order, halving_unit
-from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.relaxation import Session, columns_and_rows, linear_program, priced
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Joint
@@ -71,23 +70,28 @@ def test_a_relaxation_that_ends_at_a_bound_is_below_it_and_not_below_the_truth(s
     assert bound_of(core, session) == pytest.approx(whole, abs=1e-3)  # no bound stays with a session
 
 
+def solution(session: Session) -> tuple[NDArray[np.float64], object]:
+    found = session.solution()
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_a_basis_of_before_leads_to_the_same_optimum(seed: int) -> None:
     core, session = core_and_session(seed)
     rng = np.random.default_rng(seed)
     whole = bound_of(core, session)
-    basis, solved = session.basis(), session.solved
-    assert session.basis() is basis
+    basis, solved = solution(session)[1], session.solved
+    assert solution(session)[1] is basis
     state = rng.choice(np.array([FREE, FREE, DROPPED, TAKEN], np.int8), core.size)
     session.decide(state)
     session.multipliers(NEVER)
     assert session.solved == solved + 1
-    assert session.basis() is not basis
+    assert solution(session)[1] is not basis
     session.begin_at(basis)
     session.decide(np.full(core.size, np.int8(FREE)))
     assert bound_of(core, session) == pytest.approx(whole, abs=1e-3)
-    values = session.values()
-    assert values is not None
+    values = solution(session)[0]
     assert values.shape == (core.size,)
     assert values @ core.lengths <= core.high + 1e-6
 
@@ -133,8 +137,7 @@ def test_searches_that_are_split_all_the_time_find_the_optimum(brief: int, monke
 def test_halves_of_another_relaxation_begin_near_the_one_before() -> None:
     core, session = core_and_session(1)
     session.multipliers(NEVER)
-    values, basis = session.values(), session.basis()
-    assert values is not None
+    values, basis = solution(session)
     whole = Subtree(core, 0, np.full(99, np.int8(FREE)), 0)
 
     def halves(now: Subtree, shrink: float, seen: Any) -> list[Subtree]:
@@ -156,9 +159,8 @@ def test_wherever_a_relaxation_begins_its_optimum_is_the_same(seed: int) -> None
     program = linear_program(core)
     assert program is not None
     found = session.multipliers(NEVER)
-    values = session.values()
+    values = solution(session)[0]
     assert found is not None
-    assert values is not None
     value = session._highs.getInfo().objective_function_value
     first = session._highs.getInfo().simplex_iteration_count
     for guess, prices in [(values, priced(core, found)), (rng.random(core.size), core), (values * 0, core)]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from optsum.solvers.engine.core import Program, program_of
 from optsum.solvers.engine.driver import DEFAULT, Driver, Effort
-from optsum.solvers.engine.program import Program, program_of
 from programs import value_of, values_of
 
 from optsum.contracts.run import Limits

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optsum.solvers.engine.core import program_of
 from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.program import program_of
 
 import optsum
 from optsum.contracts.result import Status

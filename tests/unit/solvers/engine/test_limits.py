@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers.engine import core
-from optsum.solvers.engine.bound import IMPOSSIBLE, decide
-from optsum.solvers.engine.core import Budget, Statistics, core_of
-from optsum.solvers.engine.driver import Effort, good_set
-from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.relaxation import Session, linear_program, priced
-from optsum.solvers.engine.search import Search
+from optsum.solvers.engine.bound import IMPOSSIBLE, Session, decide, linear_program, priced
+from optsum.solvers.engine.core import core_of, program_of
+from optsum.solvers.engine.driver import Budget, Effort, Statistics
+from optsum.solvers.engine.search import Search, good_set
 from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.recall import solve_recall
 from optsum.solvers.objectives.sums import solve_sum

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from optsum.solvers.engine import relaxation
-from optsum.solvers.engine.bound import IMPOSSIBLE, decide
-from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, reduced
-from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.relaxation import LinearProgram, Session, linear_program, priced
+from optsum.solvers.engine.bound import (
+    IMPOSSIBLE,
+    LinearProgram,
+    Session,
+    chains_of,
+    decide,
+    linear_program,
+    priced,
+)
+from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, program_of, reduced
 
 from optsum.coverage.facility import Facility
 from optsum.system.clock import NEVER
@@ -50,9 +55,9 @@ def _solved(program: LinearProgram, core: Core) -> tuple[float, int]:
 @pytest.mark.parametrize("seed", range(60))
 def test_the_relaxation_is_as_tight(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     core = _core(seed)
-    monkeypatch.setattr(relaxation, "_MANY", 2)
+    monkeypatch.setattr("optsum.solvers.engine.bound._MANY", 2)
     chained = linear_program(core)
-    monkeypatch.setattr(relaxation, "chains_of", lambda _: None)
+    monkeypatch.setattr("optsum.solvers.engine.bound.chains_of", lambda _: None)
     whole = linear_program(core)
     assert whole is not None
     assert chained is not None
@@ -70,7 +75,7 @@ def test_chains_are_found_and_spare_entries() -> None:
     sizes = []
     for seed in range(0, 60, 2):
         core = _core(seed)
-        found = relaxation.chains_of(core)
+        found = chains_of(core)
         if found is None:
             continue
         holds, saved = found

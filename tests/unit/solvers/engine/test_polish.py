@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.core import TAKEN, Core, core_of, reduced
-from optsum.solvers.engine.driver import Driver, Effort, good_set, polished
-from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.core import TAKEN, Core, core_of, program_of, reduced
+from optsum.solvers.engine.driver import Driver, Effort
+from optsum.solvers.engine.search import good_set, polished
 
 from optsum.contracts.run import Limits
 from optsum.problem.coverage_problem import CoverageProblem

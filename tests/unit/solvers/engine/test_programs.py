@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 import pytest
+from optsum.solvers.engine.core import Program
 from optsum.solvers.engine.driver import DEFAULT, Driver, Effort
-from optsum.solvers.engine.program import Program
 from programs import values_of
 
 from optsum.contracts.run import Limits

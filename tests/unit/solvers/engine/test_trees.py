@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from optsum.solvers.engine.core import above, below, core_of, lean
-from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.core import core_of, lean, program_of
+from optsum.solvers.engine.driver import above, below
 
 from optsum.coverage.instance import Coverage, Joint
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from optsum.solvers.branch_and_bound import BranchAndBound
-from optsum.solvers.engine import program
-from optsum.solvers.engine.program import with_minimum_row
+from optsum.solvers.engine import core
+from optsum.solvers.engine.core import with_minimum_row
 
 import optsum
 from optsum.contracts.result import Status
@@ -31,7 +31,7 @@ def windowed(kind: str, seed: int, units: int = 6) -> Coverage:
 
 @pytest.mark.parametrize("kind", ["window", "f1", "sum", "compressive"])
 def test_what_is_near_keeps_the_minimum(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program, "_CELLS", 0)
+    monkeypatch.setattr(core, "_CELLS", 0)
     sought = 0
     for seed in range(25):
         problem = CoverageProblem.of(windowed(kind, seed, units=5))

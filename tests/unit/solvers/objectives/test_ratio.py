@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.core import program_of
 from optsum.solvers.objectives.ratio import guarded, positive_program, solve_ratio
 
 import optsum
@@ -45,7 +45,7 @@ def test_guards_tell_positive_totals() -> None:
 
 
 def _worth(program: object, chosen: tuple[int, ...]) -> int:
-    from optsum.solvers.engine.program import Program
+    from optsum.solvers.engine.core import Program
 
     assert isinstance(program, Program)
     copies = [0] * (len(program.table_start) - 1)

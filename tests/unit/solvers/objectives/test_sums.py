@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from held_against import check_search
-from optsum.solvers.engine.core import Budget
-from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.core import program_of
+from optsum.solvers.engine.driver import Budget, Driver
 from optsum.solvers.objectives.sums import BoxPrices, SumSearch, solve_sum
 
 from optsum.contracts.run import Limits, Run

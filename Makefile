@@ -86,28 +86,27 @@ wheel: $(TEST)/.created
 	@rm -rf build dist
 	$(TEST)/bin/pip wheel --quiet --no-deps --wheel-dir dist .
 
-# Most modules of those packages are never imported here: byte code of all of them would take half a minute.
-$(TEST)/.installed: $(TEST)/.created | wheel
-	$(TEST)/bin/pip install --quiet --no-compile "$$(echo dist/optsum-*.whl)[dev]"
-	@touch $@
-
 # The packages around optsum are installed afresh when pyproject.toml changes, optsum itself every time.
 # Without PYTHONSAFEPATH, `python -c` in a test's own process would find the sources before the installed wheel.
 # Kernels are compiled beforehand: otherwise each process of pytest compiles them for itself. Tests build the site, too.
+# Most modules of those packages are never imported here: byte code of all of them would take half a minute.
 test: export OPTSUM_WHEEL := 1
 test: export PYTHONSAFEPATH := 1
-test: $(TEST)/.installed
-	$(TEST)/bin/pip install --quiet --no-deps --force-reinstall dist/optsum-*.whl
+test: wheel
+	$(TEST)/bin/pip install --quiet --no-compile --no-deps --force-reinstall dist/optsum-*.whl
+	$(TEST)/bin/pip install --quiet --no-compile dist/optsum-*.whl "$$(grep -o 'numpy.*,<[^"]*' pyproject.toml)"
 	@$(MAKE) --no-print-directory --jobs 2 compiled checked
 	$(TEST)/bin/pytest -n auto --dist worksteal
 
-# Side by side: the other packages and the checks take one processor, and compiling not always two.
+# Side by side, a processor each; `dev` must not replace numpy while kernels are compiled. Collecting leaves the byte code
+# of the tests, which each process of pytest would make for itself.
 compiled:
 	$(TEST)/bin/optsum warm-up --all
 
 checked:
-	$(TEST)/bin/pip install --quiet --no-compile "$$(echo dist/optsum-*.whl)[cluster,docs,hf,plots,report,solvers]"
+	$(TEST)/bin/pip install --quiet --no-compile "$$(echo dist/optsum-*.whl)[cluster,dev,docs,hf,plots,report,solvers]"
 	$(call lint,$(TEST))
+	-@$(TEST)/bin/pytest --collect-only -qq > /dev/null
 
 # What a test needs beside optsum is listed here, not in an extra: the tools of `dev` ask for newer packages than optsum does.
 # Of `solvers` all but Gurobi, whose oldest package brings a licence that has expired. The oldest matplotlib calls what pyparsing

@@ -19,9 +19,14 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
     "cover": {"formulation": "cover"},
 }
 BUDGETS: dict[str, dict[str, Any]] = {
+    "vns": {"strategy_options": ["no_improvement=15"]},
+    "vns+greedy": {"strategy_options": ["no_improvement=15"]},
+    "genetic": {"strategy_options": ["population=10", "no_improvement=4"]},
+    "genetic+greedy": {"strategy_options": ["population=10", "no_improvement=4"]},
     "vns-paper": {"strategy_options": ["iterations=60"]},
     "vns-paper+greedy": {"strategy_options": ["iterations=60"]},
 }
+"""Of searches that would go on long after they have called all that they call."""
 
 _ALL_OF = {"recall", "joined"}
 

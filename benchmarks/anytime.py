@@ -24,9 +24,10 @@ from shared.instances import instances_of, topics_of
 
 from optsum.contracts import run as run_module
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
+from optsum.system.clock import Limits
 
 LENGTHS = {"realsumm": 75, "gum": 50, "squality": 250}
 STRATEGIES = "greedy,greedy+ls,vns,vns+greedy,genetic,genetic+greedy"

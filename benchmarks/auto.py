@@ -23,10 +23,10 @@ from rich.table import Table
 from shared.compiled import compile_at_once
 from shared.instances import instances_of, topics_of
 
-from optsum.contracts.run import Limits
 from optsum.errors import OptsumError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
+from optsum.system.clock import Limits
 
 STRATEGIES = ("exhaustive", "branch-and-bound", "milp", "auto")
 OBJECTIVES: dict[str, dict[str, Any]] = {

@@ -24,13 +24,13 @@ from shared.compiled import compile_at_once
 from shared.instances import topics_of
 
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.corpus.topic import Topic
 from optsum.errors import BackendError, InputError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.problem.problem import Problem
 from optsum.running.one_problem import build, setup_of, warm_up
 from optsum.running.search import search
+from optsum.system.clock import Limits
 
 LENGTHS = {"gum": 50, "opinosis": 40, "fewsum_amazon": 70, "realsumm": 60, "aclsum": 75}
 PARTS = ("build_s", "hand_over_s", "solve_s")

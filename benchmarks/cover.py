@@ -23,7 +23,6 @@ import numpy as np
 from shared.compiled import compile_at_once
 
 import optsum
-from optsum.contracts.run import Limits
 from optsum.corpus.alignment import align
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import BackendError
@@ -34,6 +33,7 @@ from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
+from optsum.system.clock import Limits
 
 NAMES = ("dbs", "opinosis", "gum", "realsumm")
 

@@ -25,8 +25,8 @@ from shared.instances import instances_of, topics_of
 from shared.merged_ilp import solve_merged_ilp
 from shared.synthetic import DUC_2004, DUC_2006, synthetic_topics
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
+from optsum.system.clock import Limits
 
 LENGTHS = {"opinosis": 40, "gum": 50, "realsumm": 60, "squality": 250}
 SHAPES = {"duc-2004": DUC_2004, "duc-2006": DUC_2006}

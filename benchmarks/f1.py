@@ -20,10 +20,10 @@ from shared.compiled import compile_at_once
 from shared.instances import instances_of, topics_of
 
 import optsum
-from optsum.contracts.run import Limits
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
+from optsum.system.clock import Limits
 
 
 def row(data: Path, name: str, given: dict[str, object], limit: float) -> str:

@@ -26,14 +26,13 @@ from optsum.solvers.engine.driver import Driver
 from shared.compiled import compile_at_once
 from shared.instances import topics_of
 
-from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Coverage
 from optsum.options.options import resolve
 from optsum.program.highs import new_highs, pass_model
 from optsum.program.model import coverage_model
 from optsum.running.one_problem import build, setup_of
-from optsum.system.clock import Stopped
+from optsum.system.clock import Limits, Stopped
 
 LENGTHS = {"opinosis": 100, "gum": 50, "realsumm": 60, "squality": 250}
 ROWS = [

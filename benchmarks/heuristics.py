@@ -29,10 +29,11 @@ from shared.compiled import compile_at_once
 from shared.instances import instances_of, topics_of
 
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
+from optsum.system.clock import Limits
 
 SETS = {"squality": 250, "opinosis": 40, "gum": 50, "dbs": 250}
 LENGTHS = {**SETS, "realsumm": 75}

@@ -35,10 +35,9 @@ from optsum.metrics.metric import Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.similarity import Similarity
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Compatibility, Formulation, Requirement, Task
+from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec, Task
 from optsum.problem.objective import Component, Counted
 from optsum.problem.problem import Move, Selection
-from optsum.problem.spec import Spec
 from optsum.system.files import of_files
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_starts

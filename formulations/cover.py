@@ -24,9 +24,8 @@ from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import InputError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Formulation, Task
+from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.problem.problem import Selection
-from optsum.problem.spec import Spec
 from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
 from optsum.whole import LARGEST

@@ -24,10 +24,8 @@ from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import codes_of
 from optsum.metrics.similarity import Similarity
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Compatibility, Extract, Formulation, Requirement
-from optsum.problem.numbered import NumberedTopic
-from optsum.problem.objective import Component, Counted
-from optsum.problem.spec import Spec
+from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec
+from optsum.problem.objective import Component, Counted, Extract, NumberedTopic
 from optsum.system.clock import NEVER, Deadline
 
 from .similar import OF_SIMILARITY, similar_extract
@@ -130,9 +128,9 @@ class Extractive(Formulation):
         metric = parse_metric(spec.metric)
         if isinstance(metric, Similarity):
             return similar_extract(topic, spec, metric, [each[:2] for each in _candidates(topic, spec)])
-        numbered = NumberedTopic.of(topic, spec)
         longest = any(part.form in _LONGEST for part in metric.components)
         joins = _joins(metric, spec)
+        numbered = NumberedTopic.of(topic, spec)
         if longest and joins:
             raise UnsupportedError(
                 f"Bigrams across sentence ends are supported without common subsequences, not in {metric}: leave "
@@ -145,7 +143,9 @@ class Extractive(Formulation):
             return by_counters(topic, spec, numbered)
         instance, units = made
         chosen = units.tolist()
-        simple = spec.measure == "recall" and spec.references == "pooled" and not metric.parts  # as papers print it
+        simple = (
+            spec.measure == "recall" and spec.references == "pooled" and len(metric.components) == 1
+        )  # as papers print it
         model = partial(_reference_model, topic, spec, chosen) if simple else None
         problem = CoverageProblem.of(instance, model, topic.reference_sentences)
         return Extract.of(topic, spec, problem, chosen, numbered)

@@ -23,9 +23,9 @@ from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
 from optsum.metrics.similarity import FloatArray, Similarity, rescaled
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Extract, Requirement, Task
+from optsum.problem.formulation import Requirement, Spec, Task
+from optsum.problem.objective import Extract
 from optsum.problem.problem import Selection
-from optsum.problem.spec import Spec
 
 OF_SIMILARITY: Final = (
     Requirement(

@@ -11,9 +11,9 @@ from optsum.coverage.instance import NO_LIMIT, Sense
 from optsum.coverage.normal_form_json import coverage_of_json
 from optsum.errors import InputError, unknown_name
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Extract, Formulation
+from optsum.problem.formulation import Formulation, Spec
+from optsum.problem.objective import Extract
 from optsum.problem.problem import Problem, Selection
-from optsum.problem.spec import Spec
 from optsum.text.tokenizers import Sentence
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optsum.coverage.instance import Coverage, IntArray, Sense, gains_alone, pack
+from optsum.coverage.instance import Coverage, IntArray, Sense, gains_alone, kernel_array, pack
 from optsum.coverage.state import (
     ALONE,
     CHOSEN,
@@ -36,7 +36,6 @@ from optsum.coverage.state import (
     flip,
     gain_kinds,
     gain_of,
-    kernel_array,
     unit_gains,
     value_pair,
 )

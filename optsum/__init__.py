@@ -20,7 +20,7 @@ _NAMES = {
         "contracts.backend": "+Availability +Backend +BoundQuality +Declaration +Ending +OptionNames +RawOutcome "
         "+SizeLimit",
         "contracts.result": "Result Status",
-        "contracts.run": "Limits +Run",
+        "contracts.run": "+Run",
         "contracts.strategy": "+Strategy",
         "corpus.alignment": "align",
         "corpus.formats.cover_table": "+parse_cover_table",
@@ -42,10 +42,9 @@ _NAMES = {
         "optima.optima": "+Optima",
         "problem.coverage_problem": "+CoverageProblem",
         "problem.linear_problem": "PyomoProblem",
-        "problem.formulation": "+Extract +Formulation +Requirement +Compatibility +Task",
-        "problem.objective": "+Counted",
+        "problem.formulation": "+Formulation +Requirement +Compatibility +Spec +Task",
+        "problem.objective": "+Counted +Extract",
         "problem.problem": "Problem +Capability +Evaluation",
-        "problem.spec": "+Spec",
         "registry": "+BACKENDS +FORMULATIONS +STRATEGIES",
         "report.comparison": "compare",
         "report.page.write": "write_page",
@@ -58,7 +57,7 @@ _NAMES = {
         "running.solve": "solve solve_all",
         "studies": "study",
         "studies.tsc3": "score_extract",
-        "system.clock": "Termination +Stopped",
+        "system.clock": "Limits Termination +Stopped",
         "text.analyzer": "+Analyzer",
     }.items()
     for name in names.split()

@@ -14,7 +14,6 @@ from optsum.contracts.backend import RawOutcome as RawOutcome
 from optsum.contracts.backend import SizeLimit as SizeLimit
 from optsum.contracts.result import Result as Result
 from optsum.contracts.result import Status as Status
-from optsum.contracts.run import Limits as Limits
 from optsum.contracts.run import Run as Run
 from optsum.contracts.strategy import Strategy as Strategy
 from optsum.corpus.alignment import align as align
@@ -51,16 +50,16 @@ from optsum.metrics.rouge import rouge as rouge
 from optsum.optima.optima import Optima as Optima
 from optsum.problem.coverage_problem import CoverageProblem as CoverageProblem
 from optsum.problem.formulation import Compatibility as Compatibility
-from optsum.problem.formulation import Extract as Extract
 from optsum.problem.formulation import Formulation as Formulation
 from optsum.problem.formulation import Requirement as Requirement
+from optsum.problem.formulation import Spec as Spec
 from optsum.problem.formulation import Task as Task
 from optsum.problem.linear_problem import PyomoProblem as PyomoProblem
 from optsum.problem.objective import Counted as Counted
+from optsum.problem.objective import Extract as Extract
 from optsum.problem.problem import Capability as Capability
 from optsum.problem.problem import Evaluation as Evaluation
 from optsum.problem.problem import Problem as Problem
-from optsum.problem.spec import Spec as Spec
 from optsum.registry import BACKENDS as BACKENDS
 from optsum.registry import FORMULATIONS as FORMULATIONS
 from optsum.registry import STRATEGIES as STRATEGIES
@@ -77,6 +76,7 @@ from optsum.running.solve import solve as solve
 from optsum.running.solve import solve_all as solve_all
 from optsum.studies import study as study
 from optsum.studies.tsc3 import score_extract as score_extract
+from optsum.system.clock import Limits as Limits
 from optsum.system.clock import Stopped as Stopped
 from optsum.system.clock import Termination as Termination
 from optsum.text.analyzer import Analyzer as Analyzer

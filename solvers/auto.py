@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import DEFAULT_EXACT
+from optsum.system.clock import Limits
 from optsum.system.compiled import patience
 
 from .few_units import advance, prepare_few_units, prove_extracts, serve
 
 if TYPE_CHECKING:
-    from optsum.problem.numbered import Extracts, Proven
+    from optsum.problem.objective import Extracts, Proven
 
     from .choices import Choices
 

@@ -10,7 +10,7 @@ from math import ceil, floor, isfinite
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from optsum.contracts.run import Limits, Run, limits_left
+from optsum.contracts.run import Run, limits_left
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
@@ -25,7 +25,7 @@ from optsum.problem.problem import Capability, Evaluation, Problem, Selection, c
 from optsum.program.ratio_bound import MANY_JOINTS
 from optsum.program.surrogate import reaches
 from optsum.registry import CLIMBER, STRATEGIES
-from optsum.system.clock import Deadline, Stopped, Termination, clock
+from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.compiled import compiles
 
 from .engine.core import program_of, spread, with_minimum_row
@@ -42,7 +42,7 @@ from .objectives.whole_text import LengthTable, is_whole_text, solve_whole_text
 from .truncation import Refining, all_by_levels, search_by_levels
 
 if TYPE_CHECKING:
-    from optsum.problem.numbered import Extracts, Proven
+    from optsum.problem.objective import Extracts, Proven
 
 _FEW: Final = 400  # Evaluations without a proof after which a greedy selection is worth its time.
 
@@ -177,9 +177,9 @@ class BranchAndBound(Strategy):
                 f"which this one ({type(problem).__name__}) is not: define its bound, or use auto or exhaustive."
             )
         instance = problem.coverage
-        if is_cover(instance):
-            return
         if instance.goal is Sense.MINIMIZE:
+            if is_cover(instance):
+                return
             raise UnsupportedError(
                 "branch-and-bound minimizes only lengths of covers (features once, no parents, no vetoes, no side "
                 "constraints): use milp."

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.coverage.instance import Coverage, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
@@ -22,7 +22,7 @@ from optsum.problem.problem import Problem
 from optsum.program.model import affordable
 from optsum.program.ratio_bound import MANY_JOINTS, combined_bound, only, single_bound, trivial_bound
 from optsum.program.surrogate import reaches, varies_alike
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Limits, Stopped, Termination
 
 from .branch_and_bound import BranchAndBound, is_linear
 from .exhaustive.strategy import Exhaustive, is_few

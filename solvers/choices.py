@@ -14,14 +14,14 @@ from typing import Final
 
 import numpy as np
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CLIMBER, STRATEGIES
-from optsum.system.clock import clock, standing
+from optsum.system.clock import Limits, clock, standing
 
 from .branch_and_bound import BranchAndBound, visit
 from .exhaustive.strategy import Exhaustive, duration, evaluated_near, is_few, seconds_of, size_of_best, visits_of
@@ -157,7 +157,7 @@ def _climb(run: Run) -> None:
     """Run heuristics for a first selection if a problem can only evaluate, and has many selections.
 
     VNS runs as it does alone. It gets the time of the preceding greedy search in addition, and a tenth of the limit,
-    because the same evaluations may take longer the second time, but at most `optsum.contracts.run.Limits.grace_s`. If
+    because the same evaluations may take longer the second time, but at most `optsum.system.clock.Limits.grace_s`. If
     evaluations are so slow that greedy search would not end, VNS has all the time. The rest of the limit repeats VNS
     from other starts, unless a visit of all selections would end.
     """

@@ -34,13 +34,13 @@ from optsum.contracts.run import Run
 from optsum.coverage.ceiling_kernel import correct
 from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
-from optsum.coverage.state import INTEGER, RATIO, SUM, fits, kernel_array, pair_at
+from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, kernel_array
+from optsum.coverage.state import INTEGER, RATIO, SUM, fits, pair_at
 from optsum.errors import BackendError
 from optsum.metrics.kernels import counted, covered_positions, official_hits
 from optsum.metrics.metric import LONGEST
 from optsum.problem.cover_kernel import features_of
-from optsum.problem.numbered import Extracts, Proven
+from optsum.problem.objective import Extracts, Proven
 from optsum.problem.problem import Selection
 from optsum.system.clock import Stopped
 from optsum.system.compiled import compiles, is_worth, njit
@@ -481,7 +481,7 @@ def search_few_units(
         return None
     if max(instance.weights) >= _ROOM:
         return None
-    integer, units = instance.constant_denominator, instance.size
+    integer, units = instance.constant_denominator, len(instance.lengths)
     totals = 1 if integer else len(instance.constants)
     kind = INTEGER if integer else RATIO if totals == 2 else SUM
     varies = not integer and bool(np.count_nonzero(instance.slot & 1) or np.count_nonzero(instance.mass[1::2]))
@@ -504,6 +504,7 @@ def search_few_units(
             return found
     entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
+    ceilings = arrays_of_ceilings(instance.ceilings, units, totals)
     gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
     column_start, column_unit, column_copies, added = laid_out(
         lengths, *entries, *tables, kernel_array(instance.mass), gains[0], least
@@ -521,7 +522,6 @@ def search_few_units(
     rules = np.array([*limits, kind, not varies, bool(instance.ceilings)], np.int64)
     shares = instance.weights if kind == SUM else (1,)
     weights = np.array(shares, np.int64)
-    ceilings = arrays_of_ceilings(instance.ceilings, units, totals)
     fixed = FewUnitsInstance(
         rules, lengths, *entries, *tables, weights, column_start, column_unit, column_copies, least, ceilings
     )
@@ -892,7 +892,7 @@ def search_extracts(
 ) -> Any:  # fmt: skip
     """Search several topics, one after another, if that proves the optimum quickly.
 
-    The arguments are those of `optsum.problem.numbered.Extracts` and its tokens, and empty arrays of ceilings. The
+    The arguments are those of `optsum.problem.objective.Extracts` and its tokens, and empty arrays of ceilings. The
     result for each topic: the number of units of the optimum (-1 if it is not proven), its length, and the nodes of the
     search; its sentence numbers; numerator and denominator of each ratio; and its scores from
     `optsum.metrics.kernels.official_hits`.
@@ -1095,7 +1095,7 @@ def _with_subsequences(
     tokens, begin, different, bounds, units, gains, feeds, start, feature, number, level_start, level, slot, totals,
     none,
 ):  # fmt: skip
-    """Add the common subsequences of sentences to an instance, as `optsum.problem.numbered.RowRatios` does.
+    """Add the common subsequences of sentences to an instance, as `optsum.problem.objective.RowRatios` does.
 
     `units`: the numbers of the sentences. `gains`, `feeds` (references,): what a hit in each reference is worth, and
     which total it feeds. `totals`: how many are searched. `none`: the arrays of no ceilings.
@@ -1395,7 +1395,7 @@ def _order(order, gains, lengths):
 def see(run: Run, selection: Selection, claimed: Fraction) -> None:
     """Report a selection found by branch and bound to a run."""
     seen = run.see(selection)
-    if not seen.feasible or seen.key != claimed:
+    if seen.violation or seen.key != claimed:
         raise BackendError(
             f"branch-and-bound claims {claimed} for a selection worth {seen.key}: this is not a valid result."
         )
@@ -1403,16 +1403,19 @@ def see(run: Run, selection: Selection, claimed: Fraction) -> None:
 
 def serve(run: Run, coverage: Coverage | None = None) -> bool:
     """Search for a while if selections have few units; return whether the optimum is proven."""
-    coverage = coverage or run.problem.coverage.merged
+    coverage = coverage or run.problem.coverage
+    if len(coverage.weights) > 1:
+        coverage = coverage.merged
     if coverage.ceilings:
         from .objectives.whole_text import is_whole_text  # with all of the engine, which few such problems need
 
         if is_whole_text(coverage):
             return False
-    found = search_few_units(coverage, run.check, run.limits.after(nodes=run.nodes).nodes)
+    nodes = None if run.limits.nodes is None else max(0, run.limits.nodes - run.nodes)
+    found = search_few_units(coverage, run.check, nodes)
     if found is None:
         return False
-    run.count(nodes=found.nodes)
+    run.nodes += found.nodes
     if found.selection is not None:
         see(run, found.selection, found.key)
     if found.done:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, NoReturn
 import numpy as np
 
 from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.run import Limits, Run, limits_left
+from optsum.contracts.run import Run, limits_left
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
 from optsum.coverage.evaluate import score
@@ -33,7 +33,7 @@ from optsum.program.highs import model_bound
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.surrogate import DenominatorBox, Weighted, excess, programs, wish_of
 from optsum.registry import BACKENDS
-from optsum.system.clock import Stopped, Termination
+from optsum.system.clock import Limits, Stopped, Termination
 
 from .branch_and_bound import BranchAndBound
 from .objectives.ratio import dinkelbach

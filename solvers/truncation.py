@@ -26,7 +26,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Limits, Run, limits_left
+from optsum.contracts.run import Run, limits_left
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray
@@ -35,7 +35,7 @@ from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
-from optsum.system.clock import clock
+from optsum.system.clock import Limits, clock
 
 from .engine.core import States, with_minimum_row
 from .engine.driver import Driver, Statistics

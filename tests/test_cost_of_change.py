@@ -85,7 +85,7 @@ import numpy as np
 from optsum.contracts.backend import Availability, Backend, RawOutcome
 from optsum.contracts.backend import Declaration, Ending
 from optsum.system.clock import Termination
-from optsum.contracts.run import Limits
+from optsum.system.clock import Limits
 from optsum.problem.problem import Problem, Selection
 
 
@@ -121,7 +121,7 @@ from optsum.corpus.topic import Topic
 from optsum.problem.objective import Counted
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract, Formulation
-from optsum.problem.spec import Spec
+from optsum.problem.formulation import Spec
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def test_a_forbidden_import_is_found(path: str, source: str) -> None:
     [
         ("solvers/milp.py", "from optsum.problem.problem import Problem\nfrom .highs import Highs\nimport numpy as np"),
         ("solvers/backends/highs.py", "from ..milp import Milp\nfrom .search import x\nfrom . import store"),
-        ("optsum/run.py", "from optsum.problem.problem import Problem\nfrom optsum.problem.spec import Spec"),
+        ("optsum/run.py", "from optsum.problem.problem import Problem\nfrom optsum.problem.formulation import Spec"),
         ("optsum/corpus/rows.py", "from . import topic\nfrom ..problem import Problem"),
         ("optsum/run.py", '"""See `optsum.solvers.milp` for one."""'),
         ("optsum/registry.py", "NAME = 'optsum.solvers.milp:Milp'"),

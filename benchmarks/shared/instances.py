@@ -10,8 +10,7 @@ import optsum
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage
 from optsum.options.options import resolve
-from optsum.running.each_topic import problems
-from optsum.running.one_problem import build, setup_of
+from optsum.running.one_problem import build, problems, setup_of
 
 
 def topics_of(path: Path) -> Iterator[Topic]:

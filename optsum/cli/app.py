@@ -19,7 +19,7 @@ from optsum._version import __version__
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, Signals, tell
 from optsum.cli.flags import MORE, Debug, command
 from optsum.errors import SPEAKS_OF_FLAGS, describe
-from optsum.options.values import our_name
+from optsum.options.options import our_name
 from optsum.system.processes.children import ONE_THREAD, environment, leave
 
 _GROUPS: Final = {

@@ -13,10 +13,9 @@ from re import fullmatch, search
 from types import MappingProxyType
 from typing import Any, Final
 
-from optsum.contracts.run import Limits
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.problem.problem import Problem, Selection
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.system.processes.supervised import ask, find_program
 from optsum.whole import whole
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from math import inf, isfinite, isnan
+from math import isfinite
 from numbers import Rational, Real
 from typing import Any, Final
 
@@ -16,127 +16,16 @@ import numpy as np
 
 from optsum.contracts.result import TracePoint, relative_gap
 from optsum.coverage.instance import Key, Sense
-from optsum.errors import InputError, OptionError
+from optsum.errors import InputError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.system.clock import Deadline, Stopped, Termination, clock, of_search
-from optsum.whole import LARGEST, whole
-
-CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has used up its limit.
-
-INTERRUPTED_S: Final = 0.2  # Seconds that a first selection and a bound may take after Ctrl-C.
-
-_MEMORY: Final = 1_500_000_000
+from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock, of_search
+from optsum.whole import whole
 
 _SLOW_S: Final = 0.05  # Seconds of an evaluation by a user's own code after which none begins beyond the limit.
 
 _REMEMBERED: Final = 200_000  # Selections of which the value is remembered.
 
-_LONGEST_S: Final = 1e9  # Seconds; what is longer than thirty years is no limit, and more than timers take.
-
-LIMIT_OPTIONS: Final = {
-    "time_limit": "time_s",
-    "node_limit": "nodes",
-    "evaluation_limit": "evaluations",
-    "gap": "gap",
-    "target": "target",
-}
-"""The names of the limits as options of `optsum.solve`, and their names here."""
-
 _LOG = logging.getLogger("optsum")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Limits:
-    """When to stop early; None for no limit.
-
-    Attributes
-    ----------
-    time_s : float
-        Seconds of search (`Termination.TIME_LIMIT`); ``time_limit=`` is the same.
-    evaluations : int
-        Selections evaluated (`Termination.EVALUATION_LIMIT`).
-    nodes : int
-        Nodes of a search tree (`Termination.NODE_LIMIT`).
-    gap : float
-        Relative gap that is good enough (`Termination.GAP_REACHED`).
-    target : float
-        Objective that is good enough (`Termination.TARGET_REACHED`).
-    memory : int
-        Bytes that a search may take for the selections it keeps (`Termination.MEMORY_LIMIT`); always limited.
-    grace_s : float
-        Seconds that building the problem, a first selection and a bound may each take if less time is left.
-    """
-
-    time_s: float | None = None
-    evaluations: int | None = None
-    nodes: int | None = None
-    gap: float | None = None
-    target: float | None = None
-    memory: int = _MEMORY
-    grace_s: float = CERTIFICATE_S
-
-    def __init__(
-        self,
-        *,
-        time_s: float | None = None,
-        evaluations: int | None = None,
-        nodes: int | None = None,
-        gap: float | None = None,
-        target: float | None = None,
-        memory: int = _MEMORY,
-        grace_s: float = CERTIFICATE_S,
-        time_limit: float | None = None,
-    ) -> None:
-        """Refuse impossible limits."""
-        if time_limit is not None and time_s is not None:
-            raise OptionError("The seconds of search are given as time_s= or as time_limit=: leave out one of the two.")
-        seconds = time_limit if time_s is None else time_s
-        given = (seconds, evaluations, nodes, gap, target, memory, grace_s)
-        for name, value in zip(self.__slots__, given, strict=True):
-            object.__setattr__(self, name, value)
-            if value is None:
-                continue
-            if name in {"evaluations", "nodes", "memory"}:
-                most = whole(value, f"The limit {name}", least=0, most=10**400, error=OptionError)
-                object.__setattr__(self, name, min(most, LARGEST))
-                continue
-            if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | float | Real):
-                raise OptionError(f"The limit {name} is {value!r:.40}; give a number.")
-            try:
-                number = float(value)
-            except OverflowError:  # a whole number of more than 300 digits
-                number = inf if value > 0 else -inf
-            if isnan(number) or (number < 0 and name != "target"):
-                raise OptionError(f"The limit {name} is {value}; it must be 0 or more.")
-            object.__setattr__(self, name, None if name == "time_s" and number > _LONGEST_S else number)
-
-    @property
-    def time_limit(self) -> float | None:
-        """Seconds of search: `time_s` under its name as an option."""
-        return self.time_s
-
-    @classmethod
-    def named(cls, given: Mapping[str, Any]) -> Limits:
-        """Return limits from their names as options (`LIMIT_OPTIONS`)."""
-        return cls(**{LIMIT_OPTIONS[name]: value for name, value in given.items()})
-
-    def after(self, seconds: float = 0.0, *, nodes: int = 0, evaluations: int = 0) -> Limits:
-        """Return the remaining limits after some seconds, nodes and evaluations."""
-        left: dict[str, Any] = {}
-        for name, used in (("time_s", seconds), ("nodes", nodes), ("evaluations", evaluations)):
-            limit = getattr(self, name)
-            if used and limit is not None:
-                left[name] = max(0, limit - used)
-        return replace(self, **left) if left else self
-
-    def building(self) -> Deadline:
-        """Return the deadline for building the problem: the limit, or slightly more if that is very short."""
-        return Deadline(None if self.time_s is None else max(self.time_s, self.grace_s))
-
-    def late(self, deadline: Deadline, *, interrupted: bool = False) -> Deadline:
-        """Return the deadline of the steps after a search: the search's, or a moment from now if that has passed."""
-        hurried = interrupted or deadline.reason == "interrupted"
-        return Deadline(INTERRUPTED_S if hurried else max(deadline.left_s, self.grace_s))
 
 
 class Run:
@@ -240,12 +129,13 @@ class Run:
             For a unit that does not exist, or an objective that is not finite.
         """
         units: Selection = tuple(sorted({int(unit) for unit in selection}))
-        if units and not 0 <= units[0] <= units[-1] < self.problem.size:
-            raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
+        size = len(self.problem.lengths)
+        if units and not 0 <= units[0] <= units[-1] < size:
+            raise InputError(f"The selection {units} names a unit outside 0..{size - 1}.")
         evaluation = self.evaluate(units)
         self.evaluations += 1
         better = self.problem.sense.better
-        if evaluation.feasible and (self.evaluation is None or better(evaluation.key, self.evaluation.key)):
+        if evaluation.violation == 0 and (self.evaluation is None or better(evaluation.key, self.evaluation.key)):
             value = self._shown(units, evaluation.value)
             self.selection, self.evaluation = units, evaluation
             self.trace.append(TracePoint(self.elapsed, self.evaluations, value))
@@ -293,7 +183,7 @@ class Run:
             whole(evaluation.violation, f"The violation of the selection {units}", least=0)
         key: Any = evaluation.key
         number = isinstance(key, Rational) or (isinstance(key, Real | Decimal) and isfinite(key))
-        if evaluation.feasible and (not number or isinstance(key, bool)):
+        if evaluation.violation == 0 and (not number or isinstance(key, bool)):
             raise InputError(
                 f"The objective of the selection {units} is {key!s:.40}, which cannot be compared: let evaluate "
                 f"return a finite number, or a violation."

@@ -6,16 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.coverage.instance import Key
 from optsum.errors import UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Limits
 
 if TYPE_CHECKING:
     from optsum.optima.nearness import Nearness
     from optsum.optima.optima import Optima
-    from optsum.problem.numbered import Extracts, Proven
+    from optsum.problem.objective import Extracts, Proven
 
 
 class LengthSearch(Protocol):

@@ -49,12 +49,14 @@ SummaryLines: TypeAlias = Literal["broken", "always"]
 _LOG: Final = logging.getLogger("optsum")
 
 
+@dataclass(eq=False)
 class Notes:
     """Reports doubts about an input, each kind once; where they are pickled, `said` keeps them to be repeated here."""
 
-    def __init__(self, name: str = "", tell: Callable[[str], None] | None = None) -> None:
-        self._name, self._tell = name, tell
-        self.said: dict[str, tuple[str, bool]] = {}  # By kind: the sentence, and whether it is information.
+    _name: str = ""
+    _tell: Callable[[str], None] | None = None
+    # By kind: the sentence, and whether it is information.
+    said: dict[str, tuple[str, bool]] = field(default_factory=dict, init=False)
 
     def __call__(self, kind: str, sentence: str, *, news: bool = False) -> None:
         """Report a sentence unless one of its kind was reported; `news`: it is information, not a warning."""
@@ -775,7 +777,7 @@ def _nested(value: object) -> tuple[Text, ...] | None:
     if type(value) is not list or set(map(type, value)) != {list}:
         return None
     sentences = list(chain.from_iterable(value))
-    if set(map(type, sentences)) != {str} or not is_well_formed("".join(sentences)):
+    if set(map(type, sentences)) != {str} or not ((text := "".join(sentences)).isascii() or is_well_formed(text)):
         return None
     return tuple(map(tuple, value))
 

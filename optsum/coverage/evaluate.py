@@ -39,7 +39,7 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
         totals = [top, int(instance.constants[1])]
         totals += [sum(row) for row in instance.own[:, list(chosen)].tolist()]
     else:
-        totals = _counted(instance.plain, chosen, copies)
+        totals = _counted(instance.plain if instance.ceilings else instance, chosen, copies)
         for ceiling in instance.ceilings:
             totals[ceiling.slot] += ceiling.gain * ceiling.hits(sorted(chosen))
     length = sum(instance.lengths[list(chosen)].tolist())

@@ -168,6 +168,13 @@ def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     return starts, np.array([value for row in rows for value in row], dtype=np.int64)
 
 
+def kernel_array(values: object) -> IntArray:
+    """Return an array in the layout of kernels, which would be compiled again for another layout."""
+    if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.flags.carray:
+        return values
+    return np.require(values, np.int64, ["C", "A", "W"])
+
+
 def gains_alone(instance: Coverage, total: int) -> IntArray:
     """Return the gain of each unit in a total if nothing else is chosen, without gains that need other units."""
     starts, feature = instance.level_start, instance.unit_feature

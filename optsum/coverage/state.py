@@ -25,7 +25,7 @@ import numpy as np
 
 from optsum.coverage.ceiling_kernel import correct
 from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
-from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
+from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, kernel_array, pack
 from optsum.coverage.row import Row
 from optsum.system.compiled import njit
 
@@ -88,13 +88,6 @@ class State(NamedTuple):
     lacking: IntArray
     blocked: IntArray
     scalars: IntArray
-
-
-def kernel_array(values: object) -> IntArray:
-    """Return an array in the layout of kernels, which would be compiled again for another layout."""
-    if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.flags.carray:
-        return values
-    return np.require(values, np.int64, ["C", "A", "W"])
 
 
 def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None:

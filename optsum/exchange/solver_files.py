@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import ClassVar, Final, Unpack
 
 from optsum.contracts.result import Result
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, topic_of
@@ -28,11 +28,11 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.program.cover import wcnf_text
 from optsum.program.model import LinearModel
-from optsum.running.each_topic import error_result, problems, say_warned
+from optsum.running.each_topic import error_result, say_warned
 from optsum.running.inputs import posed
-from optsum.running.one_problem import Setup, build, finished, setup_of
+from optsum.running.one_problem import Setup, build, finished, problems, setup_of
 from optsum.running.search import searched
-from optsum.system.clock import clock
+from optsum.system.clock import Limits, clock
 from optsum.system.files import PathLike, describe_os_error, read_text, replacing
 
 _PER_LINE, _LINE = 8, 240  # Terms in a line, and characters: some readers stop at 255.

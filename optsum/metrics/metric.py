@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import ClassVar, NamedTuple, TypeAlias
 
@@ -70,7 +71,7 @@ class Metric(ABC):
         """Return the metric of a name, or None if the name is of another form."""
         return cls() if name == cls.form else None
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name that `read` reads back."""
         return self.form
@@ -80,7 +81,7 @@ class Metric(ABC):
         """The metrics of a sum or mean; empty otherwise."""
         return ()
 
-    @property
+    @cached_property
     def components(self) -> tuple[Metric, ...]:
         """The parts of a sum or mean; any other metric is its own only component."""
         return self.parts or (self,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar, Final
 
 from optsum.errors import OptionError, UnsupportedError, unknown_name
@@ -60,7 +60,7 @@ class MetricSum(_Several):
     form: ClassVar[str] = SUM
     about: ClassVar[str] = "the mean of several metrics, each a separate ratio: rouge-1+rouge-2"
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name that `parse_metric` reads back."""
         return "+".join(part.name for part in self.of)
@@ -92,7 +92,7 @@ class GeometricMean(_Several):
             raise OptionError(f"the metric {name!r} has its numbers in the wrong order; write ngram-{last}-{first}")
         return NGrams(first) if first == last else cls(first, last)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name that `read` reads back."""
         return f"ngram-{self.first}-{self.last}"
@@ -124,6 +124,7 @@ def _official_single(name: str) -> str:
     return "rouge-l" if kind in {"l", "lsum"} else f"rouge-{kind}"
 
 
+@lru_cache(maxsize=256)
 def parse_metric(name: str | Metric) -> Metric:
     """Read the name of a metric.
 
@@ -152,11 +153,9 @@ def parse_metric(name: str | Metric) -> Metric:
     >>> [part.name for part in parse_metric("rouge-1+rouge-2").components]
     ['rouge-1', 'rouge-2']
     """
-    return name if isinstance(name, Metric) else _parse(official_name(name))
-
-
-@lru_cache(maxsize=256)
-def _parse(name: str) -> Metric:
+    if isinstance(name, Metric):
+        return name
+    name = official_name(name)
     parts = tuple(_parse_single(part) for part in name.split("+"))
     if len(set(parts)) < len(parts):
         raise OptionError(f"the metric {name!r} names the same metric twice; name each once")

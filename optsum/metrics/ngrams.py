@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import ClassVar
 
@@ -28,7 +29,7 @@ class NGrams(Metric):
         """Return the metric of a name, or None if the name is of another form."""
         return cls(int(match[1])) if (match := _NGRAM.fullmatch(name)) else None
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name that `read` reads back."""
         return f"rouge-{self.size}"
@@ -68,7 +69,7 @@ class SkipBigrams(Metric):
         """Return the metric of a name, or None if the name is of another form."""
         return cls(int(match[1])) if (match := _SKIP.fullmatch(name)) else None
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name that `read` reads back."""
         return f"rouge-su{self.skip}"

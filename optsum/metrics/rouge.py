@@ -96,6 +96,11 @@ class Score:
         return Fraction(2 * self.hits, self.reference_total + self.summary_total)
 
 
+def score_row(score: Score) -> dict[str, float]:
+    """Return a score in the form of results."""
+    return {"recall": score.recall, "precision": score.precision, "f1": score.f1}
+
+
 def rouge(
     summary: Text,
     references: Sequence[Text],

@@ -34,8 +34,9 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from optsum.corpus import topic
 from optsum.corpus.sentences import splitter_of
 from optsum.corpus.vector_files import digest_of_vectors
-from optsum.errors import OptionError, OptsumError, unknown_name
-from optsum.metrics.names import parse_metric
+from optsum.errors import OptionError, OptsumError, UnknownNameError, unknown_name
+from optsum.metrics.metric import Metric
+from optsum.metrics.names import official_name, parse_metric
 from optsum.options.presets import PRESETS
 from optsum.options.values import (
     LEAST_MEMORY,
@@ -45,11 +46,8 @@ from optsum.options.values import (
     OwnOptions,
     check_kinds,
     exclusive_of,
-    in_our_names,
     listed_numbers,
     listed_pairs,
-    our_name,
-    our_value,
     own_of_solver,
     own_options,
     parse_size,
@@ -60,16 +58,15 @@ from optsum.options.values import (
     side_constraints_of,
     solving,
 )
-from optsum.plugins import named_function
+from optsum.plugins import named_function, place_of
 from optsum.registry import CERTIFIED, DEFAULT_STRATEGY, FORMULATIONS, STRATEGIES
+from optsum.system.clock import LIMIT_OPTIONS, Limits
 from optsum.system.files import forget_changed, of_files
 
 if TYPE_CHECKING:
-    from optsum.contracts.run import Limits
     from optsum.contracts.strategy import Strategy
     from optsum.corpus.topic import Reading
-    from optsum.problem.formulation import Formulation
-    from optsum.problem.spec import Spec
+    from optsum.problem.formulation import Formulation, Spec
     from optsum.text.analyzer import Analyzer
 
 _KINDS: Final[dict[Any, Literal["int_type", "float_type", "bool_type"]]] = {
@@ -77,6 +74,81 @@ _KINDS: Final[dict[Any, Literal["int_type", "float_type", "bool_type"]]] = {
     **dict.fromkeys((float, float | None), "float_type"),
     **dict.fromkeys((bool, bool | None), "bool_type"),
 }
+
+
+_SAME: Final = {"random_state": "seed", "n_jobs": "workers"}  # As in scikit-learn.
+
+_NEAR: Final = {
+    **_SAME,
+    "algorithm": "strategy",
+    "budget": "max_length",
+    "length_limit": "max_length",
+    "max_words": "max_length",
+    "method": "strategy",
+    "num_workers": "workers",
+    "processes": "workers",
+    "solver": "backend",
+    "timeout": "time_limit",
+    "rouge": "metric",
+    "rouge_type": "metric",
+    "rouge_types": "metric",
+    "score": "metric",
+    "length": "max_length",
+    "jobs": "workers",
+    "summary_length": "max_length",
+    "words": "max_length",
+    # As a signature has them.
+    "form": "formulation",
+    "of": "measure",
+    "refs": "references",
+    "len": "max_length",
+    "tok": "tokenizer",
+    "stop": "stopwords",
+}
+
+_ELSEWHERE: Final = {
+    "input": "the file of topics is an argument after the command",
+    "seeds": "optsum compare and the studies akhmetov, gap and hirao run random strategies with several",
+    "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao also prove the optimum; here the "
+    "time limit applies to every search",
+}
+"""Options of some commands only, and their meaning there."""
+
+_OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
+    "measure": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
+    "length_unit": {
+        "word": "words",
+        "sentence": "sentences",
+        "character": "characters",
+        "chars": "characters",
+        "token": "tokens",
+    },
+    "best_by": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
+}
+"""Values of these options in other libraries: those of rouge-score, and singular forms."""
+
+
+def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Rename options of other libraries to ours."""
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        ours = _SAME.get(name, name)
+        if ours in found or (ours != name and given.get(ours) is not None):
+            raise OptionError(f"The options {name} and {ours} are the same: give one of them.")
+        found[ours] = value
+    return found
+
+
+def our_name(name: str) -> UnknownNameError | None:
+    """Return the error for an option or flag of another library; None for any other name."""
+    plain = name.lstrip("-").replace("-", "_")
+    if (why := _ELSEWHERE.get(plain)) is not None:
+        return UnknownNameError(f"there is no option {name!r} here: {why}")
+    ours = _NEAR.get(plain)
+    if ours is None:
+        return None
+    ours = f"--{ours.replace('_', '-')}" if name.startswith("-") else ours
+    return UnknownNameError(f"there is no option {name!r}; optsum's name for it is {ours}")
 
 
 class Model(BaseModel):
@@ -95,7 +167,13 @@ class Model(BaseModel):
             raise PydanticCustomError("no_number", "true or false is not a number")
         if isinstance(value, str | bytes) and (kind := _KINDS.get(cls.model_fields[str(info.field_name)].annotation)):
             raise PydanticKnownError(kind)
-        return our_value(str(info.field_name), value)
+        if info.field_name != "metric":
+            return _OTHER_VALUES.get(str(info.field_name), {}).get(value, value) if isinstance(value, str) else value
+        if isinstance(value, Metric):  # the name of its class, if it is one that a class has by itself
+            value = type(value) if value == type(value).read(value.form) else value.name
+        if isinstance(value, type) and issubclass(value, Metric):
+            return place_of(value)
+        return official_name(value) if isinstance(value, str) else value
 
 
 def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
@@ -404,14 +482,11 @@ class Options(Model):
 
     def limits(self) -> Limits:
         """Return the limits of the search."""
-        from optsum.contracts.run import LIMIT_OPTIONS, Limits
-
         return Limits.named({name: getattr(self, name) for name in LIMIT_OPTIONS})
 
     def formulated(self) -> Formulation:
         """Return the formulation with its own options set."""
-        own = {option.replace("-", "_"): value for option, value in self.formulation_options}
-        return FORMULATIONS.create(self.formulation, own, vars(self))
+        return _formulated(self)
 
     @property
     def memory(self) -> int | None:
@@ -516,9 +591,16 @@ READING: Final = create_model("ReadingOptions", __base__=Model, **_FIELDS_OF_REA
 
 @of_files
 @lru_cache(maxsize=64)
+def _formulated(options: Options) -> Formulation:
+    own = {option.replace("-", "_"): value for option, value in options.formulation_options}
+    return FORMULATIONS.create(options.formulation, own, vars(options))
+
+
+@of_files
+@lru_cache(maxsize=64)
 def _spec(options: Options) -> Spec:
     from optsum.coverage.instance import NO_LIMIT
-    from optsum.problem.spec import Spec
+    from optsum.problem.formulation import Spec
 
     same = {field.name for field in fields(Spec)} & Options.model_fields.keys()
     values = {name: getattr(options, name) for name in same}
@@ -581,7 +663,8 @@ def resolve(
     others.
     """
     options = resolve_as(Options, given, config=config, taken=taken)
-    forget_changed(options.files)
+    if files := options.files:
+        forget_changed(files)
     if not among_others and options.backend_options:
         own = own_of_solver(options.backend_options, options.backend)
         options = options.model_copy(update={"backend_options": own})
@@ -589,22 +672,12 @@ def resolve(
         options = options.model_copy(update={"strategy": name})
     if not among_others:
         check_solver_is_used(given, options.strategy)
-    formulation = options.formulated()
-    if not formulation.reads_topics:  # a file serves texts too: of it only limits of lengths matter
+    if not options.formulated().reads_topics:  # a file serves texts too: of it only limits of lengths matter
         told = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
         alike = isinstance(exclusive_of(options.exclusive), Fraction) or None
         told |= {"preset": options.preset, "min_length": options.min_length or None}
         refuse_of_texts(**told, **{f"exclusive={options.exclusive}": alike})
-    _check_sense(options, formulation)
-    if isinstance(options.max_length, int) and options.min_length > options.max_length:
-        raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
-    # These refuse unknown names, and a stop word file that cannot be read.
-    metric = parse_metric(options.metric)
-    if options.vectors is not None and all(part.of_texts for part in metric.components):
-        raise OptionError(f"Vectors are for the metric similarity, not for {metric}: give --metric similarity.")
-    if options.spec().length_unit == "tokens":  # the tokenizer is loaded, or cannot be
-        options.spec().length_of  # noqa: B018
-    options.reading  # noqa: B018
+    _checked(options)
     return options
 
 
@@ -639,10 +712,13 @@ def _meant(options: Options) -> str | None:
     return None if options.model_fields_set.isdisjoint(_OF_BACKENDS) else solving()
 
 
-def _check_sense(options: Options, formulation: Formulation) -> None:
-    """Refuse length limits if the length is minimized, and a missing limit if nothing else keeps summaries short."""
+@of_files
+@lru_cache(maxsize=64)
+def _checked(options: Options) -> Spec:
+    """Return the specification; refuse options that contradict one another, unknown names and unreadable files."""
     from optsum.coverage.instance import Sense
 
+    formulation = options.formulated()
     shortest = formulation.sense is Sense.MINIMIZE and formulation.reads_topics
     if shortest and (options.max_length is not None or options.min_length):
         budget = "max_length" in formulation.flags
@@ -658,6 +734,16 @@ def _check_sense(options: Options, formulation: Formulation) -> None:
     limits = (options.max_length, options.max_sentences, options.max_characters, options.per_document)
     if formulation.has_metric and not shortest and options.measure == "recall" and limits == (None,) * len(limits):
         raise OptionError("Recall only grows with the length, so it needs a limit: give --max-length N, or a --preset.")
+    if isinstance(options.max_length, int) and options.min_length > options.max_length:
+        raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
+    metric = parse_metric(options.metric)
+    if options.vectors is not None and all(part.of_texts for part in metric.components):
+        raise OptionError(f"Vectors are for the metric similarity, not for {metric}: give --metric similarity.")
+    options.reading  # noqa: B018
+    spec = options.spec()
+    if spec.length_unit == "tokens":  # the tokenizer is loaded, or cannot be
+        spec.length_of  # noqa: B018
+    return spec
 
 
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:

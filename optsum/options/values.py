@@ -1,4 +1,4 @@
-"""Option values that are not plain numbers or texts: solvers' own options, side constraints, foreign names; TOML."""
+"""Option values that are not plain numbers or texts: solvers' own options, side constraints; TOML."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from pydantic import BaseModel, ByteSize, TypeAdapter, ValidationError
 
 from optsum.corpus.topic import as_id
-from optsum.errors import InputError, OptionError, UnknownNameError, unknown_name
-from optsum.metrics.metric import Metric
-from optsum.metrics.names import official_name
-from optsum.plugins import place_of
-from optsum.problem.sides import Pairs, Sides
+from optsum.errors import InputError, OptionError, unknown_name
 from optsum.registry import BACKENDS, STRATEGIES
 from optsum.system.files import parse_toml, read_text
 from optsum.whole import whole, whole_numbers
+
+if TYPE_CHECKING:
+    from optsum.problem.formulation import Pairs, Sides
 
 Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
@@ -43,6 +42,8 @@ def listed_numbers(value: Any) -> str:
 
 def side_constraints_of(options: Mapping[str, Any]) -> Sides:
     """Return the side constraints in options, by name."""
+    from optsum.problem.formulation import Sides  # --help is quicker without
+
     return Sides(
         max_sentences=options["max_sentences"],
         max_characters=options["max_characters"],
@@ -137,92 +138,6 @@ ONLY_IN: Final = {
     "map": "--map",
 }
 """Options of one command that are not fields of a model, and the command."""
-
-_SAME: Final = {"random_state": "seed", "n_jobs": "workers"}  # As in scikit-learn.
-
-_NEAR: Final = {
-    **_SAME,
-    "algorithm": "strategy",
-    "budget": "max_length",
-    "length_limit": "max_length",
-    "max_words": "max_length",
-    "method": "strategy",
-    "num_workers": "workers",
-    "processes": "workers",
-    "solver": "backend",
-    "timeout": "time_limit",
-    "rouge": "metric",
-    "rouge_type": "metric",
-    "rouge_types": "metric",
-    "score": "metric",
-    "length": "max_length",
-    "jobs": "workers",
-    "summary_length": "max_length",
-    "words": "max_length",
-    # As a signature has them.
-    "form": "formulation",
-    "of": "measure",
-    "refs": "references",
-    "len": "max_length",
-    "tok": "tokenizer",
-    "stop": "stopwords",
-}
-
-_ELSEWHERE: Final = {
-    "input": "the file of topics is an argument after the command",
-    "seeds": "optsum compare and the studies akhmetov, gap and hirao run random strategies with several",
-    "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao also prove the optimum; here the "
-    "time limit applies to every search",
-}
-"""Options of some commands only, and their meaning there."""
-
-_OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
-    "measure": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
-    "length_unit": {
-        "word": "words",
-        "sentence": "sentences",
-        "character": "characters",
-        "chars": "characters",
-        "token": "tokens",
-    },
-    "best_by": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
-}
-"""Values of these options in other libraries: those of rouge-score, and singular forms."""
-
-
-def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename options of other libraries to ours."""
-    found: dict[str, Any] = {}
-    for name, value in given.items():
-        ours = _SAME.get(name, name)
-        if ours in found or (ours != name and given.get(ours) is not None):
-            raise OptionError(f"The options {name} and {ours} are the same: give one of them.")
-        found[ours] = value
-    return found
-
-
-def our_value(option: str, given: object) -> object:
-    """Return the value of an option under its name here; a given metric becomes the name of its class."""
-    if option != "metric":
-        return _OTHER_VALUES.get(option, {}).get(given, given) if isinstance(given, str) else given
-    if isinstance(given, Metric):
-        given = type(given) if given == type(given).read(given.form) else given.name
-    if isinstance(given, type) and issubclass(given, Metric):
-        return place_of(given)
-    return official_name(given) if isinstance(given, str) else given
-
-
-def our_name(name: str) -> UnknownNameError | None:
-    """Return the error for an option or flag of another library; None for any other name."""
-    plain = name.lstrip("-").replace("-", "_")
-    if (why := _ELSEWHERE.get(plain)) is not None:
-        return UnknownNameError(f"there is no option {name!r} here: {why}")
-    ours = _NEAR.get(plain)
-    if ours is None:
-        return None
-    ours = f"--{ours.replace('_', '-')}" if name.startswith("-") else ours
-    return UnknownNameError(f"there is no option {name!r}; optsum's name for it is {ours}")
-
 
 Scalar: TypeAlias = bool | int | float | str
 

@@ -35,8 +35,8 @@ from optsum.corpus.topic import Topic
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import UnsupportedError
 from optsum.metrics.ngrams import NGrams
+from optsum.problem.formulation import Spec
 from optsum.problem.objective import Counted, gains_of
-from optsum.problem.spec import Spec
 from optsum.program.highs import model_bound
 from optsum.program.model import LinearModel, LinearRows
 from optsum.system.clock import NEVER, Deadline

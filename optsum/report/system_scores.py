@@ -30,9 +30,9 @@ from optsum.report.statistics import mean_of, pearson, spearman
 from optsum.report.tables.results import longest_said
 from optsum.report.tables.table import Cell, Table, Tabular, counted, number, share
 from optsum.running.context import resolve_context
-from optsum.running.each_topic import say_warned, single_problem
+from optsum.running.each_topic import say_warned
 from optsum.running.enumerate import oracles_of
-from optsum.running.one_problem import Setup, answer, build, refused, setup_of, warm_up
+from optsum.running.one_problem import Setup, answer, build, refused, setup_of, single_problem, warm_up
 from optsum.system.clock import Termination
 from optsum.text.tokenizer_check import nothing_left, tokenizer_check
 

@@ -17,9 +17,9 @@ from optsum.errors import OptionError, spoken
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, read_config, resolve
 from optsum.registry import DEFAULT_HEURISTIC
-from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.each_topic import charged, each_topic, search_part
 from optsum.running.enumerate import detailed
-from optsum.running.one_problem import Setup, answer, setup_of, warm_up
+from optsum.running.one_problem import Setup, answer, setup_of, single_problem, warm_up
 from optsum.system.processes.signal_guard import postponing
 
 _LOG: Final = logging.getLogger("optsum")

@@ -20,19 +20,17 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, overload
 
 from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
-from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopic, AnyTopics, path_of, topics_of
 from optsum.corpus.rows.writer import to_bytes
 from optsum.corpus.topic import BadTopic, Topic, topic_of
 from optsum.corpus.topics import Lines, using, watched_to_end
-from optsum.corpus.vector_files import read_vectors
 from optsum.coverage.instance import IntArray
 from optsum.coverage.normal_form_json import json_of_coverage
-from optsum.errors import OptionError, describe
-from optsum.metrics.rouge import Score, agreed_reference, codes_of
+from optsum.errors import describe
+from optsum.metrics.rouge import Score, codes_of, score_row
 from optsum.plugins import check_sent
-from optsum.problem.numbered import NO_SCORES, Extracts, Proven, extracts_of
+from optsum.problem.objective import NO_SCORES, Extracts, Proven, extracts_of
 from optsum.problem.problem import Capability, Problem
 from optsum.running.one_problem import (
     Setup,
@@ -40,13 +38,13 @@ from optsum.running.one_problem import (
     count_sentences,
     each_reference,
     is_ready,
-    score_row,
+    problems,
     signature_of,
     unsolved,
     warm_up,
 )
 from optsum.running.workers import Answered, Written, in_order, no_rows, topics_in
-from optsum.system.clock import Stopped, Termination, clock
+from optsum.system.clock import Limits, Termination, clock
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.interned import interned_texts
@@ -78,59 +76,6 @@ def say_warned(warned: Counter[str | None], unit: str = "topics") -> None:
     if messages := [message for message in warned if message is not None]:
         count = warned.total()
         _LOG.warning("%d of %d %s: %s", count - warned[None], count, unit, messages[0])
-
-
-def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
-    """Yield the problems of a topic.
-
-    They are the topic itself; or ``id#r`` for each reference r (``references="each"``); or the topic with only its
-    first reference ("first"), or the one on which references agree ("agreed"). If the time limit is reached before that
-    one is known, all references are kept, but no problem is built (`optsum.running.one_problem.build`). The best of
-    several references is one problem here.
-    """
-    if setup.options.vectors is not None:
-        topic = read_vectors(topic, setup.options.vectors)
-    if setup.options.references == "each" and topic.references:
-        for number in range(len(topic.references)):
-            yield replace(topic.with_references([number]), id=f"{topic.id}#{number}")
-    elif setup.options.references == "first":
-        yield topic.with_references(range(len(topic.references[:1])))
-    elif setup.options.references == "agreed" and topic.references:
-        try:
-            yield topic.with_references([agreed(topic, setup)])
-        except Stopped:
-            yield topic
-    else:
-        yield topic
-
-
-def agreed(topic: Topic, setup: Setup) -> int:
-    """Return the number of the reference that agrees best with another, by the objective."""
-    spec = setup.spec_for(topic)
-    return agreed_reference(
-        topic.references,
-        spec.metric,
-        spec.measure,
-        setup.limits.building().check,
-        analyzer=spec.analyzer,
-        counts=spec.counts,
-        boundaries=spec.boundaries,
-        last_unigram=True,
-        model_units=spec.model_units,
-    )
-
-
-def single_problem(topic: Topic, setup: Setup) -> Topic:
-    """Return the only problem of a topic."""
-    parts = list(problems(topic, setup))
-    if (warning := setup.faults_of(topic)[1]) is not None:
-        _LOG.warning("topic %r: %s", topic.id, warning)
-    if len(parts) != 1:
-        raise OptionError(
-            'A topic with several references is several problems with references="each": use solve_all for them, or '
-            "give one reference."
-        )
-    return parts[0]
 
 
 def charged(result: Result, ready: float, **others: Any) -> Result:

@@ -34,7 +34,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import DEFAULT_EXACT, STRATEGIES
-from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.each_topic import charged, each_topic, search_part
 from optsum.running.inputs import posed, prover_of
 from optsum.running.one_problem import (
     Setup,
@@ -48,6 +48,7 @@ from optsum.running.one_problem import (
     refused,
     setup_of,
     shares,
+    single_problem,
     too_late,
     unsolved,
     warm_up,

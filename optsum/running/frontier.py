@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Frontier, Reached, Result, Status, Step
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopics
 from optsum.corpus.topic import Topic, topic_of
@@ -31,12 +31,21 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.highs import dual_bound, relax
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
-from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.each_topic import charged, each_topic, search_part
 from optsum.running.enumerate import with_text
 from optsum.running.inputs import posed, prover_of
-from optsum.running.one_problem import Setup, build, count_sentences, finished, setup_of, unsolved, warm_up
+from optsum.running.one_problem import (
+    Setup,
+    build,
+    count_sentences,
+    finished,
+    setup_of,
+    single_problem,
+    unsolved,
+    warm_up,
+)
 from optsum.running.search import exact_text, searched
-from optsum.system.clock import Deadline, Stopped, Termination, clock
+from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
 
 _BAND: Final = 16

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,26 +16,27 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Timing
-from optsum.contracts.run import INTERRUPTED_S, Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.vector_files import read_vectors
 from optsum.coverage.instance import NO_LIMIT, Coverage, Key, Sense
 from optsum.errors import BackendError, InputError, OptionError, OptsumError, UnsupportedError, describe, spoken
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import Score
+from optsum.metrics.rouge import agreed_reference, score_row
 from optsum.options.options import Options
 from optsum.options.signature import signature
 from optsum.plugins import is_place
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Formulation, Task
-from optsum.problem.spec import Spec
+from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.search import exact_text, get_ready, searched
-from optsum.system.clock import NEVER, Deadline, Stopped, Termination, clock
+from optsum.system.clock import INTERRUPTED_S, NEVER, Deadline, Limits, Stopped, Termination, clock
 from optsum.system.files import forget, of_files
 from optsum.system.processes.signal_guard import postponing
-from optsum.text.tokenizer_check import nothing_left, tokenizer_check
+from optsum.text.tokenizer_check import nothing_left, stems_another, tokenizer_check
+
+_LOG = logging.getLogger("optsum")
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
@@ -67,6 +69,11 @@ class Setup:
     def kinds(self) -> set[Hashable] | None:
         """The kinds of problems that are `ready`; None for a third party's strategy, which may vary by problem."""
         return self.ready if is_ours(self.strategy) else None
+
+    @cached_property
+    def stems_another(self) -> bool:
+        """Whether an English stemmer is used for another language."""
+        return stems_another(self.spec.analyzer, self.options.language)
 
     @property
     def ours(self) -> bool:
@@ -103,12 +110,16 @@ class Setup:
             return None, None
         last = self._faults.get("topic")
         if last is None or last[0] is not topic:  # it is asked when a topic is read, and when its problem is built
-            options, analyzer = self.options, self.spec_for(topic).analyzer
             texts = topic.sentences, list(chain.from_iterable(topic.references))
-            lost = nothing_left(texts, analyzer.tokenizer) if self.scores[0].of_texts else None
-            in_words = options.max_length is not None and options.length_unit == "words"
-            said = tokenizer_check(chain(*texts), analyzer, options.language, in_words=in_words)
-            last = topic, lost, None if said is None else spoken(said)
+            sentences: list[Any] = list(chain(*texts))
+            plain = set(map(type, sentences)) <= {str} and "".join(sentences).isascii()  # which nothing spoils
+            last = topic, None, None
+            if not plain or self.stems_another:
+                options, analyzer = self.options, self.spec_for(topic).analyzer
+                lost = nothing_left(texts, analyzer.tokenizer) if self.scores[0].of_texts else None
+                in_words = options.max_length is not None and options.length_unit == "words"
+                said = tokenizer_check(sentences, analyzer, options.language, in_words=in_words)
+                last = topic, lost, None if said is None else spoken(said)
             self._faults["topic"] = last
         return last[1:]
 
@@ -179,6 +190,59 @@ def setup_of(options: Options) -> Setup:
             config_hash=options.config_hash,
         ),
     )
+
+
+def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
+    """Yield the problems of a topic.
+
+    They are the topic itself; or ``id#r`` for each reference r (``references="each"``); or the topic with only its
+    first reference ("first"), or the one on which references agree ("agreed"). If the time limit is reached before that
+    one is known, all references are kept, but no problem is built (`build`). The best of several references is one
+    problem here.
+    """
+    if setup.options.vectors is not None:
+        topic = read_vectors(topic, setup.options.vectors)
+    if setup.options.references == "each" and topic.references:
+        for number in range(len(topic.references)):
+            yield replace(topic.with_references([number]), id=f"{topic.id}#{number}")
+    elif setup.options.references == "first":
+        yield topic.with_references(range(len(topic.references[:1])))
+    elif setup.options.references == "agreed" and topic.references:
+        try:
+            yield topic.with_references([agreed(topic, setup)])
+        except Stopped:
+            yield topic
+    else:
+        yield topic
+
+
+def agreed(topic: Topic, setup: Setup) -> int:
+    """Return the number of the reference that agrees best with another, by the objective."""
+    spec = setup.spec_for(topic)
+    return agreed_reference(
+        topic.references,
+        spec.metric,
+        spec.measure,
+        setup.limits.building().check,
+        analyzer=spec.analyzer,
+        counts=spec.counts,
+        boundaries=spec.boundaries,
+        last_unigram=True,
+        model_units=spec.model_units,
+    )
+
+
+def single_problem(topic: Topic, setup: Setup) -> Topic:
+    """Return the only problem of a topic."""
+    parts = list(problems(topic, setup))
+    if (warning := setup.faults_of(topic)[1]) is not None:
+        _LOG.warning("topic %r: %s", topic.id, warning)
+    if len(parts) != 1:
+        raise OptionError(
+            'A topic with several references is several problems with references="each": use solve_all for them, or '
+            "give one reference."
+        )
+    return parts[0]
 
 
 T = TypeVar("T")
@@ -461,16 +525,16 @@ def finished(
     found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
     more: Mapping[str, Any] = {}
     if result.selection is not None:
+        totals = task.problem.totals(result.selection)
+        if len(totals) == 2 and setup.formulation.sense is Sense.MAXIMIZE and setup.formulation.reads_topics:
+            found["numerator"], found["denominator"] = totals
         found["selection"] = task.name_units(result.selection)
         found["length"] = task.length(result.selection)
+        more = task.found(result.selection)
         if (text := task.text(result.selection)) is not None:
             found["summary"] = text
         if (scores := task.scores(result.selection, setup.scores)) is not None:
             found["rouge"] = {name: score_row(score) for name, score in scores.items()}
-        totals = task.problem.totals(result.selection)
-        if len(totals) == 2 and setup.formulation.sense is Sense.MAXIMIZE and setup.formulation.reads_topics:
-            found["numerator"], found["denominator"] = totals
-        more = task.found(result.selection)
     statistics, ended = result.statistics, clock()
     return result.changed(
         id=task.id,
@@ -489,11 +553,6 @@ def finished(
         },
         **found,
     )
-
-
-def score_row(score: Score) -> dict[str, float]:
-    """Return a score in the form of results."""
-    return {"recall": score.recall, "precision": score.precision, "f1": score.f1}
 
 
 @lru_cache(maxsize=64)
@@ -571,7 +630,7 @@ def run_task(
     seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
     built = clock()
     began = built if began is None else began
-    limits = setup.limits.after(built - began)
+    limits = setup.limits if setup.limits.time_s is None else setup.limits.after(built - began)
     bound = "none" if setup.options.bound == "none" else "root"
     start = None if task.start is None else task.selection_of(task.start)
     known: dict[str, Any] = {"root_bound": root_bound, "cutoff": cutoff, "bound": bound, "start": start}
@@ -627,7 +686,7 @@ def is_ready(setup: Setup) -> bool:
 @postponing()
 def _made_ready(setup: Setup, small: Options) -> float:
     began = perf_counter()
-    from optsum.problem.numbered import prepare_text  # small jobs need none of these
+    from optsum.problem.objective import prepare_text  # small jobs need none of these
     from optsum.system.compiled import collected, compile_at_once  # small jobs compile nothing
     from optsum.system.parallel_compile import compile_parts  # small jobs compile nothing
 

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from optsum._version import __version__
 from optsum.contracts.result import OptimaFields, Result, Status, Timing
-from optsum.contracts.run import INTERRUPTED_S, LIMIT_OPTIONS, Limits, Run
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError, behind
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem, hold_bound
 from optsum.registry import CERTIFICATE, CERTIFIED, DEFAULT_HEURISTIC, DEFAULT_STRATEGY, STRATEGIES
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import INTERRUPTED_S, LIMIT_OPTIONS, Deadline, Limits, Stopped, Termination
 from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole, whole_numbers
 
@@ -127,13 +127,13 @@ def searched(
     `greedily`: whether an exact search starts from the greedy selection. `before`: an earlier run on the same problem,
     whose evaluations and selection are reused. `cutoff`: `Run.cutoff`.
     """
-    strategy.accept(problem)
+    bounded = problem.can(Capability.BOUND) and bound != "none"
     known: set[Hashable] = set() if ready is None else ready
     kind = problem.prepared_as
+    strategy.accept(problem)
     if kind is None or kind not in known:
         get_ready(problem, strategy, bound)
         known.add(kind)
-    bounded = problem.can(Capability.BOUND) and bound != "none"
     certify: Callable[[Deadline], Key | None] | None = None if bound != "none" else lambda _: None
     if bounded and root_bound is None and not strategy.exact:
         certify = partial(import_module(CERTIFICATE).certify, problem)

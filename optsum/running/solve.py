@@ -15,9 +15,9 @@ from optsum.corpus.vectors import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Problem
-from optsum.running.each_topic import charged, each_topic, search_part, single_problem
+from optsum.running.each_topic import each_topic, search_part
 from optsum.running.inputs import posed, started
-from optsum.running.one_problem import Setup, answer, setup_of, warm_up
+from optsum.running.one_problem import Setup, answer, setup_of, single_problem, warm_up
 from optsum.running.workers import Written
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
@@ -85,7 +85,8 @@ def solve(
     given = given if start is None else replace(given, start=tuple(start))
     setup = setup_of(resolved)
     part, ready = single_problem(given, setup), warm_up(setup)
-    return charged(answer(part, setup), ready, source=part.documents)
+    result = answer(part, setup)
+    return result.changed(source=part.documents, timing=replace(result.timing, warm_up_s=ready or None))
 
 
 def solve_all(

@@ -1,16 +1,21 @@
-"""Deadlines and their clock, which pauses during compilation, so that limits and rows exclude it."""
+"""Limits, deadlines and their clock, which pauses during compilation, so that limits and rows exclude it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, islice
-from math import inf
+from math import inf, isnan
+from numbers import Real
 from threading import RLock
 from time import perf_counter
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+
+from optsum.errors import OptionError
+from optsum.whole import LARGEST, whole
 
 Item = TypeVar("Item")
 
@@ -140,6 +145,119 @@ class _Never(Deadline):
 
 
 NEVER: Final[Deadline] = _Never()  # For work that may take as long as it takes.
+
+CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has used up its limit.
+
+INTERRUPTED_S: Final = 0.2  # Seconds that a first selection and a bound may take after Ctrl-C.
+
+_MEMORY: Final = 1_500_000_000
+
+_LONGEST_S: Final = 1e9  # Seconds; what is longer than thirty years is no limit, and more than timers take.
+
+LIMIT_OPTIONS: Final = {
+    "time_limit": "time_s",
+    "node_limit": "nodes",
+    "evaluation_limit": "evaluations",
+    "gap": "gap",
+    "target": "target",
+}
+"""The names of the limits as options of `optsum.solve`, and their names here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class Limits:
+    """When to stop early; None for no limit.
+
+    Attributes
+    ----------
+    time_s : float
+        Seconds of search (`Termination.TIME_LIMIT`); ``time_limit=`` is the same.
+    evaluations : int
+        Selections evaluated (`Termination.EVALUATION_LIMIT`).
+    nodes : int
+        Nodes of a search tree (`Termination.NODE_LIMIT`).
+    gap : float
+        Relative gap that is good enough (`Termination.GAP_REACHED`).
+    target : float
+        Objective that is good enough (`Termination.TARGET_REACHED`).
+    memory : int
+        Bytes that a search may take for the selections it keeps (`Termination.MEMORY_LIMIT`); always limited.
+    grace_s : float
+        Seconds that building the problem, a first selection and a bound may each take if less time is left.
+    """
+
+    time_s: float | None = None
+    evaluations: int | None = None
+    nodes: int | None = None
+    gap: float | None = None
+    target: float | None = None
+    memory: int = _MEMORY
+    grace_s: float = CERTIFICATE_S
+
+    def __init__(
+        self,
+        *,
+        time_s: float | None = None,
+        evaluations: int | None = None,
+        nodes: int | None = None,
+        gap: float | None = None,
+        target: float | None = None,
+        memory: int = _MEMORY,
+        grace_s: float = CERTIFICATE_S,
+        time_limit: float | None = None,
+    ) -> None:
+        """Refuse impossible limits."""
+        if time_limit is not None and time_s is not None:
+            raise OptionError("The seconds of search are given as time_s= or as time_limit=: leave out one of the two.")
+        seconds = time_limit if time_s is None else time_s
+        given = (seconds, evaluations, nodes, gap, target, memory, grace_s)
+        for name, value in zip(self.__slots__, given, strict=True):
+            object.__setattr__(self, name, value)
+            if value is None:
+                continue
+            if name in {"evaluations", "nodes", "memory"}:
+                most = whole(value, f"The limit {name}", least=0, most=10**400, error=OptionError)
+                object.__setattr__(self, name, min(most, LARGEST))
+                continue
+            no_number = isinstance(value, bool) or not isinstance(value, int | float | Real)
+            if no_number or type(value).__name__ == "timedelta64":  # numpy takes it for a whole number
+                raise OptionError(f"The limit {name} is {value!r:.40}; give a number.")
+            try:
+                number = float(value)
+            except OverflowError:  # a whole number of more than 300 digits
+                number = inf if value > 0 else -inf
+            if isnan(number) or (number < 0 and name != "target"):
+                raise OptionError(f"The limit {name} is {value}; it must be 0 or more.")
+            object.__setattr__(self, name, None if name == "time_s" and number > _LONGEST_S else number)
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds of search: `time_s` under its name as an option."""
+        return self.time_s
+
+    @classmethod
+    def named(cls, given: Mapping[str, Any]) -> Limits:
+        """Return limits from their names as options (`LIMIT_OPTIONS`)."""
+        return cls(**{LIMIT_OPTIONS[name]: value for name, value in given.items()})
+
+    def after(self, seconds: float = 0.0, *, nodes: int = 0, evaluations: int = 0) -> Limits:
+        """Return the remaining limits after some seconds, nodes and evaluations."""
+        left: dict[str, Any] = {}
+        for name, used in (("time_s", seconds), ("nodes", nodes), ("evaluations", evaluations)):
+            limit = getattr(self, name)
+            if used and limit is not None:
+                left[name] = max(0, limit - used)
+        return replace(self, **left) if left else self
+
+    def building(self) -> Deadline:
+        """Return the deadline for building the problem: the limit, or slightly more if that is very short."""
+        return Deadline(None if self.time_s is None else max(self.time_s, self.grace_s))
+
+    def late(self, deadline: Deadline, *, interrupted: bool = False) -> Deadline:
+        """Return the deadline of the steps after a search: the search's, or a moment from now if that has passed."""
+        hurried = interrupted or deadline.reason == "interrupted"
+        return Deadline(INTERRUPTED_S if hurried else max(deadline.left_s, self.grace_s))
+
 
 _SLICE_S: Final = 0.02  # About how long a kernel runs between two looks at the limits.
 _LONGEST_STRIDE: Final = 1 << 30

@@ -10,14 +10,13 @@ import numpy as np
 
 from optsum.contracts.backend import Backend, Ending, RawOutcome
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing.instances import brute_force, expect, random_coverage
 
 _LINEAR = ("recall", "window", "compressive", "cover")

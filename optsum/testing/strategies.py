@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
@@ -21,7 +20,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing.instances import (
     KINDS,
     ConformanceError,

@@ -53,7 +53,7 @@ def tokenizer_check(
     """
     texts, joined = _raw(sentences)
     tokenizer = analyzer.tokenizer
-    if _stems_another(analyzer, language):
+    if stems_another(analyzer, language):
         return (
             f"the stemmer {analyzer.stemmer} is for English, and the language is {language}: give another, such as "
             "--stemmer=snowball:german, or --no-stem"
@@ -98,7 +98,7 @@ def tokenizer_check(
     return None
 
 
-def _stems_another(analyzer: Analyzer, language: str) -> bool:
+def stems_another(analyzer: Analyzer, language: str) -> bool:
     """Whether an English stemmer is used for another language."""
     english = language.partition("-")[0].partition("_")[0] == "en"
     return not english and analyzer.stem and analyzer.stemmer in _PORTER
@@ -110,7 +110,7 @@ def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, languag
     `text`: sentences joined by NUL, references first. `first`: where the documents begin. `foreign`: an upper bound of
     the letters in words that are not ASCII.
     """
-    if _stems_another(analyzer, language) or analyzer.tokenizer not in _KEEPS_LETTERS or "\u212a" in text:
+    if stems_another(analyzer, language) or analyzer.tokenizer not in _KEEPS_LETTERS or "\u212a" in text:
         return False
     parts, many = (text[:first], text[first:]), _LOST / (1 - _LOST)
     for size in (_BEGIN, len(text)):  # a few foreign words are outweighed by the beginning already

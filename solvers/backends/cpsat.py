@@ -19,11 +19,10 @@ from typing import Any, Final
 import numpy as np
 
 from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome, stated
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Problem, Selection
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Limits, Stopped, Termination
 from optsum.system.processes.children import python, run_in_thread
 from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
 

@@ -38,13 +38,12 @@ from optsum.contracts.backend import (
     RawOutcome,
     stated,
 )
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
 from optsum.errors import BackendError, OptionError, OptsumError, behind
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
-from optsum.system.clock import NEVER, Deadline, Stopped, Termination, clock
+from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination, clock
 from optsum.system.processes.children import run_in_thread
 from optsum.system.processes.signal_guard import is_amid, unbroken
 from optsum.system.processes.supervised import GRACE_S, OUTPUT, Overran, find_program, run_supervised

@@ -15,10 +15,10 @@ from re import findall, search
 from typing import Any, Final
 
 from optsum.contracts.backend import Availability, BoundQuality, Ending, OptionNames, RawOutcome, SizeLimit
-from optsum.contracts.run import Limits
 from optsum.errors import OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.highs import new_highs, run_heard
+from optsum.system.clock import Limits
 from optsum.system.processes.supervised import ask, find_program
 
 from .highs import Highs, scheduler, set_options

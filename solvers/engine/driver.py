@@ -29,11 +29,10 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import IntArray
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
-from optsum.system.clock import Deadline, Stopped, Termination, clock
+from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.compiled import njit
 
 from .bound import (

@@ -28,8 +28,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import Coverage, IntArray
-from optsum.coverage.state import HARMONIC, INTEGER, PRODUCT, kernel_array, pair_at
+from optsum.coverage.instance import Coverage, IntArray, kernel_array
+from optsum.coverage.state import HARMONIC, INTEGER, PRODUCT, pair_at
 from optsum.system.compiled import instruction, njit
 from optsum.system.interpreted import stands_for
 

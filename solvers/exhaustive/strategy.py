@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Coverage, IntArray, Key, Sense, gains_alone
@@ -42,7 +42,7 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.system.clock import Stopped, Stride
+from optsum.system.clock import Limits, Stopped, Stride
 from optsum.system.compiled import compiles, njit
 from optsum.whole import LARGEST
 

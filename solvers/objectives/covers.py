@@ -42,7 +42,7 @@ from math import isfinite
 from operator import and_
 from typing import Any, Final, NamedTuple
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.coverage.clauses import (
     Bits,
     Clause,
@@ -60,7 +60,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes
 from optsum.optima.optima import Optima
 from optsum.program.cover import cover_program
 from optsum.program.highs import SCALE, new_highs, pass_model, run
-from optsum.system.clock import NEVER, Deadline, Stopped, Termination
+from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
 
 from ..engine.driver import Budget
 

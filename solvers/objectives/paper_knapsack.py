@@ -21,12 +21,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Limits
 from optsum.coverage.climb import climbs
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Limits, Stopped, Termination
 from optsum.system.compiled import njit
 
 from ..engine.core import core_of

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Limits
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage, Key
@@ -24,7 +23,7 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.ratio_bound import one_varies
 from optsum.program.surrogate import reaches
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Limits, Stopped, Termination
 
 from ..engine.core import Program, first_gains, program_of, spread, with_feature
 from ..engine.driver import Budget, engine_for, sets_reaching

@@ -11,14 +11,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Key
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Limits, Stopped, Termination
 
 from ..engine.bound import Session, bounds_within, linear_program, priced
 from ..engine.core import DROPPED, FREE, Core, Program, States, core_of, program_of, reduced

@@ -28,7 +28,6 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from optsum.contracts.run import Limits
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage, Key
@@ -53,7 +52,7 @@ from optsum.program.surrogate import (
     wish_of,
     within,
 )
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Limits, Stopped, Termination
 
 from ..engine.core import Program, program_of, spread
 from ..engine.driver import Budget, Driver, engine_for

@@ -21,7 +21,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Limits
 from optsum.coverage.ceiling_kernel import extend
 from optsum.coverage.instance import Coverage, IntArray, Sense
 from optsum.coverage.state import arrays_of
@@ -29,7 +28,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Limits, Stopped, Termination
 from optsum.system.compiled import njit
 
 from .ratio import Incumbent, dinkelbach

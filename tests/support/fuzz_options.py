@@ -31,7 +31,6 @@ from optsum.solvers.milp import Milp
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, OptsumError
 from optsum.problem.coverage_problem import CoverageProblem
@@ -40,7 +39,7 @@ from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.model import LinearModel, LinearRows
 from optsum.registry import BACKENDS
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing import random_coverage
 
 Value = str | int | float | bool

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Combination, Coverage
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
@@ -17,6 +16,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
+from optsum.system.clock import Limits
 from optsum.testing import brute_force, random_coverage
 from optsum.testing.instances import Enumeration
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from optsum.formulations.extractive import Extractive
 
 from optsum.corpus.topic import Topic
-from optsum.problem.spec import Spec
+from optsum.problem.formulation import Spec
 
 LOG = "OPTSUM_SEARCHED"
 """The environment variable that names the file."""

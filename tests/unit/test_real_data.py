@@ -14,8 +14,8 @@ from optsum.formulations.extractive import Extractive
 from optsum import read_topics, solve_all
 from optsum.contracts.result import Result, Status
 from optsum.metrics.rouge import rouge
+from optsum.problem.formulation import Spec
 from optsum.problem.problem import Problem
-from optsum.problem.spec import Spec
 from optsum.text.analyzer import Analyzer
 
 WORDS = {"gum": 50, "opinosis": 40, "fewsum_amazon": 60, "realsumm": 60, "summeval": 100, "aclsum": 100}

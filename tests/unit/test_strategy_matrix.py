@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
@@ -22,6 +21,7 @@ from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
+from optsum.system.clock import Limits
 from optsum.testing import brute_force, random_topic
 from optsum.testing.instances import selections
 

@@ -103,7 +103,7 @@ def run_warm_up(
 def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
     """Return the functions that load all kernels of some strategies, for all kinds of problems."""
     from optsum.coverage import climb
-    from optsum.problem.numbered import prepare_text
+    from optsum.problem.objective import prepare_text
     from optsum.running.enumerate import prepare_families
     from optsum.system.compiled import collected
 

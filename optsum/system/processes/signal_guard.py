@@ -92,20 +92,31 @@ class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.cont
 
         @wraps(work)
         def inner(*given: P.args, **named: P.kwargs) -> T:
-            with postponing():
+            begun = False
+            try:
+                begun = _begin()
                 return work(*given, **named)
+            finally:
+                if begun:
+                    _signal.signal(signal.SIGINT, signal.default_int_handler)
 
         return inner
 
     def __enter__(self) -> None:
-        mine = threading.current_thread() is threading.main_thread()
-        self._set = mine and _signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if self._set:
-            _signal.signal(signal.SIGINT, _raise_or_postpone)
+        self._set = _begin()
 
     def __exit__(self, *_: object) -> None:
         if self._set:
             _signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _begin() -> bool:
+    """Replace Python's own handler; return whether it was there."""
+    mine = threading.current_thread() is threading.main_thread()
+    if not mine or _signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return False
+    _signal.signal(signal.SIGINT, _raise_or_postpone)
+    return True
 
 
 def _raise_or_postpone(number: int, frame: FrameType | None) -> None:

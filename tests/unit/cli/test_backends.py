@@ -20,14 +20,13 @@ from spoken import spoken
 import optsum
 from optsum.cli import main
 from optsum.contracts.backend import Ending
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running import one_problem as warm
 from optsum.running.one_problem import setup_of
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing.backends import hard_instance
 
 TOPIC = {"id": "t", "documents": [["a b c", "c d e f", "f g", "a g"]], "references": [["a c d f g"]]}

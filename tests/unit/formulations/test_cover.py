@@ -14,7 +14,7 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
-from optsum.problem.spec import Spec
+from optsum.problem.formulation import Spec
 from optsum.running.one_problem import setup_of
 from optsum.text.analyzer import Analyzer
 

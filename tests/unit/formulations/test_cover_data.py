@@ -15,7 +15,7 @@ from optsum.corpus.alignment import align
 from optsum.corpus.topic import Topic, as_topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
-from optsum.problem.spec import Spec
+from optsum.problem.formulation import Spec
 from optsum.running.search import search
 from optsum.text.analyzer import Analyzer
 

@@ -11,11 +11,12 @@ import pytest
 from optsum.heuristics.akhmetov_literal import rows_in_order
 
 import optsum
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.corpus.topic import as_topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.running.one_problem import build, setup_of
+from optsum.system.clock import Limits
 
 FIVE = ("greedy-rows", "vns-paper", "vns-paper+greedy", "genetic-paper", "genetic-paper+greedy")
 

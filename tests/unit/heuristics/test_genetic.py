@@ -11,11 +11,11 @@ from optsum.heuristics.genetic import Genetic
 
 import optsum
 from optsum.contracts.result import Result
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
 
 

@@ -11,12 +11,11 @@ from held_against import check_against_greedy, check_against_the_optimum
 from optsum.heuristics.vns import _EASY
 
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
 
 BOTH = ["vns", "vns+greedy"]

@@ -17,7 +17,7 @@ from optsum.metrics.metric import LONGEST, NGRAMS, SKIPS, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.ngrams import NGrams, SkipBigrams
 from optsum.metrics.rouge import rouge_all
-from optsum.problem.numbered import official_scores
+from optsum.problem.objective import official_scores
 from optsum.text.analyzer import Analyzer
 from optsum.text.interned import interned
 from optsum.text.tokenizers import Sentence

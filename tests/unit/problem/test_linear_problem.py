@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optsum
-from optsum.contracts.run import Limits
 from optsum.errors import InputError
 from optsum.problem.linear_problem import LinearProblem
 from optsum.program.highs import new_highs, pass_model
+from optsum.system.clock import Limits
 from optsum.testing import check_problem
 from optsum.testing.instances import selections
 

@@ -17,9 +17,8 @@ from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import NO_LIMIT, Coverage
 from optsum.errors import InputError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Extract
-from optsum.problem.numbered import NumberedTopic, official_scores
-from optsum.problem.spec import Spec
+from optsum.problem.formulation import Spec
+from optsum.problem.objective import Extract, NumberedTopic, official_scores
 from optsum.text.analyzer import Analyzer
 
 WORD = st.sampled_from(["a", "b", "c", "The", "running", "runs", "d-e", "\u0130", "\u03a3", "x\0y", ".", "9"])

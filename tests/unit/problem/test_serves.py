@@ -9,8 +9,7 @@ from optsum.formulations.compressive import Compressive
 from optsum.formulations.extractive import Extractive
 
 from optsum.errors import OptionError, UnsupportedError
-from optsum.problem.formulation import Compatibility, Formulation, Requirement
-from optsum.problem.spec import Spec
+from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec
 from optsum.text.analyzer import Analyzer
 
 

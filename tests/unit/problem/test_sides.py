@@ -10,7 +10,7 @@ import pytest
 
 import optsum
 from optsum.coverage.row import Row
-from optsum.problem.sides import cliques_of, similar_pairs
+from optsum.problem.formulation import cliques_of, similar_pairs
 from optsum.system.clock import NEVER
 
 TOPIC = {"id": "t", "documents": [["a b", "b c"], ["c d", "d e", "a b"]], "references": [["a b c d e"]]}

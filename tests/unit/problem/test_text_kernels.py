@@ -13,8 +13,8 @@ from optsum.metrics.kernels import counted, official_hits
 from optsum.metrics.names import parse_metric
 from optsum.problem import cover_kernel
 from optsum.problem.cover_kernel import features_of
-from optsum.problem.numbered import NumberedTopic, official_scores, prepare_text
-from optsum.problem.spec import Spec
+from optsum.problem.formulation import Spec
+from optsum.problem.objective import NumberedTopic, official_scores, prepare_text
 from optsum.system.compiled import collected
 from optsum.system.interpreted import call_plainly, plain_of
 from optsum.text.analyzer import Analyzer

@@ -7,10 +7,11 @@ import logging
 import numpy as np
 import pytest
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.report import messages
+from optsum.system.clock import Limits
 
 
 def test_what_a_search_tells_is_shown_on_a_terminal_alone(

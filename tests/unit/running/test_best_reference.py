@@ -16,7 +16,6 @@ from optsum.solvers.milp import Milp
 
 import optsum
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.names import parse_metric
@@ -27,7 +26,7 @@ from optsum.registry import STRATEGIES
 from optsum.running.enumerate import union_of
 from optsum.running.one_problem import best_result, build, setup_of
 from optsum.running.solve import solve_topics
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Limits, Stopped, Termination
 from optsum.testing import random_topic
 
 TOPIC: dict[str, Any] = {

@@ -11,7 +11,7 @@ import pytest
 
 from optsum import solve_all
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, OptionError, UnknownNameError, UnsupportedError
@@ -21,7 +21,7 @@ from optsum.problem.problem import Capability, Evaluation, Problem
 from optsum.running import search as running_search
 from optsum.running.one_problem import setup_of, unsolved
 from optsum.running.search import search, searched
-from optsum.system.clock import NEVER, Deadline, Termination
+from optsum.system.clock import NEVER, Deadline, Limits, Termination
 from optsum.testing import OwnMetric, check_strategy, random_topic
 from optsum.testing.strategies import watched
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Coverage
@@ -20,6 +20,7 @@ from optsum.running import one_problem as warm
 from optsum.running.one_problem import setup_of
 from optsum.running.search import searched
 from optsum.running.solve import solve
+from optsum.system.clock import Limits
 
 
 def test_equal_options_are_one_way_and_so_are_those_that_come_from_elsewhere() -> None:

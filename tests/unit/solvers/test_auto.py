@@ -12,12 +12,12 @@ from optsum.solvers.exhaustive.strategy import size_of_best
 
 import optsum
 from optsum import Status, Termination
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.optima.counting import count_feasible, estimate_feasible
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.running.search import search
+from optsum.system.clock import Limits
 from optsum.testing import OwnMetric, brute_force, random_coverage, random_topic
 from optsum.testing.instances import KINDS
 

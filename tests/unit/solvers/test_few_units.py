@@ -13,10 +13,9 @@ from optsum.solvers.few_units import Found, search_few_units
 
 from optsum import search, solve
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Combination, Coverage
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.system.clock import Stopped, Termination
+from optsum.system.clock import Limits, Stopped, Termination
 from optsum.testing import brute_force, random_coverage
 
 

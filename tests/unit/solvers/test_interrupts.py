@@ -15,14 +15,13 @@ from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.sums import solve_sum
 
 import optsum
-from optsum.contracts.run import Limits
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import get_ready, search
-from optsum.system.clock import Deadline, Termination
+from optsum.system.clock import Deadline, Limits, Termination
 from optsum.testing import random_topic
 
 SUM = {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"}

@@ -16,13 +16,12 @@ from optsum.solvers.ratio_rows import RatioRows
 import optsum
 from optsum.contracts.backend import Backend, Declaration, OptionNames, RawOutcome
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing import brute_force
 from optsum.testing.backends import hard_instance
 

@@ -19,7 +19,6 @@ from trying import every_set
 import optsum
 from optsum.contracts.backend import Backend, Declaration, OptionNames, RawOutcome
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage
@@ -30,7 +29,7 @@ from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.highs import new_highs, pass_model
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing import random_coverage, random_topic
 
 MEAN = {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"}

@@ -10,13 +10,13 @@ import pytest
 from optsum.solvers.branch_and_bound import BranchAndBound
 from trying import blocks
 
-from optsum.contracts.run import Limits
 from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray
 from optsum.optima.nearness import Nearness
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
+from optsum.system.clock import Limits
 
 
 @pytest.fixture(autouse=True)

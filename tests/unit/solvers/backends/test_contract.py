@@ -20,14 +20,13 @@ from optsum.solvers.milp import Milp, backend_of
 
 from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome, SizeLimit
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.registry import BACKENDS
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing import ConformanceError, check_backend
 from optsum.testing.backends import hard_instance
 
@@ -372,7 +371,7 @@ def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals
         "import signal; signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
         "from optsum.testing.backends import hard_instance\n"
         "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
-        "from optsum.contracts.run import Limits\n"
+        "from optsum.system.clock import Limits\n"
         "problem = CoverageProblem.of(hard_instance()); problem.linear_model, problem.root_bound()\n"
         f"for name in {able!r}:\n"
         "    search(CoverageProblem.of(hard_instance(units=5)), 'milp', backend=name); print('ready', flush=True)\n"

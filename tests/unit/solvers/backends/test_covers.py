@@ -15,12 +15,11 @@ from optsum.solvers.backends.cpsat import CpSat
 from optsum.solvers.backends.maxsat import Rc2
 
 from optsum.contracts.backend import Backend
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.cover import wcnf_of, wcnf_text
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 
 BACKENDS: list[Backend] = [CpSat(), Rc2()]
 NAMES = [backend.name for backend in BACKENDS]

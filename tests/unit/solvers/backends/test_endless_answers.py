@@ -15,11 +15,11 @@ from fake_solvers import fake_cbc, fake_glpsol, first_on_path
 from optsum.solvers.backends import cpsat
 from optsum.solvers.backends.cpsat import CpSat
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
+from optsum.system.clock import Limits
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs are scripts")
 

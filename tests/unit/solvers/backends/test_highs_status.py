@@ -10,9 +10,8 @@ import pytest
 from optsum.solvers.backends.highs import _outcome
 from optsum.solvers.milp import backend_of
 
-from optsum.contracts.run import Limits
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing.backends import hard_instance
 
 

@@ -16,12 +16,11 @@ from optsum.solvers.milp import backend_of
 
 import optsum
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing import brute_force, random_coverage
 from optsum.testing.backends import hard_instance
 

@@ -17,16 +17,15 @@ from optsum.solvers.backends.through_pyomo import PyomoHighs
 from optsum.solvers.milp import backend_of
 
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, InputError, UnsupportedError
 from optsum.metrics.rouge import rouge
 from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.formulation import Spec
 from optsum.problem.problem import Problem
-from optsum.problem.spec import Spec
 from optsum.running.search import search
-from optsum.system.clock import Termination
+from optsum.system.clock import Limits, Termination
 from optsum.testing import brute_force, check_strategy, random_coverage, random_topic
 from optsum.testing.backends import hard_instance
 from optsum.text.analyzer import Analyzer

@@ -13,14 +13,14 @@ from cover_instances import CoverStrategy, brute_force, cover_of, random_clauses
 from optsum.solvers.objectives.covers import Relaxer, enumerate_covers, minimum_covers, quick_cover, solve_cover
 
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.coverage.clauses import canonical, clauses_of, interchangeable, members
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.model import LinearModel, coverage_model
 from optsum.running.search import search
-from optsum.system.clock import Deadline, Stopped, Termination
+from optsum.system.clock import Deadline, Limits, Stopped, Termination
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -10,11 +10,10 @@ from optsum.solvers.objectives.paper_knapsack import solve_knapsack
 from optsum.solvers.objectives.recall import solve_recall
 
 import optsum
-from optsum.contracts.run import Limits
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
-from optsum.running.each_topic import problems
-from optsum.running.one_problem import build, setup_of
+from optsum.running.one_problem import build, problems, setup_of
+from optsum.system.clock import Limits
 
 WORDS = {"opinosis": 40, "gum": 50, "fewsum_amazon": 50, "realsumm": 60, "summeval": 60, "aclsum": 60}
 LISTED = 3000

@@ -13,10 +13,9 @@ from optsum.solvers.engine.bound import IMPOSSIBLE, Session, columns_and_rows, d
 from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, program_of, reduced
 from optsum.solvers.engine.driver import Driver, Effort, Subtree, branching_order, halving_unit
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Joint
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.system.clock import NEVER
+from optsum.system.clock import NEVER, Limits
 from optsum.testing import brute_force, random_coverage
 
 UNITS = 16

@@ -11,11 +11,10 @@ from optsum.solvers.engine.core import Program, program_of
 from optsum.solvers.engine.driver import DEFAULT, Driver, Effort
 from programs import value_of, values_of
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, Coverage, Joint
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import Diagram
-from optsum.system.clock import Deadline, Stopped
+from optsum.system.clock import Deadline, Limits, Stopped
 from optsum.testing import random_coverage
 
 CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "weighted", "coarse")

@@ -12,7 +12,6 @@ from optsum.solvers.engine.driver import Driver
 
 import optsum
 from optsum.contracts.result import Status
-from optsum.contracts.run import Limits
 from optsum.corpus.topic import Topic
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Coverage, Joint
@@ -21,6 +20,7 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
+from optsum.system.clock import Limits
 
 
 def one_and_all(instance: Coverage, most: int = 300) -> tuple[int, Optima]:

@@ -18,9 +18,8 @@ from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.recall import solve_recall
 from optsum.solvers.objectives.sums import solve_sum
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Combination, Coverage, Joint
-from optsum.system.clock import NEVER, Deadline, Stopped, Termination
+from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
 
 
 def seams(units: int, ratios: int = 1) -> Coverage:

@@ -10,8 +10,8 @@ from optsum.solvers.engine.core import Program
 from optsum.solvers.engine.driver import DEFAULT, Driver, Effort
 from programs import values_of
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, pack
+from optsum.system.clock import Limits
 
 
 def random_program(rng: random.Random) -> Program:

@@ -12,13 +12,12 @@ from optsum.solvers.engine.driver import Effort
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack
 from optsum.solvers.objectives.recall import solve_recall
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Selection
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Limits
 from optsum.testing import random_coverage
 
 

@@ -9,8 +9,8 @@ import pytest
 from optsum.solvers.exhaustive import strategy
 from optsum.solvers.exhaustive.strategy import Exhaustive
 
-from optsum.contracts.run import Limits
 from optsum.optima.nearness import Nearness
+from optsum.system.clock import Limits
 from optsum.testing import OwnMetric
 
 WORDS = ("a b", "b c", "bad", "c", "a a bad", "d e f")

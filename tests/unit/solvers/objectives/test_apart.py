@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from optsum.solvers.objectives import recall
 
 import optsum
-from optsum.contracts.run import Limits
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Limits
 
 
 def instance(rng: Random, parts: int, units: int) -> optsum.Coverage:

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optsum.solvers.branch_and_bound import BranchAndBound, smallest_fraction
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.coverage_problem import CoverageProblem
+from optsum.system.clock import Limits
 from optsum.testing.instances import KINDS, random_coverage, selections
 
 SEEDS = 12

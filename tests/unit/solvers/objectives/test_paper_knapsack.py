@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack
 
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
+from optsum.system.clock import Limits
 from optsum.testing import brute_force, random_coverage
 
 

@@ -13,12 +13,11 @@ from optsum.solvers.objectives.ratio import guarded, positive_program, solve_rat
 
 import optsum
 from optsum.cli import main
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
-from optsum.system.clock import Deadline
+from optsum.system.clock import Deadline, Limits
 from optsum.testing import brute_force, random_coverage
 
 

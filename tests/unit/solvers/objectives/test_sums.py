@@ -14,7 +14,7 @@ from optsum.solvers.engine.core import program_of
 from optsum.solvers.engine.driver import Budget, Driver
 from optsum.solvers.objectives.sums import BoxPrices, SumSearch, solve_sum
 
-from optsum.contracts.run import Limits, Run
+from optsum.contracts.run import Run
 from optsum.corpus.topic import as_topic
 from optsum.coverage.climb import climb
 from optsum.coverage.facility import Facility
@@ -26,7 +26,7 @@ from optsum.program.model import LinearModel
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, programs, within
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
-from optsum.system.clock import NEVER, Deadline
+from optsum.system.clock import NEVER, Deadline, Limits
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.instances import selections
 

@@ -380,7 +380,7 @@ class Files:
     @property
     def existing(self) -> Existing:
         """The treatment of existing rows of the output."""
-        return existing(self.overwrite)
+        return existing(self.overwrite, getattr(self, "resume", False))
 
     def writer(self, output: str | None, inputs: Iterable[PathLike] = (), **options: Any) -> RowWriter:
         """Return the writer of the command's rows; `inputs`: files that it reads besides topics and options."""
@@ -395,8 +395,3 @@ class ResumedFiles(Files):
     """Files of a command that can continue the rows of an earlier run."""
 
     resume: Resume = False
-
-    @property
-    def existing(self) -> Existing:
-        """The treatment of existing rows of the output."""
-        return existing(self.overwrite, self.resume)

@@ -65,10 +65,6 @@ class Loop(AbstractContextManager["Loop"]):
         self.rows.write(row)
         self.note_error(error)
 
-    def write_all(self, rows: Iterable[Mapping[str, Any] | bytes]) -> None:
-        """Write rows without an error."""
-        self.rows.write_all(rows)
-
     def note_error(self, error: str | None, times: int = 1) -> None:
         """Count an error, or several of which this is the first."""
         if error is not None:

@@ -191,10 +191,10 @@ class SearchLoop(Loop):
             unpaid = 0.0 if parallel else self._warm
             for results in self.iterate(start(read_ahead(pending, self._files.topics)), parallel=parallel):
                 if isinstance(results, Written):
-                    self.write_all(results.rows)
+                    self.rows.write_all(results.rows)
                 else:
                     results[0], unpaid = charged(results[0], unpaid), 0.0
-                    self.write_all(self._finished.marked(results, self._row_of))
+                    self.rows.write_all(self._finished.marked(results, self._row_of))
                 self._count(results)
                 self._elapsed = perf_counter() - began
                 self.advance(topics_in(results))

@@ -17,7 +17,7 @@ from math import fsum, gcd
 from numbers import Number
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
 from optsum.contracts.strategy import Strategy
@@ -36,9 +36,10 @@ from optsum.running.one_problem import (
     Setup,
     best_result,
     count_sentences,
-    each_reference,
     is_ready,
+    part_of,
     problems,
+    score_row,
     signature_of,
     unsolved,
     warm_up,
@@ -85,29 +86,6 @@ def charged(result: Result, ready: float, **others: Any) -> Result:
     return result.changed(**others) if others else result
 
 
-@overload
-def each_topic(
-    topics: AnyTopics,
-    setups: Sequence[Setup],
-    solve_part: Callable[[Topic], list[Result]],
-    executor: AnyExecutor | None = None,
-    finish: Finish | None = None,
-) -> Generator[list[Result], None, None]: ...
-
-
-@overload
-def each_topic(
-    topics: AnyTopics,
-    setups: Sequence[Setup],
-    solve_part: Callable[[Topic], list[Result]],
-    executor: AnyExecutor | None = None,
-    finish: Finish | None = None,
-    *,
-    scores: bool = True,
-    row_of: Callable[[Result], dict[str, Any]],
-) -> Generator[list[Result] | Written, None, None]: ...
-
-
 def each_topic(
     topics: AnyTopics,
     setups: Sequence[Setup],
@@ -117,8 +95,8 @@ def each_topic(
     *,
     scores: bool = True,
     row_of: Callable[[Result], dict[str, Any]] | None = None,
-) -> Generator[list[Result] | Written, None, None]:
-    """Yield all results of each topic together, including failures, or those of `Several`, or the rows of `Lines`.
+) -> Generator[Any, None, None]:
+    """Yield all results of each topic together, including failures, or those of `Several`, or `Written` for `Lines`.
 
     `setups`: all setups of the searches; they have the same problems and the same options of workers. `solve_part`:
     returns the results of one problem: one for each setup, or fewer if the last is interrupted. Pickled for other
@@ -143,11 +121,13 @@ def each_topic(
     work, lost = partial(search_topic, setups=setups, solve_part=solve_part), partial(lost_topic, setups=setups)
     together = None
     serves = type(setups[0].strategy).prove_extracts is not Strategy.prove_extracts
-    if finish is not None and serves and (crew is not None or _is_there(topics)):
+    path = path_of(topics)
+    # Later topics can be read before an earlier one is answered where all are in a file or a list.
+    are_there = isinstance(topics, Sequence) if path is None else Path(path).is_file()
+    if finish is not None and serves and (crew is not None or are_there):
         together = partial(answered_together, setup=setups[0], finish=finish, scores=scores)
     written = no_rows if row_of is None else partial(_written, row_of=row_of)
     run = partial(in_order, work, crew=crew, lost=lost, together=together, written=written)
-    path = path_of(topics)
     batches = run(given) if path is None else watched_to_end(path, given, run)
     batches = using(batches, [name for setup in setups for name in setup.options.files])
     unpaid = ready if crew is None else 0.0  # each process has its own to report
@@ -262,12 +242,6 @@ def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Resul
     name = topic.get("id") if isinstance(topic, Mapping) else getattr(topic, "id", None)
     reason = f"{source}: {reason}" if (source := getattr(topic, "source", "")) else reason
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
-
-
-def _is_there(topics: AnyTopics) -> bool:
-    """Whether later topics can be read before an earlier one is answered, because all are in a file or a list."""
-    path = path_of(topics)
-    return isinstance(topics, Sequence) if path is None else Path(path).is_file()
 
 
 @postponing()  # once for all that is done with the topic, which is quicker than for each
@@ -406,7 +380,11 @@ def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
         searches = [
             (part, *each)
             for part in problems(topic, setup)
-            for each in (each_reference(part) if setup.best_of_references else [(0, part)])
+            for each in (
+                [(number, part_of(part, number)) for number in range(max(1, len(part.references)))]
+                if setup.best_of_references
+                else [(0, part)]
+            )
         ]
         all_sentences = [[*chain.from_iterable(one.references), *one.sentences] for _, _, one in searches]
         try:

@@ -369,12 +369,6 @@ def _merged(quick: Result, result: Result) -> Result:
     )
 
 
-def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
-    """Yield the topic with each single reference in turn."""
-    for number in range(max(1, len(topic.references))):
-        yield number, part_of(topic, number)
-
-
 def part_of(topic: Topic, number: int) -> Topic:
     """Return a topic with one reference."""
     return topic.with_references([number]) if len(topic.references) > 1 else topic

@@ -99,7 +99,8 @@ class Deadline:
 
     def interrupt(self) -> None:
         """Make this deadline pass after Ctrl-C, together with those of the whole work and of all its parts."""
-        self._interrupted.append(True)
+        if self is not NEVER:  # to interrupt some work without an end does not affect the rest
+            self._interrupted.append(True)
 
     def check(self) -> None:
         """Return if there is time left; raise `Stopped` if there is none."""
@@ -125,26 +126,11 @@ class Deadline:
 
     def _part(self, ends: float) -> Deadline:
         found = Deadline(None, self._should_stop)
-        found._ends, found._interrupted = ends, self._shared()
+        found._ends, found._interrupted = ends, [] if self is NEVER else self._interrupted
         return found
 
-    def _shared(self) -> list[bool]:
-        return self._interrupted
 
-
-class _Never(Deadline):
-    """The deadline of work without an end; interrupting some of that work does not affect the rest."""
-
-    __slots__ = ()
-
-    def interrupt(self) -> None:
-        """Do nothing."""
-
-    def _shared(self) -> list[bool]:
-        return []
-
-
-NEVER: Final[Deadline] = _Never()  # For work that may take as long as it takes.
+NEVER: Final = Deadline()  # For work that may take as long as it takes.
 
 CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has used up its limit.
 
@@ -285,17 +271,10 @@ of_search: Final[ContextVar[Deadline]] = ContextVar("of_search", default=NEVER)
 """The deadline of the current search, for evaluations that call a solver, which have no parameter for it."""
 
 
-class _Stops:
+class _STOPS:
     """The total time for which the clock was paused, and the start of the current pause."""
 
-    def __init__(self) -> None:
-        self.lock = RLock()
-        self.total = 0.0
-        self.since = 0.0
-        self.depth = 0
-
-
-_STOPS = _Stops()
+    lock, total, since, depth = RLock(), 0.0, 0.0, 0
 
 
 def clock() -> float:

@@ -170,19 +170,17 @@ class Kernel:
 _making: Final = RLock()
 
 
-def instruction(name: str, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a processor instruction on one word as a function for kernels.
+class Instruction:
+    """A processor instruction on one word as a function for kernels.
 
     `name`: the method of llvmlite's builder. `plain`: the same in Python.
     """
-    return _Instruction(name, plain)
 
-
-class _Instruction:
     def __init__(self, name: str, plain: Callable[[Any], Any]) -> None:
         self.name, self.plain = name, plain
 
     def __call__(self, word: Any) -> Any:
+        """Return the result for a word in plain Python."""
         return self.plain(word)
 
     @property

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray, kernel_array
 from optsum.coverage.state import HARMONIC, INTEGER, PRODUCT, pair_at
-from optsum.system.compiled import instruction, njit
+from optsum.system.compiled import Instruction, njit
 from optsum.system.interpreted import stands_for
 
 MOST_SHORT: Final = 62  # Units of the short half, whose sets are bits of one integer.
@@ -77,7 +77,7 @@ _LOWEST, _FIRST, _WIDTH, _BITS = 1, 2, 3, 4
 _ALL = 2**64 - 1
 
 
-ones: Final = instruction("ctpop", lambda word: (int(word) & _ALL).bit_count())
+ones: Final = Instruction("ctpop", lambda word: (int(word) & _ALL).bit_count())
 """Return the number of set bits of a word."""
 
 

@@ -158,7 +158,7 @@ def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *
         study.reads(systems, reading)
     with loop:
         study.resumes(loop.rows.kept())
-        study.run(given, loop.write_all, partial(loop.iterate, parallel=study.searches()[0].elsewhere))
+        study.run(given, loop.rows.write_all, partial(loop.iterate, parallel=study.searches()[0].elsewhere))
         for error in study.errors:
             loop.write({"id": None, "status": "error", "error": error}, error)
         if study.interrupted:

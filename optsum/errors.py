@@ -16,10 +16,7 @@ from collections.abc import Iterable
 from typing import Final, TypeVar
 
 _log = logging.getLogger("optsum")
-
 E = TypeVar("E", bound=BaseException)
-
-
 _SPEAKS: Final = "OPTSUM_SPEAKS"
 SPEAKS_OF_FLAGS: Final = {_SPEAKS: "flags"}
 """Environment variable with which errors name options as the command line does (``--max-length N``), not as Python does

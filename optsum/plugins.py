@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
-
 _PLACE: Final = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 
 
@@ -272,8 +271,7 @@ class _OwnFiles:
 sys.meta_path.append(_OwnFiles)
 
 
-_hints_of = cache(get_type_hints)
-"""Types of the fields of a class, cached because evaluating annotations takes .2 ms."""
+_hints_of = cache(get_type_hints)  # Types of the fields of a class, cached because evaluating annotations takes .2 ms.
 
 
 def _attribute(path: str) -> Any:
@@ -290,7 +288,6 @@ def _attribute(path: str) -> Any:
 
 
 _LARGEST: Final = 2**62  # Numbers beyond it would leave the range of the kernels' integers.
-
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "nothing"}
 
 

@@ -16,20 +16,15 @@ if TYPE_CHECKING:
     from optsum.problem.formulation import Formulation
 
 DEFAULT_STRATEGY: Final = "auto"  # The strategy if none is named.
-
 DEFAULT_EXACT: Final = "branch-and-bound"
 """The default strategy for exact tasks: all optima, the best value at every length."""
 
 DEFAULT_HEURISTIC: Final = "greedy"
 """The heuristic with which others are compared; rows of a frontier have a field with its name."""
 
-CLIMBER: Final = "vns"
-"""The strategy that finds a first selection if a problem can only evaluate."""
-
+CLIMBER: Final = "vns"  # The strategy that finds a first selection if a problem can only evaluate.
 BASELINES: Final = (DEFAULT_HEURISTIC, "lead", "random")  # Compared with an exact strategy if none are named.
-
 CERTIFIED: Final = ("root", "none")  # What can be said of a bound that is not a strategy's own.
-
 CERTIFICATE: Final = "optsum.solvers.certificate"
 """The module that bounds the value of a problem for searches without a proof, with `prepare` and `certify`."""
 

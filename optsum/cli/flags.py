@@ -102,7 +102,6 @@ def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[st
 
 
 MORE: Final = "More"  # Panel of the flags that the short help leaves out.
-
 _more: Final = partial(typer.Option, rich_help_panel=MORE)
 
 NAMES: Final = {

@@ -204,9 +204,7 @@ def _version_of(path: str, arguments: tuple[str, ...]) -> str | None:
 
 
 _ANSWERS_S: Final = 10.0  # Seconds within which a program must tell its version.
-
 _MOST_NODES: Final = 2**31 - 1  # Solvers count them so.
-
 _NO_NUMBER: Final = 1e30  # Solvers mean infinity by it.
 
 

@@ -25,7 +25,6 @@ from optsum.system.clock import Termination
 from optsum.system.notebook import Words, facts, kept_words, marked_text
 
 R = TypeVar("R", bound="Result")
-
 _FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # digits that Python turns into a number at once
 
 
@@ -711,7 +710,6 @@ class ResultCounts:
 
 
 _COUNTERS: Final = ("statuses", "ended", "reasons", "warned")
-
 _PLACE: Final = re.compile(r"^.*?:\d+: ")
 
 

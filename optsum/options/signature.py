@@ -14,7 +14,6 @@ from optsum.options.options import Options, ScoreOptions
 from optsum.system.files import of_files
 
 _digest: Final = of_files(lru_cache(maxsize=8)(digest_of_vectors))  # Which reads every file of a folder.
-
 _SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires")
 """Side constraints, which are mentioned only if there are any."""
 

@@ -23,7 +23,6 @@ from optsum.running.one_problem import Setup, answer, setup_of, single_problem, 
 from optsum.system.processes.signal_guard import postponing
 
 _LOG: Final = logging.getLogger("optsum")
-
 _DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}
 """Default options: a flat list of strings is a list of passages or claims, each a unit."""
 

@@ -308,7 +308,6 @@ class Oracles(Optima):
 
 NEAR_S: Final = 10.0  # Seconds a topic for what is near the optimum, where none are given.
 _NEAR_BYTES: Final = 400_000_000  # Memory for it: a million nodes of a diagram.
-
 _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
 
@@ -676,12 +675,10 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
 
 
 SolvePart: TypeAlias = Callable[[Topic], list[Result]]  # As for `optsum.running.each_topic.each_topic`.
-
 _LIMIT_S: Final = 10.0
 """Seconds for the optima of a topic if the options set no limit, because they are only for display."""
 
 _LISTED: Final = 50  # Optima that are listed; shares are of all.
-
 _NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_limit", "gap", "target"))
 
 

@@ -30,11 +30,8 @@ if TYPE_CHECKING:
     from optsum.options.options import Options
 
 _LOG = logging.getLogger("optsum")
-
 _CONNECT_S: Final = 15.0  # How long a scheduler may take to answer.
-
 _FIRST_S: Final = 20.0  # How long nothing is said of a cluster that has no workers yet.
-
 _LOOKS_S: Final = 2.0  # Between two looks at how many workers there are.
 
 _QUIET: Final = {

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Unpack
 
@@ -88,13 +89,8 @@ class Walk:
         reached = list(self._searched() if self._problem.min_length else self._climbed())
         if len(reached) < len(self._lengths):
             return None
-        found: list[Piece] = []
-        for number, key in enumerate(reached[::-1]):
-            if found and found[-1].key == key:
-                found[-1] = replace(found[-1], last=number)
-            else:
-                found.append(Piece(number, number, key, None, None))
-        return found
+        numbers = [[*same] for _, same in groupby(range(len(reached)), key=reached[::-1].__getitem__)]
+        return [Piece(same[0], same[-1], reached[-1 - same[0]], None, None) for same in numbers]
 
     def _climbed(self) -> Iterator[Key | None]:
         """Yield the values of greedy search, descending, with as few climbs as possible."""
@@ -196,20 +192,16 @@ class Walk:
             upper = found[0]
             number = self._proven(number - 1, *found)
         self.solves += together.searched
-        for piece in self.pieces:
-            self._verify(piece)
+        for piece in self.pieces:  # held against the independent scorer
+            if piece.selection is None:
+                continue
+            seen, length = self._problem.evaluate(piece.selection), self._problem.length(piece.selection)
+            if not seen.feasible or seen.key != piece.key or length > self._lengths[piece.first]:
+                raise BackendError(
+                    f"{strategy.name} claims {piece.key} at the length {self._lengths[piece.first]} for a selection "
+                    f"worth {seen.key} of length {length}: this is not a valid result."
+                )
         return number, upper
-
-    def _verify(self, piece: Piece) -> None:
-        """Check a piece that a joint search found by the independent scorer."""
-        if piece.selection is None:
-            return
-        seen, length = self._problem.evaluate(piece.selection), self._problem.length(piece.selection)
-        if not seen.feasible or seen.key != piece.key or length > self._lengths[piece.first]:
-            raise BackendError(
-                f"{self._setup.strategy.name} claims {piece.key} at the length {self._lengths[piece.first]} for a "
-                f"selection worth {seen.key} of length {length}: this is not a valid result."
-            )
 
     def _proven(self, number: int, key: Key, selection: Selection) -> int:
         """Record an optimum of a length; return the number of the least length for which it is optimal."""
@@ -296,24 +288,15 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
     for length in spread(lengths):
         if deadline.passed:
             return found
-        if linear:
-            _by_multipliers(problem, length, lengths, deadline, found)
-        elif (bound := problem.within(length).root_bound(deadline)) is not None:
-            found[length] = bound
+        if not linear:
+            if (bound := problem.within(length).root_bound(deadline)) is not None:
+                found[length] = bound
+        elif (relaxation := relax(problem.within(length).linear_model, deadline)) is not None:
+            for other in reversed(lengths):  # its multipliers bound the value at each
+                model = problem.within(other).linear_model
+                value = Fraction(dual_bound(model, relaxation.duals) + model.offset, model.denominator)
+                found[other] = problem.sense.tighter(found.get(other), value)
     return found
-
-
-def _by_multipliers(
-    problem: Problem, at: int, lengths: Sequence[int], deadline: Deadline, found: dict[int, Key]
-) -> None:
-    """Tighten the bounds of all lengths by the multipliers of the relaxation at one of them."""
-    relaxation = relax(problem.within(at).linear_model, deadline)
-    if relaxation is None:
-        return
-    for length in reversed(lengths):
-        model = problem.within(length).linear_model
-        bound = Fraction(dual_bound(model, relaxation.duals) + model.offset, model.denominator)
-        found[length] = problem.sense.tighter(found.get(length), bound)
 
 
 def spread(lengths: Sequence[int]) -> list[int]:

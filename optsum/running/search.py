@@ -28,7 +28,6 @@ _EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.
 
 _OTHER_LIMITS = {Termination.NODE_LIMIT, Termination.EVALUATION_LIMIT, Termination.MEMORY_LIMIT}
 _BOUND_S: Final = 2.0  # Seconds more than the search took that its bound may take where such a limit ended it.
-
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
 

@@ -34,9 +34,7 @@ from optsum.system.processes.signal_guard import is_amid, is_postponed
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Work: TypeAlias = Callable[[Item], list[Result]]
-
 STOP: Final = {signal.SIGINT, signal.SIGTERM}  # What ends the work in good order.
-
 KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 """Environment variable that makes a process keep free memory, which every search needs again and the system would
 otherwise have to clear.
@@ -291,11 +289,8 @@ def results_alone(item: Any, results: list[Result]) -> list[Result]:
 
 
 _AHEAD = 4  # Batches under way, for each process: enough to keep all busy, few enough that memory does not grow.
-
 _MOST_A_SECOND = 640  # Items that are sent at most as a second of work, however quick they are: they have to be held.
-
 _LOOK_S = 2.0  # Between two looks at whether anybody is there to wait for.
-
 _ALONE = 2
 """Attempts at a single item; one would not suffice, because the process may have been killed for other reasons."""
 

@@ -29,16 +29,12 @@ _PATIENCE_S: Final = 3.0
 """
 
 _NUMBA: Final = "optsum.system.dispatchers"
-
 _SHORT_S: Final = 0.1  # What a kernel may be interpreted for whatever the others take: it may never need more.
-
 _REHEARSAL_S: Final = 0.03
-
 _LOADING_S: Final = 0.15
 """Seconds of interpreting before numba is imported, which takes twice as long, and cached kernels are loaded."""
 
 _SLOWER: Final = 100  # Times that a kernel takes longer if it is interpreted.
-
 _LONGEST_CALL_S: Final = 0.5  # A search looks at its limits between two calls.
 
 
@@ -254,15 +250,10 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 Part: TypeAlias = Callable[[], object]  # A function without arguments that calls kernels, so that they are there.
-
 _collecting: list[list[Part]] = []  # Where parts are put instead of being run.
-
 _hearing: list[Callable[[], None]] = []  # What is called when something has to be compiled.
-
 _run: Final[dict[Part, set[Any]]] = {}  # The parts that were run, and the kernels that each had interpreted.
-
 _waiting: Final[dict[Part, None]] = {}  # Parts that are run when kept kernels are loaded.
-
 _SEVERAL: Final = 2  # Kernels of a part that make it worth to be compiled as a whole, which another process can do.
 
 

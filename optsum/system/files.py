@@ -26,7 +26,6 @@ from zipfile import BadZipFile, ZipFile
 from optsum.errors import InputError, OptsumError
 
 PathLike: TypeAlias = str | os.PathLike[str]
-
 READ_ERRORS: Final = (OSError, EOFError, ValueError, zlib.error, LZMAError)
 """All exceptions of opening and reading a file, compressed or not."""
 
@@ -51,10 +50,7 @@ _ZIP = b"PK\x03\x04"
 _NO_FILE = b"PK\x05\x06"  # A zip archive of none.
 _POINTER = b"version https://git-lfs.github.com/"
 _OTHERS = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
-
 PACKED: Final = (_GZIP, _ZSTD, _BZIP2, _XZ, _ZIP, *_OTHERS)  # How files begin that hold others, or are compressed.
-
-
 _LEFT_BY_SYSTEMS: Final = frozenset({"thumbs.db", "desktop.ini", "__macosx", "_success"})
 
 
@@ -276,9 +272,7 @@ def stamp(path: PathLike) -> tuple[object, ...] | None:
 
 
 _memories: Final[list[Any]] = []
-
 _seen: Final[dict[str, tuple[int, ...]]] = {}  # Path -> what differs once the file has been written.
-
 M = TypeVar("M")
 
 

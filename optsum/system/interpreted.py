@@ -18,7 +18,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 Function: TypeAlias = Callable[..., Any]
-
 _LOOK: Final = ast.parse("if _optsum_now() > _optsum_patience.until: _optsum_patience.look()").body
 """The statement at the beginning of every loop iteration."""
 

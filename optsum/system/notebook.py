@@ -14,16 +14,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 from optsum.errors import visible
 
 Words: TypeAlias = str | Sequence[str]  # A sentence, as text or as tokens.
-
 _MOST: Final = 300  # Sentences that are shown; of longer texts those that are marked, with what stands around them.
 _LONGEST: Final = 2_000  # Letters of a sentence that are shown.
 _AROUND: Final = 1
 _OFTEN: Final = 0.2  # Seconds between two signs of progress.
-
 _MARK: Final = "background:rgba(255,196,0,{share:.2f});border-radius:2px"
 _BLOCK: Final = "max-width:60em;line-height:1.45;overflow-wrap:anywhere"
 _FAINT: Final = "opacity:.55"
-
 T = TypeVar("T")
 
 

@@ -51,8 +51,7 @@ class _Helper:
 
     def start(self) -> None:
         self.started = True
-        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        if len(self._names) < 2 or processors < 2:
+        if len(self._names) < 2 or _processors() < 2:
             return
         with suppress(OSError):  # then this process does it alone
             self._process = subprocess.Popen(  # noqa: S603 - this Python, and nothing that a user gives
@@ -93,6 +92,10 @@ class _Helper:
             self._process = None
         if self._listener is not None:
             self._listener.join()
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def help_out(parent: int) -> None:

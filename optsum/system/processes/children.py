@@ -65,7 +65,6 @@ def _look(parent: int) -> None:
 
 
 _SETTING: Final = RLock()
-
 _set: Final[list[tuple[object, str, str | None]]] = []
 """Values of variables in the order of setting, each with its setter; before the first one, the original value."""
 
@@ -99,7 +98,6 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 _ASK_S: Final = 0.05  # Seconds between two looks at the clock.
-
 _LEAVES_S: Final = 10.0
 """Seconds that the process waits at its end for uninterrupted work, because native code that returns to an interpreter
 that is gone would abort the process.

@@ -22,9 +22,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
 _SOON_S: Final = 0.01
-
 _CONTEXT: Final[Any] = type(contextmanager(lambda: iter(()))())  # The class of what `contextmanager` makes.
 
 _WHOLE: Final = {
@@ -69,7 +67,6 @@ def is_amid(frame: FrameType | None) -> bool:
 
 
 _IMPORT: Final = "_find_and_load"  # The function of Python's that an import statement calls.
-
 _BEGUN: Final = "postponing.__call__.<locals>.inner"  # The function below that calls one of optsum's.
 
 

@@ -17,10 +17,7 @@ from typing import Final
 from optsum.system.processes import supervisor
 
 TO_GO_S: Final = 3.0  # Seconds that a supervisor gets to end its program, before it is given up.
-
-
 OUTPUT: Final = "supervised.out"  # Name of the file with what a program writes on its standard outputs.
-
 _SAID: Final = 8_000_000  # Bytes of a program's output that are kept: its beginning and, above all, its end.
 
 

@@ -19,7 +19,6 @@ import sys
 import time
 
 _LARGEST = 1 << 30  # Bytes of the largest file that the program may write: one that goes on is ended by a signal.
-
 _TO_GO_S = 1.0  # Seconds between SIGTERM and SIGKILL.
 
 

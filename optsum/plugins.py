@@ -80,8 +80,7 @@ class Registry(Generic[T]):
         return [*self.builtin, *self._plugins]
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.builtin
-        yield from self._plugins
+        return iter(self.names())
 
     def load(self, name: str) -> type[T]:
         """Return the class with a name."""
@@ -109,15 +108,14 @@ class Registry(Generic[T]):
             raise
         except BaseException as error:  # a module may call sys.exit
             raise OptionError(f"The {self.kind} {said} cannot be imported: {error!r}.") from error
-        if (fault := self._fault(plugin)) is not None:
+        if self.base is None:
+            fault = None if callable(plugin) else "it is no function"
+        else:
+            derives = isinstance(plugin, type) and issubclass(plugin, _attribute(self.base))
+            fault = None if derives else f"it is not a subclass of {self.base.replace(':', '.')}"
+        if fault is not None:
             raise OptionError(f"The {self.kind} {said} cannot be used: {fault}.")
         return plugin
-
-    def _fault(self, plugin: object) -> str | None:
-        if self.base is None:
-            return None if callable(plugin) else "it is no function"
-        derives = isinstance(plugin, type) and issubclass(plugin, _attribute(self.base))
-        return None if derives else f"it is not a subclass of {self.base.replace(':', '.')}"
 
     def options_of(self, name: str) -> list[str]:
         """Return the names of the options of a class: the fields of a dataclass."""

@@ -25,20 +25,17 @@ def find_program(name: str) -> str | None:
     """Return the path of a program in an absolute folder of the PATH; None if there is none.
 
     Unlike `shutil.which`, it never looks in the current folder, which is searched for an empty, "." or other relative
-    entry of the PATH, and always on Windows. Instead of a name, only an absolute path may be given.
+    entry of the PATH. Instead of a name, only an absolute path may be given.
     """
     if Path(name).name != name:
         return shutil.which(name) if Path(name).is_absolute() else None
-    endings = os.environ.get("PATHEXT", "").split(os.pathsep) if os.name == "nt" else [""]
     folders = filter(Path.is_absolute, map(Path, os.environ.get("PATH", os.defpath).split(os.pathsep)))
-    paths = (str(folder / (name + ending)) for folder in folders for ending in endings)
-    return next(filter(shutil.which, paths), None)
+    return next(filter(shutil.which, (str(folder / name) for folder in folders)), None)
 
 
 def read_whole(path: Path, most: int) -> bytes:
     """Return the bytes of a file that a program has written, without the middle if there are more than `most`."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - of a descriptor
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - of a descriptor
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):
             raise OSError(f"{path.name} is no plain file")
@@ -80,8 +77,6 @@ def run_supervised(
 
     `folder`: a folder for its input and output; removed if this process dies meanwhile.
     """
-    if os.name != "posix":
-        return _run_alone(command, seconds, given, environment)
     source, output = folder / "supervised.in", folder / OUTPUT
     source.write_text(given, encoding="utf-8")
     arguments = [str("inf" if seconds is None else seconds), str(folder), str(source), str(output), *command]
@@ -116,27 +111,6 @@ def ask(command: Sequence[str], seconds: float = 10.0) -> str | None:
         except OSError:
             return None
     return None if ended.killed else ended.output
-
-
-def _run_alone(
-    command: Sequence[str], seconds: float | None, given: str, environment: Mapping[str, str] | None
-) -> Ended:
-    """Run a program without process groups: only the program itself is ended when its time is over."""
-    try:
-        done = subprocess.run(  # noqa: S603 - a solver that was found on the PATH
-            list(command),
-            input=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=seconds,
-            check=False,
-            env=None if environment is None else dict(environment),
-        )
-    except subprocess.TimeoutExpired:
-        return Ended(status=-9, output="", killed=True)
-    return Ended(status=done.returncode, output=done.stdout, killed=False)
 
 
 def _dismiss(process: subprocess.Popen[bytes]) -> None:

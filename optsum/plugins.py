@@ -103,7 +103,7 @@ class Registry(Generic[T]):
 
     def _checked(self, said: str, load: Callable[[], Any]) -> type[T]:
         try:
-            plugin: type[T] = load()
+            plugin: Any = load()
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a module may call sys.exit
@@ -115,7 +115,8 @@ class Registry(Generic[T]):
             fault = None if derives else f"it is not a subclass of {self.base.replace(':', '.')}"
         if fault is not None:
             raise OptionError(f"The {self.kind} {said} cannot be used: {fault}.")
-        return plugin
+        checked: type[T] = plugin
+        return checked
 
     def options_of(self, name: str) -> list[str]:
         """Return the names of the options of a class: the fields of a dataclass."""

@@ -39,7 +39,6 @@ from optsum.running.one_problem import (
     is_ready,
     part_of,
     problems,
-    score_row,
     signature_of,
     unsolved,
     warm_up,

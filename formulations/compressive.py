@@ -44,7 +44,7 @@ from optsum.text.lengths import character_count, word_starts
 from optsum.text.tokenizers import Sentence
 
 from .extractive import maximize_hits
-from .similar import OF_SIMILARITY, Likeness, SimilarTask, needed_vectors
+from .similar import OF_SIMILARITY, Likeness, needed_vectors, vector_score
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -65,7 +65,6 @@ class TrimmableSentence:
 
     @cached_property
     def _borders(self) -> tuple[list[int], list[int]]:
-        """Return the positions where words begin, and the groups of their first characters."""
         words = [
             (word.start, group)
             for word, group in zip(self.parse.tokens, self.group_of_word, strict=True)
@@ -437,38 +436,30 @@ class CompressiveProblem(CoverageProblem):
             yield tuple(range(first, end))
 
 
-def named(
+def _task(
     topic: Topic,
     spec: Spec,
     problem: CoverageProblem,
     sentences: tuple[TrimmableSentence, ...],
     places: tuple[tuple[int, int], ...],
-) -> dict[str, Any]:
-    """Return the attributes of a task whose units are the groups of chunks at the given places."""
+    **others: Any,
+) -> Compression:
     names = tuple((sentence, sentences[sentence].top[group]) for sentence, group in places)
-    return {
-        "id": topic.id,
-        "problem": problem,
-        "units": names,
-        "references": topic.references,
-        "analyzer": spec.analyzer,
-        "members": {
+    parents = zip(names, problem.instance.parents.tolist(), strict=True)
+    return Compression.of(
+        topic,
+        spec,
+        problem,
+        names,
+        members={
             name: tuple((s, chunk) for chunk in sentences[s].chunks[group])
             for name, (s, group) in zip(names, places, strict=True)
         },
-        "parents": {
-            name: names[parent]
-            for name, parent in zip(names, problem.instance.parents.tolist(), strict=True)
-            if parent >= 0
-        },
-        "sentences": sentences,
-        "places": places,
-    }
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class SimilarCompression(SimilarTask, Compression):
-    """A compression that is also scored by vectors."""
+        parents={name: names[parent] for name, parent in parents if parent >= 0},
+        sentences=sentences,
+        places=places,
+        **others,
+    )
 
 
 def similar_compression(
@@ -478,7 +469,7 @@ def similar_compression(
     sentences: tuple[TrimmableSentence, ...],
     lengths: Sequence[Sequence[int]],
     alive: Sequence[int],
-) -> SimilarCompression:
+) -> Compression:
     """Return the problem of a topic."""
     vectors = needed_vectors(topic)
     first = np.cumsum([0, *(len(sentence.chunks) for sentence in sentences)])
@@ -515,13 +506,9 @@ def similar_compression(
         np.int64,
     )
     instance = found.instance(order, [lengths[number][group] for number, group in places], spec, parents)
-    return SimilarCompression(
-        **named(topic, spec, CompressiveProblem.of(instance), sentences, places),
-        vectors=vectors,
-        unit_of=unit_of_place[group_of],
-        similarity=metric,
-        mean=spec.references == "mean",
-    )
+    given = vectors, unit_of_place[group_of], metric, len(topic.references), spec.references == "mean"
+    scored = {metric: partial(vector_score, *given)}
+    return _task(topic, spec, CompressiveProblem.of(instance), sentences, places, scored=scored)
 
 
 def _ways(
@@ -895,7 +882,7 @@ class Compressive(Formulation):
         given = (references, metric, sentences, lengths, places, spec)
         model = partial(readable_model, *given) if counted.simple else None
         problem = CompressiveProblem.of(instance, reference_model=model)
-        return Compression(**named(topic, spec, problem, sentences, places))
+        return _task(topic, spec, problem, sentences, places)
 
 
 def _components(

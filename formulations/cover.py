@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -31,69 +32,59 @@ from optsum.text.tokenizers import Sentence
 from optsum.whole import LARGEST
 
 
-@dataclass(frozen=True, eq=False)
-class CoverModel:
-    """Build the minimum cover as a Pyomo model of logical constraints, a readable reference for the arrays.
+def cover_model(
+    clauses: Sequence[Sequence[Sequence[int]]],
+    lengths: Sequence[int],
+    worth: Sequence[int] = (),
+    max_length: int | None = None,
+    min_length: int = 0,
+    *,
+    logical: bool = False,
+) -> Any:
+    """Return the cover as a `pyomo.environ.ConcreteModel`, a readable reference for the arrays.
 
     Hirao et al. 2004 (TSC3), section 3.1.1, write the constraints of Table 1 as
 
         C1 = s1 or (s10 and s11),    C2 = s3 and s5 and s6,    C3 = (s20 and s21 and s23) or (s1 and s30 and s60)
 
-    and ask for the smallest set of sentences that makes all of them true.
+    and ask for the smallest set of sentences that makes all of them true: ``s[u]`` is true if unit u is chosen, and
+    ``x[u]`` is the same as 0 or 1.
+
+    `clauses`: for each abstract sentence its alternatives, each the units that it needs. `worth`: of each abstract
+    sentence, if `max_length` limits the summed length. `logical`: return the paper's constraints instead of equivalent
+    linear ones; no MILP solver supports them, and some ignore them silently.
     """
+    import pyomo.environ as pyo
 
-    # For each abstract sentence its alternatives, each the units that it needs.
-    clauses: Sequence[Sequence[Sequence[int]]]
-    lengths: Sequence[int]  # What each unit counts.
-    worth: Sequence[int] = ()  # With limits: what each abstract sentence is worth.
-    # max_length, min_length: limits of the summed length, within which the most is supported; without a maximum the
-    # length is minimized.
-    max_length: int | None = None
-    min_length: int = 0
+    model = pyo.ConcreteModel("minimum cover")
+    model.U = pyo.RangeSet(0, len(lengths) - 1)
+    model.I = pyo.RangeSet(0, len(clauses) - 1)
+    model.x = pyo.Var(model.U, domain=pyo.Binary)
+    model.s = pyo.BooleanVar(model.U)
+    for u in model.U:
+        model.s[u].associate_binary_var(model.x[u])
+    size = pyo.quicksum(lengths[u] * model.x[u] for u in model.U)
+    if max_length is None:
+        model.size = pyo.Objective(expr=size)
+    else:
+        model.y = pyo.Var(model.I, domain=pyo.Binary)
+        model.c = pyo.BooleanVar(model.I)
+        for i in model.I:
+            model.c[i].associate_binary_var(model.y[i])
+        model.supported = pyo.Objective(expr=pyo.quicksum(worth[i] * model.y[i] for i in model.I), sense=pyo.maximize)
+        if len(lengths):
+            model.within = pyo.Constraint(expr=pyo.inequality(min_length, size, max_length))
 
-    def logical(self) -> Any:
-        """Return the paper's logical model: ``s[u]`` is true if unit u is chosen; ``x[u]`` is the same as 0 or 1.
+    @model.LogicalConstraint(model.I)
+    def C(m: Any, i: int) -> Any:  # noqa: N802 - as the paper calls it
+        holds = pyo.lor([pyo.land([m.s[u] for u in alternative]) for alternative in clauses[i]])
+        return holds if max_length is None else m.c[i].implies(holds)
 
-        No MILP solver supports it: some accept it and silently ignore the logical constraints.
-        """
-        import pyomo.environ as pyo
-
-        model = pyo.ConcreteModel("minimum cover")
-        model.U = pyo.RangeSet(0, len(self.lengths) - 1)
-        model.I = pyo.RangeSet(0, len(self.clauses) - 1)
-        model.x = pyo.Var(model.U, domain=pyo.Binary)
-        model.s = pyo.BooleanVar(model.U)
-        for u in model.U:
-            model.s[u].associate_binary_var(model.x[u])
-        size = pyo.quicksum(self.lengths[u] * model.x[u] for u in model.U)
-        if self.max_length is None:
-            model.size = pyo.Objective(expr=size)
-        else:
-            model.y = pyo.Var(model.I, domain=pyo.Binary)
-            model.c = pyo.BooleanVar(model.I)
-            for i in model.I:
-                model.c[i].associate_binary_var(model.y[i])
-            supported = pyo.quicksum(self.worth[i] * model.y[i] for i in model.I)
-            model.supported = pyo.Objective(expr=supported, sense=pyo.maximize)
-            if len(self.lengths):
-                model.within = pyo.Constraint(expr=pyo.inequality(self.min_length, size, self.max_length))
-
-        @model.LogicalConstraint(model.I)
-        def C(m: Any, i: int) -> Any:  # noqa: N802 - as the paper calls it
-            holds = pyo.lor([pyo.land([m.s[u] for u in alternative]) for alternative in self.clauses[i]])
-            return holds if self.max_length is None else m.c[i].implies(holds)
-
-        return model
-
-    def __call__(self) -> Any:
-        """Return a `pyomo.environ.ConcreteModel` of linear constraints that are equivalent to the logical ones."""
-        import pyomo.environ as pyo
-
-        model = self.logical()
+    if not logical:
         # A conjunction or disjunction becomes a 0/1 variable with a row for each of its members. The transformation
         # "core.logical_to_linear" multiplies disjunctions of conjunctions out, which grows exponentially.
         pyo.TransformationFactory("contrib.logical_to_disjunctive").apply_to(model)
-        return model
+    return model
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -243,13 +234,13 @@ class Cover(Formulation):
                 raise InputError(f"The weights of topic {topic.id!r} {wrong}.")
             limits = {"constants": (0, total), "min_length": spec.min_length, "max_length": spec.max_length}
         instance = _instance(clauses, lengths, worth, **limits)
-        model = CoverModel(clauses, lengths, worth, spec.max_length if budget else None, spec.min_length)
-        return CoverTask(
-            id=topic.id,
-            problem=CoverageProblem.of(instance, reference_model=model),
-            units=units,
-            references=topic.references,
-            analyzer=spec.analyzer,
+        longest = spec.max_length if budget else None
+        model = partial(cover_model, clauses, lengths, worth, longest, spec.min_length)
+        return CoverTask.of(
+            topic,
+            spec,
+            CoverageProblem.of(instance, reference_model=model),
+            units,
             notes={"uncoverable": list(alternatives.uncoverable)} if alternatives.uncoverable else {},
             texts=texts,
             lengths=all_lengths,

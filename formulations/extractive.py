@@ -148,7 +148,7 @@ class Extractive(Formulation):
         )  # as papers print it
         model = partial(_reference_model, topic, spec, chosen) if simple else None
         problem = CoverageProblem.of(instance, model, topic.reference_sentences)
-        return Extract.of(topic, spec, problem, chosen, numbered)
+        return Extract.of(topic, spec, problem, chosen, numbered=numbered)
 
 
 def _joins(metric: Metric, spec: Spec) -> bool:
@@ -181,9 +181,10 @@ def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
     lengths = [sentences[one][1] for one in kept]
     instance = counted.coverage(components, lengths)
     simple = counted.simple and not seams
-    model = partial(_reference_model, topic, spec, [sentences[one][0] for one in kept]) if simple else None
+    chosen = [sentences[one][0] for one in kept]
+    model = partial(_reference_model, topic, spec, chosen) if simple else None
     problem = CoverageProblem.of(instance, model, topic.reference_sentences)
-    return Extract.of(topic, spec, problem, [sentences[one][0] for one in kept], numbered)
+    return Extract.of(topic, spec, problem, chosen, numbered=numbered)
 
 
 def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
@@ -215,11 +216,12 @@ def _component(
     texts: Sequence[list[str]],
     seams: Sequence[tuple[int, int, Gram]],
 ) -> Component:
-    between = partial(_between, [unit for unit, words in enumerate(texts) if not words])
-    if counted.spec.boundaries == "joined" and counted.metric.components[part].sizes == (2,):
-        # Joined, a summary of w words has w - 1 bigrams.
-        return counted.component(part, units, list(map(len, texts)), lost=1, seams=seams, between=between)
-    return counted.component(part, units)
+    if counted.spec.boundaries != "joined" or counted.metric.components[part].sizes != (2,):
+        return counted.component(part, units)
+    empty = [unit for unit, words in enumerate(texts) if not words]
+    across = [(key, (i, j), _between(empty, i, j), 1) for i, j, key in counted.spec.deadline.watching(seams)]
+    # Joined, a summary of w words has w - 1 bigrams.
+    return counted.component(part, units, list(map(len, texts)), lost=1, joints=across)
 
 
 def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:

@@ -6,8 +6,9 @@ integers; the objective is less than one step below the exact value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from math import gcd, lcm
 from typing import Any, Final
 
@@ -19,11 +20,10 @@ from optsum.corpus.vectors import Vectors
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import InputError, UnsupportedError
-from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
 from optsum.metrics.similarity import FloatArray, Similarity, rescaled
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Requirement, Spec, Task
+from optsum.problem.formulation import Requirement, Spec
 from optsum.problem.objective import Extract
 from optsum.problem.problem import Selection
 
@@ -49,32 +49,14 @@ OF_SIMILARITY: Final = (
 _WEIGHTS: Final = 10_000  # Number of steps to which fractional weights are rounded, from 0 to the largest.
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class SimilarTask(Task):
-    """A task that is also scored by unrounded vectors; `unit_of` maps each token to its unit, or to -1."""
+def vector_score(
+    vectors: Vectors, unit_of: IntArray, metric: Similarity, references: int, mean: bool, selection: Selection
+) -> Score:
+    """Match the tokens of a selection greedily by unrounded vectors, with all references together or with each.
 
-    vectors: Vectors = field(repr=False)
-    unit_of: IntArray = field(repr=False)
-    similarity: Similarity
-    mean: bool = False
-
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score] | None:
-        """Return the official scores of the text, and the score of the vectors."""
-        found = super().scores(selection, [metric for metric in metrics if metric != self.similarity])
-        if found is None or self.similarity not in metrics:
-            return found
-        chosen = np.isin(self.unit_of, selection)
-        own = _matched(self.vectors, chosen, len(self.references), self.similarity, mean=self.mean)
-        return {self.similarity.name: own, **found}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class SimilarExtract(SimilarTask, Extract):
-    """An extract that is also scored by vectors."""
-
-
-def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, *, mean: bool) -> Score:
-    """Match the chosen tokens (a mask) greedily, with all references together or with each separately."""
+    `unit_of`: the unit of each token, or -1. `mean`: whether the result is the mean over references.
+    """
+    chosen = np.isin(unit_of, selection)
     groups = [vectors.reference_of == number for number in range(references)]
     alone = [
         greedy_matching(
@@ -150,18 +132,9 @@ def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Se
     units = [candidates[place][0] for place in kept]
     unit_of = np.full(len(topic.sentences), -1, np.int64)
     unit_of[units] = np.arange(len(units))
-    return SimilarExtract(
-        id=topic.id,
-        problem=CoverageProblem.of(instance, reference_units=topic.reference_sentences),
-        units=tuple(units),
-        references=topic.references,
-        analyzer=spec.analyzer,
-        sentences=topic.sentences,
-        vectors=vectors,
-        unit_of=unit_of[vectors.sentence_of],
-        similarity=metric,
-        mean=spec.references == "mean",
-    )
+    given = vectors, unit_of[vectors.sentence_of], metric, len(topic.references), spec.references == "mean"
+    problem = CoverageProblem.of(instance, reference_units=topic.reference_sentences)
+    return Extract.of(topic, spec, problem, units, scored={metric: partial(vector_score, *given)})
 
 
 _AT_ONCE: Final = 2**22  # Similarities between two looks at the clock: a tenth of a second.

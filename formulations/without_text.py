@@ -52,7 +52,7 @@ class GivenProblem(Formulation):
             )
         if spec.max_length != NO_LIMIT:
             problem = problem.within(spec.max_length)
-        return GivenTask.of(topic, spec, problem, range(problem.size))  # type: ignore[return-value]
+        return GivenTask.of(topic, spec, problem, range(problem.size))
 
 
 @dataclass(frozen=True)

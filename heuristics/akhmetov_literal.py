@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple
+from operator import itemgetter
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -57,17 +57,13 @@ def best_prefix(run: Run) -> Selection:
     ranked: list[_Ranked] = []
     try:
         for prefix in prefixes(run):
-            ranked.append(_Ranked(_rank(run.problem, prefix), prefix))
+            ranked.append((_rank(run.problem, prefix), prefix))
             run.count(evaluations=1)
     except (Stopped, KeyboardInterrupt):
         if ranked:
-            run.see(_first_best(ranked))
+            run.see(_best_first(ranked)[0][1])
         raise
-    return _first_best(ranked)
-
-
-def _first_best(ranked: Sequence[_Ranked]) -> Selection:
-    return max(ranked, key=attrgetter("rank")).selection
+    return _best_first(ranked)[0][1]
 
 
 def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
@@ -75,9 +71,11 @@ def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
     return -evaluation.violation, evaluation.key
 
 
-class _Ranked(NamedTuple):
-    rank: tuple[int, Key]
-    selection: Selection
+_Ranked: TypeAlias = tuple[tuple[int, Key], Selection]
+
+
+def _best_first(ranked: Sequence[_Ranked]) -> list[_Ranked]:
+    return sorted(ranked, key=itemgetter(0), reverse=True)  # equals keep their order
 
 
 class _Literal(Strategy):
@@ -242,12 +240,6 @@ class GeneticPaper(_Sized):
         at_least(1, generations=self.generations)
         at_least(1, none=True, sentences=self.sentences)
 
-    def prepare(self, problem: Problem | None = None) -> None:
-        """Load DEAP."""
-        import deap.tools  # noqa: F401 - loaded, so that the first search finds it
-
-        super().prepare(problem)
-
     def given(self, run: Run) -> list[Selection]:
         """Return the candidates that join the random ones."""
         del run
@@ -255,8 +247,6 @@ class GeneticPaper(_Sized):
 
     def search(self, run: Run) -> None:
         """Breed, and report the best of the last generation."""
-        from deap.tools import selBest
-
         problem, rng = run.problem, run.rng
         if problem.size == 0:
             run.see(())
@@ -268,30 +258,30 @@ class GeneticPaper(_Sized):
         kept = max(1, len(candidates) // 2)
         ranked: list[_Ranked] = []
         try:
-            ranked = selBest(self._ranked(run, candidates), len(candidates), fit_attr="rank")
+            ranked = self._ranked(run, candidates)
             for _ in range(self.generations):
                 offspring = []
-                for left, right in combinations([each.selection for each in ranked], 2):
+                for left, right in combinations([selection for _, selection in ranked], 2):
                     run.check()
                     both = np.array(sorted({*left, *right}), np.int64)
                     drawn = rng.choice(both, min(size, len(both)), replace=False)
                     offspring.append(tuple(sorted(drawn.tolist())))
                 if not offspring:  # a single candidate has no one to be crossed with
                     break
-                ranked = selBest(self._ranked(run, offspring), kept, fit_attr="rank")
+                ranked = self._ranked(run, offspring)[:kept]
         except (Stopped, KeyboardInterrupt):
-            run.see(ranked[0].selection if ranked else candidates[-1])  # the best of those that are complete
+            run.see(ranked[0][1] if ranked else candidates[-1])  # the best of those that are complete
             raise
-        run.see(ranked[0].selection)
+        run.see(ranked[0][1])
 
     @staticmethod
     def _ranked(run: Run, candidates: Sequence[Selection]) -> list[_Ranked]:
         ranked = []
         for candidate in candidates:
             run.check()
-            ranked.append(_Ranked(_rank(run.problem, candidate), candidate))
+            ranked.append((_rank(run.problem, candidate), candidate))
             run.count(evaluations=1)
-        return ranked
+        return _best_first(ranked)
 
 
 @dataclass(frozen=True)

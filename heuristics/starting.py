@@ -14,7 +14,7 @@ from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
-from optsum.system.clock import Stopped, Stride
+from optsum.system.clock import Stopped, in_strides
 
 from .greedy import Greedy
 
@@ -134,7 +134,7 @@ class Slices:
     """Runs a kernel in slices, so that limits and Ctrl-C take effect."""
 
     def __init__(self, run: Run) -> None:
-        self._run, self._stride = run, Stride(2_000)
+        self._run, self._go = run, in_strides(2_000)
         self.done = 0
 
     def go(
@@ -149,7 +149,7 @@ class Slices:
         try:
             run.check()
             left = None if most is None else most - run.evaluations
-            answer = self._stride.go(lambda size: kernel(self.done + size), left)
+            answer = self._go(lambda size: kernel(self.done + size), left)
             total = evaluations()
             run.count(evaluations=total - self.done)
             self.done = total

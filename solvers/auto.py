@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from optsum.contracts.run import Run
@@ -18,7 +18,7 @@ from optsum.system.compiled import patience
 from .few_units import advance, prepare_few_units, prove_extracts, serve
 
 if TYPE_CHECKING:
-    from optsum.problem.objective import Extracts, Proven
+    from optsum.problem.objective import Extracts
 
     from .choices import Choices
 
@@ -66,10 +66,10 @@ class Auto(Strategy):
         else:
             self._choices.prepare(problem)
 
-    def prove_extracts(self, extracts: Extracts) -> Proven | None:
+    def prove_extracts(self, extracts: Extracts) -> Extracts | None:
         """Search topics of few units together, like branch and bound."""
         proven = prove_extracts(extracts) if self.backend == Auto.backend else None
-        return None if proven is None else proven._replace(ran=DEFAULT_EXACT)
+        return None if proven is None else replace(proven, ran=DEFAULT_EXACT)
 
     def search(self, run: Run) -> None:
         """Search by branch and bound for a while if selections have few units, and then by the chosen strategy."""

@@ -42,7 +42,7 @@ from .objectives.whole_text import LengthTable, is_whole_text, solve_whole_text
 from .truncation import Refining, all_by_levels, search_by_levels
 
 if TYPE_CHECKING:
-    from optsum.problem.objective import Extracts, Proven
+    from optsum.problem.objective import Extracts
 
 _FEW: Final = 400  # Evaluations without a proof after which a greedy selection is worth its time.
 
@@ -210,7 +210,7 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack" or bounds_itself(run.problem) or not serve(run):
             self.search_further(run)
 
-    def prove_extracts(self, extracts: Extracts) -> Proven | None:
+    def prove_extracts(self, extracts: Extracts) -> Extracts | None:
         """Search topics of few units together."""
         return None if self.bound == "knapsack" else prove_extracts(extracts)
 

@@ -22,6 +22,7 @@ every two units (`search_table`), in whole numbers; this search is used if the b
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from operator import add
@@ -40,7 +41,7 @@ from optsum.errors import BackendError
 from optsum.metrics.kernels import counted, covered_positions, official_hits
 from optsum.metrics.metric import LONGEST
 from optsum.problem.cover_kernel import features_of
-from optsum.problem.objective import Extracts, Proven
+from optsum.problem.objective import Extracts
 from optsum.problem.problem import Selection
 from optsum.system.clock import Stopped
 from optsum.system.compiled import compiles, is_worth, njit
@@ -1453,15 +1454,14 @@ def two_ratios() -> Coverage:
     )
 
 
-def prove_extracts(extracts: Extracts) -> Proven | None:
+def prove_extracts(extracts: Extracts) -> Extracts | None:
     """Search several topics; None while its code is not compiled."""
-    tokens = extracts.tokens
-    lost_s = _LOST_S * len(tokens.sentences)
+    lost_s = _LOST_S * (len(extracts.first_bound) - 1)
     given = (
-        tokens.ids, tokens.start, tokens.words, tokens.different, tokens.sentences, extracts.bounds,
-        extracts.first_bound, extracts.coded, extracts.form, extracts.scored, arrays_of_ceilings((), 0, 0),
+        *extracts.tokens, extracts.bounds, extracts.first_bound, extracts.coded, extracts.form, extracts.scored,
+        arrays_of_ceilings((), 0, 0),
     )  # fmt: skip
-    return Proven(*search_extracts(*given)) if is_worth(search_extracts, lost_s, *given) else None
+    return replace(extracts, answers=search_extracts(*given)) if is_worth(search_extracts, lost_s, *given) else None
 
 
 _LOST_S: Final = 0.0005

@@ -84,10 +84,7 @@ def parses_of_spacy(doc: Any, source: str = "") -> tuple[Parse, ...]:
     """Return the parses of the sentences of a spaCy document or span; white space is not a word."""
     if not getattr(doc, "doc", doc).has_annotation("DEP"):
         raise InputError(f"{source or 'the document'}: spaCy has not parsed it; use a pipeline with a parser")
-    return tuple(_sentences(doc, source))
-
-
-def _sentences(doc: Any, source: str) -> Iterator[Parse]:
+    found = []
     for number, sentence in enumerate(doc.sents, start=1):
         words = [token for token in sentence if not token.is_space]
         if not words:
@@ -110,7 +107,8 @@ def _sentences(doc: Any, source: str) -> Iterator[Parse]:
             )
             for token in words
         ]
-        yield Parse(tuple(tokens), text, where)
+        found.append(Parse(tuple(tokens), text, where))
+    return tuple(found)
 
 
 def _head(token: Any, place: dict[int, int], where: str) -> int:

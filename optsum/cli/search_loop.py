@@ -11,15 +11,14 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from optsum.cli.exits import FAILED, put, tell
 from optsum.cli.flags import ResumedFiles, open_topics
 from optsum.cli.loop import Loop
 from optsum.contracts.result import Result, ResultCounts, Status, check_row, reason_of
 from optsum.corpus.arguments import read_ahead
-from optsum.corpus.topic import BadTopic, Topic
-from optsum.corpus.topics import Lines
+from optsum.corpus.topic import Topic
 from optsum.errors import OptionError
 from optsum.options.options import Options
 from optsum.report.comparison import by_problem
@@ -27,8 +26,10 @@ from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, TableFormat, counted, number, put_tables, seconds
 from optsum.running.each_topic import INPUT, charged, digest, digest_before
 from optsum.running.one_problem import setup_of, warm_up
-from optsum.running.workers import Written, topics_in
+from optsum.running.workers import Outcomes, Written, topics_in
 from optsum.system.clock import Termination
+
+Item = TypeVar("Item")
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -84,9 +85,7 @@ class Finished:
         }
         return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
 
-    def pending(
-        self, topics: Iterable[Topic | BadTopic | Lines], passed: Callable[[], None]
-    ) -> Iterator[Topic | BadTopic | Lines]:
+    def pending(self, topics: Iterable[Item], passed: Callable[[], None]) -> Iterator[Item]:
         """Yield the unfinished topics, and call `passed` for each of the others."""
         for topic in topics:
             if isinstance(topic, Topic):
@@ -133,7 +132,7 @@ def _is_finished(row: Row) -> bool:
     return row.get("status") != Status.ERROR and row.get("termination") != Termination.INTERRUPTED
 
 
-Searches: TypeAlias = Callable[[Iterator[Topic | BadTopic | Lines]], Generator[list[Result] | Written, None, None]]
+Searches: TypeAlias = Callable[[Iterator[Any]], Generator[Outcomes, None, None]]
 """Searches open topics, and yields the results of each topic together, or the rows of several."""
 
 _SHOWN: Final = 50  # Lines of the table; a file may have any number of topics.
@@ -171,7 +170,7 @@ class SearchLoop(Loop):
         self._warm = self._elapsed = 0.0
         self.on_terminal = sys.stdout is not None and sys.stdout.isatty()  # where `show` shows results
 
-    def run(self, start: Searches) -> Iterator[list[Result] | Written]:
+    def run(self, start: Searches) -> Iterator[Outcomes]:
         """Yield the results of topics when their rows are on disk; those of an earlier run come first.
 
         After Ctrl-C it ends, and `interrupted` is true.
@@ -259,13 +258,13 @@ class SearchLoop(Loop):
         parts = [f"{name} {row[name]}, not {own[name]}" for name in own if row.get(name) not in {None, own[name]}]
         return "; ".join(parts) or "such as the length, the measure, or a limit"
 
-    def results_in(self, results: list[Result] | Written) -> Iterable[Result]:
+    def results_in(self, results: Outcomes) -> Iterable[Result]:
         """Return the results that `run` has yielded together."""
         if not isinstance(results, Written):
             return results
         return (self._result_of(json.loads(row)) for row in results.rows)
 
-    def _count(self, results: list[Result] | Written) -> None:
+    def _count(self, results: Outcomes) -> None:
         if isinstance(results, Written):
             self.counts.merge(results.counts)
             self.note_error(results.counts.first_error, results.counts.reasons.total())

@@ -15,7 +15,7 @@ from optsum.system.clock import Deadline, Limits
 if TYPE_CHECKING:
     from optsum.optima.nearness import Nearness
     from optsum.optima.optima import Optima
-    from optsum.problem.objective import Extracts, Proven
+    from optsum.problem.objective import Extracts
 
 
 class LengthSearch(Protocol):
@@ -93,8 +93,8 @@ class Strategy(ABC):
             The problem of the search, or a tiny one of its kind; None prepares for every kind.
         """
 
-    def prove_extracts(self, extracts: Extracts) -> Proven | None:
-        """Search several topics together with the same results as `search`; return None if that is not quicker."""
+    def prove_extracts(self, extracts: Extracts) -> Extracts | None:
+        """Return several topics with their optima, the same as of `search`; None if that is not quicker."""
         del extracts
         return None
 

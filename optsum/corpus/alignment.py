@@ -24,7 +24,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_vali
 from optsum.corpus.alternatives import SentenceId, texts_of
 from optsum.corpus.arguments import AnyTopics, checked_texts
 from optsum.corpus.formats.lines import Line, decoded
-from optsum.corpus.topic import BadTopic, Flat, Text, Topic, as_id, reading_of
+from optsum.corpus.topic import BadTopic, Cover, Flat, Text, Topic, as_id, reading_of
 from optsum.corpus.topics import open_records, unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Counts, Metric
@@ -197,13 +197,17 @@ def _aligned(
         wanted = [metric.count(analyzer.tokens(sentence)) for sentence in reference]
         cover = [corresponding_sets(counts, source, threshold, *most) for counts in wanted]
         cut = [sentence for sentence, (_, complete) in enumerate(cover) if not complete]
-        yield replace(
-            topic,
-            id=f"{topic.id}#{number}" if len(topic.references) > 1 else topic.id,
-            references=(reference,),
-            cover=tuple(tuple(tuple(names[unit] for unit in units) for units in sets) for sets, _ in cover),
-            meta={**topic.meta, "align": {**made, "reference": number, **({"cut": cut} if cut else {})}},
-        )
+        sets = tuple(tuple(tuple(names[unit] for unit in units) for units in sets) for sets, _ in cover)
+        cut_short = {"cut": cut} if cut else {}
+        yield _of_reference(topic, number, (reference,), sets, {**made, "reference": number, **cut_short})
+
+
+def _of_reference(
+    topic: Topic, number: int | None, references: tuple[Text, ...], cover: Cover, made: Mapping[str, Any]
+) -> Topic:
+    several = number is not None and len(topic.references) > 1
+    name = f"{topic.id}#{number}" if several else topic.id
+    return replace(topic, id=name, references=references, cover=cover, meta={**topic.meta, "align": made})
 
 
 UNREAD: Final = "there are alignments for this topic, but no such topic"
@@ -299,22 +303,15 @@ def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], neede
             return names[unit]
         return unit
 
-    several = number is not None and len(topic.references) > 1
-    references: tuple[Text, ...]
     if number is not None:
         if number >= len(topic.references):
             raise InputError(f"an alignment names reference {number}, and there are {len(topic.references)}")
-        references = (topic.references[number],)
+        references: tuple[Text, ...] = (topic.references[number],)
     else:
         texts = tuple(chain.from_iterable(part.texts for part in parts))
         references = (texts,) if texts else topic.references
-    return replace(
-        topic,
-        id=f"{topic.id}#{number}" if several else topic.id,
-        references=references,
-        cover=tuple(tuple(tuple(map(named, units)) for units in part.sets(needed)) for part in parts),
-        meta={**topic.meta, "align": {"needed": needed, "reference": number}},
-    )
+    cover = tuple(tuple(tuple(map(named, units)) for units in part.sets(needed)) for part in parts)
+    return _of_reference(topic, number, references, cover, {"needed": needed, "reference": number})
 
 
 def _share(given: Any) -> Fraction:

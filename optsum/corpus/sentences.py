@@ -268,7 +268,6 @@ _MASKED = re.compile(r"#[#\d]*(?:[.,]#[#\d]*)+")
 
 
 def _ends(text: str, language: str) -> Iterator[int]:
-    """Iterate over the end positions of the sentences of a text."""
     shown = _MASKED.sub(lambda number: number[0].replace("#", "0"), text) if "#" in text else text
     shown = shown.translate(_table())
     kept = range(len(text)) if len(shown) == len(text) else [i for i, c in enumerate(text) if c not in _MARKS]

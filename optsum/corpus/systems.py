@@ -176,7 +176,6 @@ def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSyste
 
 
 def _of_file(file: Path) -> Line:
-    """Return the summary in ``SYSTEM/TOPIC.txt``."""
     source = well_formed(str(file))
     try:
         text = read_text(file, "")

@@ -75,11 +75,7 @@ class Notes:
             self(kind, sentence, news=news)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Notes, (self._name, _kept)
-
-
-def _kept(sentence: str) -> None:
-    del sentence
+        return Notes, (self._name, len)  # which says nothing
 
 
 @lru_cache(maxsize=32)
@@ -362,38 +358,65 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
             raise InputError(f'the topic has neither "documents" nor "references"; {_keys(obj)}{advice_for(obj)}')
         raise InputError('the "id" of the topic is null; give a string or a whole number, or leave it out')
     name = as_id(obj["id"], "the id of a topic")
-    given = {key: value for key, value in obj.items() if value is not None}
     try:
-        cover = _cover(given["cover"]) if "cover" in given else None
-        meta: Mapping[str, Any] = _meta(given["meta"]) if "meta" in given else {}
-        supports = _supports(given["supports"], cover) if "supports" in given else None
-        if "constraints" in given:
-            meta = {**meta, "constraints": given["constraints"]}
-        covered = cover is not None or supports is not None
-        documents = _texts(obj, "documents", columns, reading, optional=covered)
-        references = _texts(obj, "references", columns, reading, optional=covered)
-        units = sum(map(len, documents))
-        weights = _worth(given["weights"]) if "weights" in given else None
-        if supports is not None:
-            passages = meta.get("sentence_ids", range(units)) if documents else range(len(supports))
-            names, claims = _claims(supports, references, meta, weights)
-            cover = _supported(supports, passages, names, claims)
-            meta = meta if names is None else {**meta, "abstract_ids": list(names)}
-        if weights is not None:
-            _check_weights(weights, cover)
-        parses = _parses(given["parses"], units) if "parses" in given else None
-        # Passages without texts are numbered: as many as `supports` has lists, or as a cover has lengths of.
-        bare = len(supports) if supports is not None else None
-        counted = units if documents or not covered else bare
-        lengths = _lengths(given["lengths"], counted) if "lengths" in given else None
-        if reading.source_words is not None:
-            documents = _first_words(documents, reading.source_words, whole=covered or "vectors" in obj)
-            units = sum(map(len, documents))
-            parses = None if parses is None else parses[:units]
-            lengths = None if lengths is None else lengths[:units]
-        vectors = _vectors(given["vectors"], units, references) if "vectors" in given else None
+        return _checked(name, obj, columns, reading, source)
     except InputError as error:
         raise InputError(f"topic {name!r}: {error}") from None
+
+
+def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, source: str) -> Topic:
+    given = {key: value for key, value in obj.items() if value is not None}
+    cover = _cover(given["cover"]) if "cover" in given else None
+    meta: Any = given.get("meta", {})
+    if not isinstance(meta, Mapping):
+        raise InputError(f'"meta" is {json_type(meta)}; give an object')
+    if is_deep(meta := dict(meta)):
+        raise InputError('"meta" is nested too deeply; give less deeply nested values')
+    supports = _supports(given["supports"], cover) if "supports" in given else None
+    if "constraints" in given:
+        meta["constraints"] = given["constraints"]
+    covered = cover is not None or supports is not None
+    documents = _texts(obj, "documents", columns, reading, optional=covered)
+    references = _texts(obj, "references", columns, reading, optional=covered)
+    units = sum(map(len, documents))
+    weights = _worth(given["weights"]) if "weights" in given else None
+    if supports is not None:
+        passages = meta.get("sentence_ids", range(units)) if documents else range(len(supports))
+        names = _claims(supports, references, meta, weights)
+        cover = _supported(supports, passages, names)
+        if not isinstance(names, range):
+            meta["abstract_ids"] = list(names)
+    if weights is not None and len(weights) != len(cover or ()):
+        raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
+    parses = lengths = vectors = None
+    if "parses" in given:
+        parses = tuple(_for_each(given["parses"], "parses", units, "give a list, the CoNLL-U text of each sentence"))
+        for number, text in enumerate(parses):
+            if not isinstance(text, str):
+                raise InputError(f"parses[{number}] is {json_type(text)}; give CoNLL-U text")
+    if "lengths" in given:
+        # Passages without texts are numbered: as many as `supports` has lists, or as a cover has lengths of.
+        counted = units if documents or not covered else None if supports is None else len(supports)
+        numbers = _for_each(given["lengths"], "lengths", counted, "give a list, one whole number for each sentence")
+        lengths = tuple(
+            whole(length, f"lengths[{place}]", least=0, most=_MOST, error=InputError)
+            for place, length in enumerate(numbers)
+        )
+    if reading.source_words is not None:
+        if covered or "vectors" in obj:
+            raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them")
+        documents = _first_words(documents, reading.source_words)
+        units = sum(map(len, documents))
+        parses = None if parses is None else parses[:units]
+        lengths = None if lengths is None else lengths[:units]
+    if "vectors" in given:
+        if not isinstance(given["vectors"], Mapping):
+            raise InputError(
+                f'"vectors" is {json_type(given["vectors"])}; give an object of arrays, such as "sentences"'
+            )
+        from optsum.corpus.vectors import vectors_of
+
+        vectors = vectors_of(given["vectors"], units, references)
     return Topic(name, documents, references, meta, cover, parses, source, vectors, lengths=lengths, weights=weights)
 
 
@@ -406,10 +429,7 @@ def _instance(obj: Mapping[str, Any], source: str) -> Topic:
     return Topic(name, (labels,), source=source, problem=obj)
 
 
-def _first_words(documents: tuple[Text, ...], words: int, *, whole: bool) -> tuple[Text, ...]:
-    """Return the documents up to the last sentence within a number of words, if they may be cut."""
-    if whole:
-        raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them")
+def _first_words(documents: tuple[Text, ...], words: int) -> tuple[Text, ...]:
     kept: list[Text] = []
     for document in documents:
         sentences: list[Sentence] = []
@@ -909,43 +929,11 @@ def _leaves(text: Any) -> Any:
     return strings if 2 * spaced > len(strings) else text  # otherwise sentences of tokens
 
 
-def _meta(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InputError(f'"meta" is {json_type(value)}; give an object')
-    if is_deep(dict(value)):
-        raise InputError('"meta" is nested too deeply; give less deeply nested values')
-    return dict(value)
-
-
-def _parses(value: object, sentences: int) -> tuple[str, ...]:
-    texts = _for_each(value, "parses", sentences, "give a list, the CoNLL-U text of each sentence")
-    for number, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(f"parses[{number}] is {json_type(text)}; give CoNLL-U text")
-    return tuple(texts)
-
-
-def _lengths(value: object, sentences: int | None) -> tuple[int, ...]:
-    numbers = _for_each(value, "lengths", sentences, "give a list, one whole number for each sentence")
-    return tuple(
-        whole(length, f"lengths[{place}]", least=0, most=_MOST, error=InputError)
-        for place, length in enumerate(numbers)
-    )
-
-
 def _for_each(value: object, name: str, sentences: int | None, about: str) -> list[Any] | tuple[Any, ...]:
     items = _list(value, f'"{name}"', about)
     if sentences is not None and len(items) != sentences:
         raise InputError(f"the number of {name} is {len(items)}, but that of sentences {sentences}; give one for each")
     return items
-
-
-def _vectors(value: object, sentences: int, references: tuple[Text, ...]) -> Vectors:
-    if not isinstance(value, Mapping):
-        raise InputError(f'"vectors" is {json_type(value)}; give an object of arrays, such as "sentences"')
-    from optsum.corpus.vectors import vectors_of
-
-    return vectors_of(value, sentences, references)
 
 
 def _cover(value: object) -> Cover:
@@ -969,24 +957,20 @@ def _supports(value: object, cover: Cover | None) -> list[list[int | str]]:
 
 
 def _supported(
-    supports: Sequence[Sequence[int | str]],
-    passages: Sequence[int | str],
-    names: Sequence[int | str] | None,
-    count: int,
+    supports: Sequence[Sequence[int | str]], passages: Sequence[int | str], names: Sequence[int | str]
 ) -> Cover:
-    """Return a cover whose alternatives are the passages that support each claim; `names`: None for numbers from 0."""
     if len(passages) != len(supports):
         raise InputError(
             f"supports has {len(supports)} lists, but the documents have {len(passages)} passages; give one for each, "
             "and each passage as one string of a list in a list"
         )
-    places = {name: number for number, name in enumerate(range(count) if names is None else names)}
-    found: list[list[tuple[int | str, ...]]] = [[] for _ in range(count)]
+    places = {name: number for number, name in enumerate(names)}
+    found: list[list[tuple[int | str, ...]]] = [[] for _ in names]
     for passage, claims in zip(passages, supports, strict=True):
         for claim in claims:
             if claim not in places:
-                called = "numbered from 0" if names is None else "listed in meta.abstract_ids"
-                raise InputError(f"supports names the claim {claim!r:.40}, but there are {count}, {called}")
+                called = "numbered from 0" if isinstance(names, range) else "listed in meta.abstract_ids"
+                raise InputError(f"supports names the claim {claim!r:.40}, but there are {len(names)}, {called}")
             found[places[claim]].append((passage,))
     return tuple(map(tuple, found))
 
@@ -996,20 +980,20 @@ def _claims(
     references: tuple[Text, ...],
     meta: Mapping[str, Any],
     weights: Sequence[Fraction] | None,
-) -> tuple[Sequence[int | str] | None, int]:
-    """Return the names of claims (None: numbers) and their number, from meta, weights, reference, or passages."""
+) -> Sequence[int | str]:
+    """Return the names of claims, or a range of numbers, from meta, weights, reference, or passages."""
     named = list(dict.fromkeys(claim for claims in supports for claim in claims))
     names = meta.get("abstract_ids")
     if names is not None:
         if not isinstance(names, list | tuple) or len(set(map(str, names))) != len(names):
             raise InputError("meta.abstract_ids must be a list of different names; name each claim once")
-        return names, len(names)
+        return names
     if named and all(isinstance(claim, str) for claim in named):
         if weights is not None or len(references) == 1:
             raise InputError("supports names claims by text; list them all, in order, in meta.abstract_ids")
-        return named, len(named)
+        return named
     if weights is not None:
-        return None, len(weights)
+        return range(len(weights))
     most = max([claim for claim in named if isinstance(claim, int)], default=-1) + 1
     sentences = len(references[0]) if len(references) == 1 else most
     if len(references) != 1 and most > 1_000_000:
@@ -1022,11 +1006,10 @@ def _claims(
             f"supports names the claim {most - 1}, but the reference has {sentences} sentences; give weights, one "
             f"for each claim, if claims are not sentences"
         )
-    return None, sentences
+    return range(sentences)
 
 
 def _worth(value: object) -> tuple[Fraction, ...]:
-    """Return the weights of claims as exact fractions."""
     found = []
     for place, number in enumerate(_list(value, '"weights"', "weights are a list of numbers, one for each claim")):
         usable = isinstance(number, int | float | Fraction) and not isinstance(number, bool)
@@ -1037,11 +1020,6 @@ def _worth(value: object) -> tuple[Fraction, ...]:
 
 
 _MOST: Final = 10**9  # A length, or a weight.
-
-
-def _check_weights(weights: Sequence[Fraction], cover: Cover | None) -> None:
-    if len(weights) != len(cover or ()):
-        raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
 
 
 def _list(
@@ -1070,16 +1048,8 @@ def topic_to_json(topic: Topic) -> dict[str, Any]:
     {'id': 't', 'documents': [['A cat .']], 'references': [], 'cover': [[[0], ['s1', 's2']]]}
     """
     weights = topic.weights and [int(one) if one.denominator == 1 else float(one) for one in topic.weights]
-    held = {
-        "id": topic.id,
-        "documents": topic.documents,
-        "references": topic.references,
-        "cover": topic.cover,
-        "weights": weights,
-        "parses": topic.parses,
-        "lengths": topic.lengths,
-        "meta": dict(topic.meta) or None,
-    }
+    names = ("id", "documents", "references", "cover", "weights", "parses", "lengths", "meta")
+    held = {name: getattr(topic, name) for name in names} | {"weights": weights, "meta": dict(topic.meta) or None}
     return {name: _listed(value) for name, value in held.items() if value is not None}
 
 

@@ -189,19 +189,24 @@ def topics_read(path: PathLike, reading: Reading) -> Iterator[Topic | BadTopic]:
     """Read topics like `read_topics`, with resolved options."""
     if makes_problems(path):
         return unique_topics(_made(str(path), reading))
-    return watched(path, unique_topics(_topics_of_source(open_source(path, reading), reading)))
+    return using(_once_each(open_source(path, reading), reading), [path], _READ)
 
 
-def watched(path: PathLike, items: Iterator[T]) -> Iterator[T]:
-    """Pass on the items of a path, and warn at the end if it was changed meanwhile."""
-    before = stamp(path)
+_USED: Final = "used: results may be those of the old version, or errors"
+_READ: Final = "read: results may be of two versions"
 
-    def passed_on() -> Iterator[T]:
+
+def using(items: Iterable[T], paths: Iterable[PathLike], when: str = _USED) -> Generator[T, None, None]:
+    """Pass on items, and warn at the end about files that were changed meanwhile."""
+    before = {path: stamp(path) for path in paths}
+
+    def passed_on() -> Generator[T, None, None]:
         try:
             yield from items
         finally:
-            if stamp(path) != before:
-                _say_changed(path, "read: results may be of two versions")
+            for path, was in before.items():
+                if stamp(path) != was:
+                    _say_changed(path, when)
 
     return passed_on()
 
@@ -221,17 +226,6 @@ def watched_to_end(
     finally:
         if read == [before] and stamp(path) != before:
             _say_changed(path, "processed: results may be those of the old version")
-
-
-def using(results: Iterable[R], paths: Iterable[str]) -> Generator[R, None, None]:
-    """Pass on results, and warn at the end about files of options that were changed meanwhile."""
-    before = {path: stamp(path) for path in paths}
-    try:
-        yield from results
-    finally:
-        for path, was in before.items():
-            if stamp(path) != was:
-                _say_changed(path, "used: results may be those of the old version, or errors")
 
 
 def _say_changed(path: PathLike, when: str) -> None:
@@ -290,14 +284,9 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
                 yield topic if topic.id else replace(topic, id=str(number))
 
 
-def _topics_of_source(
-    source: Iterator[Line | RawLines] | Iterator[Topic | BadTopic], reading: Reading
-) -> Iterator[Topic | BadTopic]:
-    for number, each in enumerate(decoded(source)):
-        if isinstance(each, Line):
-            yield from topics_of_line(each, number, reading)
-        else:
-            yield each
+def _once_each(source: Iterable[Line | RawLines], reading: Reading) -> Iterator[Topic | BadTopic]:
+    topics = (topics_of_line(line, number, reading) for number, line in enumerate(decoded(source)))
+    return unique_topics(chain.from_iterable(topics))
 
 
 def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic | BadTopic]:
@@ -355,9 +344,8 @@ class Lines:
 
     def read(self) -> list[Topic | BadTopic]:
         """Return the topics, or what is wrong with them."""
-        found: list[Topic | BadTopic] = []
-        for number, line in enumerate(decoded([self.lines]), self.number):
-            found += topics_of_line(line, number, self.reading)
+        lines = enumerate(decoded([self.lines]), self.number)
+        found = [topic for number, line in lines for topic in topics_of_line(line, number, self.reading)]
         for place, again in enumerate(self.again[: len(self)]):
             if again:
                 found[place] = second_topic(found[place])
@@ -380,8 +368,8 @@ def unread_topics(
     first = next(source, None)
     rest = source if first is None else chain([first], source)
     if isinstance(first, RawLines):
-        return watched(path, _unread(rest, reading, limit))
-    return islice(watched(path, unique_topics(_topics_of_source(rest, reading))), limit)
+        return using(_unread(rest, reading, limit), [path], _READ)
+    return islice(using(_once_each(rest, reading), [path], _READ), limit)
 
 
 def _unread(
@@ -679,7 +667,6 @@ def _of_many(
 
 
 def _files_in(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files of records in a folder, and its subfolders."""
     try:
         entries = sorted(each for each in folder.iterdir() if is_meant(each.name))
     except OSError as error:

@@ -29,7 +29,7 @@ from optsum.coverage.state import (
     unit_gains,
     value_pair,
 )
-from optsum.system.clock import NEVER, Deadline, Stopped, Stride
+from optsum.system.clock import NEVER, Deadline, Stopped, in_strides
 from optsum.system.compiled import compiles, njit
 
 _FIRST_SLICE: Final = 20_000
@@ -83,7 +83,7 @@ class Climber:
             np.array([0, -1, 0]),
             np.zeros(2),
         )
-        self._stride = Stride(_FIRST_SLICE)
+        self._go = in_strides(_FIRST_SLICE)
 
     @property
     def units(self) -> tuple[int, ...]:
@@ -97,7 +97,7 @@ class Climber:
 
     def go_on(self, most: int | None = None) -> bool:
         """Climb for some milliseconds, or `most` evaluations; return whether the climb has ended."""
-        return bool(self._stride.go(partial(_go_on, self._arrays, self._place, self._moves, self._single), most))
+        return bool(self._go(partial(_go_on, self._arrays, self._place, self._moves, self._single), most))
 
 
 def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber, Climber] | None:

@@ -24,7 +24,7 @@ from optsum.running.each_topic import attempt, each_topic
 from optsum.running.enumerate import Oracles, oracles_of, resolve_enumeration
 from optsum.running.inputs import posed
 from optsum.running.one_problem import Setup, answer, setup_of
-from optsum.running.workers import Written
+from optsum.running.workers import Outcomes
 from optsum.system.clock import Termination
 from optsum.text.tokenizers import raw_text
 from optsum.whole import whole
@@ -181,9 +181,7 @@ def labels(
     return (cast("LabelRow", label_row(result)) for batch in batches for result in cast("list[Result]", batch))
 
 
-def label_topics(
-    topics: AnyTopics, options: Options, fields: LabelFields
-) -> Generator[list[Result] | Written, None, None]:
+def label_topics(topics: AnyTopics, options: Options, fields: LabelFields) -> Generator[Outcomes, None, None]:
     """Label topics like `labels`; `label_row` makes the rows."""
     setup = setup_of(options)
     work, finish = partial(_label_part, setup=setup, fields=fields), partial(_with_labels, fields=fields)

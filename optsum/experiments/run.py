@@ -248,7 +248,7 @@ class RunWork(AbstractContextManager["RunWork"]):
                 finished = [answer for answer in answers if answer is not None]
                 self.store.add(finished)
                 for answer in finished:
-                    rows = [json.loads(text) for _, text in answer.rows if '"warning"' in text]
+                    rows = [json.loads(text) for _, text in answer[2] if '"warning"' in text]
                     warned[next((row["statistics"].get("warning") for row in rows), None)] += 1
                 yield from repeat(1, len(finished))
         say_warned(warned, self.unit)
@@ -297,4 +297,4 @@ def _answer(item: Item, results: list[Result], settings: RunSettings) -> CellRow
     own = {"topics": settings.files[item.file]} if settings.files else {}
     own.update(settings.said[item.cell])
     said = [result.changed(extra={**result.extra, **own}).to_row() for result in results]
-    return CellRows(item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said))
+    return item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said)

@@ -65,7 +65,7 @@ def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
 def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -> Any:
     """Return numbers of the tokens of each row except the last `spared`, and of pairs at most `skip` apart.
 
-    The result is like that of `ngram_numbers`, in the order of `optsum.metrics.ngrams.SkipBigrams.keys`.
+    The result is like that of `ngram_numbers`, in the order of `optsum.metrics.names.SkipBigrams.keys`.
     """
     rows = len(start) - 1
     begin = np.zeros(rows + 1, np.int64)

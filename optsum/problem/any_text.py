@@ -34,7 +34,6 @@ import numpy as np
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import UnsupportedError
-from optsum.metrics.ngrams import NGrams
 from optsum.problem.formulation import Spec
 from optsum.problem.objective import Counted, gains_of
 from optsum.program.highs import model_bound
@@ -69,8 +68,7 @@ def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: 
     """
     counted = Counted.of(topic, spec)
     parts = counted.metric.components
-    metric = parts[0]
-    if len(parts) != 1 or not isinstance(metric, NGrams) or metric.size > 2 or not counted.simple or counted.distinct:
+    if len(parts) != 1 or parts[0].sizes not in {(1,), (2,)} or not counted.simple or counted.distinct:
         raise UnsupportedError(
             "The limit of any text is for recall by rouge-1 or rouge-2, pooled references and clipped counts."
         )
@@ -89,7 +87,7 @@ def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: 
         words = Counter(dict.fromkeys(words, spec.max_length))
     if spec.max_length < 1:
         return TextLimit(0, total)
-    model = _model(words, gains, metric.size, spec.max_length)
+    model = _model(words, gains, parts[0].sizes[0], spec.max_length)
     return TextLimit(0 if model is None else model_bound(model, deadline), total)
 
 

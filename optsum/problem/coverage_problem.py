@@ -179,7 +179,6 @@ class CoverageProblem(Problem):
         return self._scored(selection)[0]
 
     def _scored(self, selection: Selection) -> tuple[tuple[int, ...], int, int]:
-        """Score a selection by `optsum.coverage.evaluate.score`; the last result is cached."""
         last = self._last
         if last.get("selection") != selection:
             last.update(selection=selection, scored=score(self.instance, selection))
@@ -277,20 +276,18 @@ class CoverageProblem(Problem):
             if unit in chosen and (self.length(chosen) > self.max_length or any(unit in row.units for row in over)):
                 chosen = {member for member in chosen if unit not in instance.closure((member,))}
         violation = self.evaluate(tuple(sorted(chosen))).violation
-        for unit in rng.permutation(self.size).tolist():
-            if not violation:
-                break
-            added = chosen.union(instance.closure((unit,)))
-            if len(added) > len(chosen) and self.fits(added):
-                left = self.evaluate(tuple(sorted(added))).violation
-                if left < violation:
-                    chosen, violation = added, left
-        for unit in rng.permutation(self.size).tolist() if violation else ():  # what others are required by may go
-            fewer = {member for member in chosen if unit not in instance.closure((member,))}
-            if len(fewer) < len(chosen):
-                left = self.evaluate(tuple(sorted(fewer))).violation
-                if left < violation:
-                    chosen, violation = fewer, left
+        for adds in (True, False):  # what others are required by may go
+            for unit in rng.permutation(self.size).tolist() if adds or violation else ():
+                if not violation:
+                    break
+                if adds:
+                    changed = chosen.union(instance.closure((unit,)))
+                else:
+                    changed = {member for member in chosen if unit not in instance.closure((member,))}
+                if changed != chosen and (not adds or self.fits(changed)):
+                    left = self.evaluate(tuple(sorted(changed))).violation
+                    if left < violation:
+                        chosen, violation = changed, left
         return selection if violation else tuple(sorted(chosen))
 
     def _complete(self, selection: Selection, rng: np.random.Generator) -> Selection:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, TypeAlias, final
+from typing import Any, ClassVar, Final, Self, TypeAlias, final
 
 import numpy as np
 
@@ -220,16 +220,17 @@ def _is_negative(row: Mapping[str, Any]) -> bool:
 
 
 def _own(topic: Topic) -> Mapping[str, Any]:
-    own: Any = topic.meta.get("constraints", {})
+    if "constraints" not in topic.meta:
+        return {}
+    own: Any = topic.meta["constraints"]
+    where = f"constraints of topic {topic.id!r}"
     if not isinstance(own, Mapping) or not set(own) <= set(_KEYS):
-        raise InputError(f"The constraints of topic {topic.id!r} must be an object with {', '.join(_KEYS)} alone.")
+        raise InputError(f"The {where} must be an object with {', '.join(_KEYS)} alone.")
     for key, value in own.items():
         if not isinstance(value, list | tuple):
-            raise InputError(f"In the constraints of topic {topic.id!r}, {key!r} must be a list.")
+            raise InputError(f"In the {where}, {key!r} must be a list.")
     if not all(isinstance(group, list | tuple) for key in ("exclusive", "groups") for group in own.get(key, ())):
-        raise InputError(
-            f"In the constraints of topic {topic.id!r}, each item of exclusive and groups must be a list of sentences."
-        )
+        raise InputError(f"In the {where}, each item of exclusive and groups must be a list of sentences.")
     return own
 
 
@@ -237,7 +238,7 @@ def _row(row: Any) -> Linear:
     if not isinstance(row, Mapping):
         raise InputError("A row of constraints must be an object with sentences, coefficients, low and high.")
     sentences = row.get("sentences")
-    numbers = row.get("coefficients", [1] * len(sentences) if isinstance(sentences, list | tuple) else None)
+    numbers = row.get("coefficients", [1] * len(sentences)) if isinstance(sentences, list | tuple) else None
     if not isinstance(sentences, list | tuple) or not isinstance(numbers, list | tuple):
         raise InputError(
             "A row of constraints must have a list of sentences, and may have one of as many coefficients."
@@ -246,28 +247,22 @@ def _row(row: Any) -> Linear:
 
 
 def _checked(found: Iterable[Linear], topic: Topic) -> Iterator[Linear]:
-    most = len(topic.sentences)
+    most, where = len(topic.sentences), f"The constraints of topic {topic.id!r}"
     for each in found:
         limits = [limit for limit in (each.low, each.high) if limit is not None]
         numbers = (*each.sentences, *each.coefficients, *limits)
         try:
             numbers = whole_numbers(numbers, "a number", most=10**400)
         except InputError as error:
-            raise InputError(
-                f"The constraints of topic {topic.id!r} have numbers that are not whole: {error}"
-            ) from None
+            raise InputError(f"{where} have numbers that are not whole: {error}") from None
         if min(each.sentences, default=0) < 0 or len(each.sentences) != len(each.coefficients):
-            raise InputError(
-                f"The constraints of topic {topic.id!r} have negative numbers of sentences, or too few coefficients."
-            )
+            raise InputError(f"{where} have negative numbers of sentences, or too few coefficients.")
         if len(set(each.sentences)) != len(each.sentences):
-            raise InputError(f"The constraints of topic {topic.id!r} name a sentence twice: {_listed(each.sentences)}.")
+            raise InputError(f"{where} name a sentence twice: {_listed(each.sentences)}.")
         if max(each.sentences, default=-1) >= most:
-            raise InputError(
-                f"The constraints of topic {topic.id!r} name sentence {max(each.sentences)}; it has {most}, from 0 on."
-            )
+            raise InputError(f"{where} name sentence {max(each.sentences)}; it has {most}, from 0 on.")
         if max(map(abs, numbers), default=0) > _MOST:
-            raise InputError(f"The constraints of topic {topic.id!r} have numbers beyond {_MOST}.")
+            raise InputError(f"{where} have numbers beyond {_MOST}.")
         yield each
 
 
@@ -559,6 +554,8 @@ class Task(ABC):
         A starting selection for searches, in the names of `units`.
     parents : mapping
         The unit that each unit requires, if any, both in the names of `units`.
+    scored : mapping
+        Metrics that do not score a text, each with a function from a selection to its score.
     """
 
     id: str
@@ -570,6 +567,13 @@ class Task(ABC):
     members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
     parents: Mapping[Any, Any] = field(default_factory=dict)
     start: tuple[Any, ...] | None = None
+    scored: Mapping[Metric, Callable[[Selection], Score]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[Any], **others: Any) -> Self:
+        """Return the task of a topic; `others`: further attributes."""
+        known: dict[str, Any] = {"id": topic.id, "references": topic.references, "analyzer": spec.analyzer}
+        return cls(problem=problem, units=tuple(units), **known, **others)
 
     def __repr__(self) -> str:
         kind = type(self).__name__
@@ -629,7 +633,9 @@ class Task(ABC):
         sentences = self.decode(selection)
         if sentences is None or not self.references:
             return None
-        return rouge_all(sentences, self.references, metrics, analyzer=self.analyzer)
+        found = {metric.name: self.scored[metric](selection) for metric in metrics if metric in self.scored}
+        of_text = [metric for metric in metrics if metric not in self.scored]
+        return found | rouge_all(sentences, self.references, of_text, analyzer=self.analyzer)
 
     def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection for readers, if it differs from the scored text."""
@@ -715,7 +721,6 @@ class Formulation(ABC):
         return self._sided(self.build(topic, replace(spec, keep_unmatched=True) if asking else spec), topic, spec)
 
     def _sided(self, task: Task, topic: Topic, spec: Spec) -> Task:
-        """Return a task with the side constraints as rows of its instance."""
         problem, sides = task.problem, spec.sides
         if not isinstance(problem, CoverageProblem):
             what, do = f"{self.name} {spec.metric}", "choose n-grams with --metric"

@@ -27,18 +27,9 @@ from optsum.whole import LARGEST
 
 _OPEN: Final = LARGEST  # Side of a row that is open, where sums fit into 64 bits.
 
-_SERVED: Final = {
-    "Block",
-    "Constraint",
-    "Expression",
-    "Objective",
-    "Param",
-    "RangeSet",
-    "Set",
-    "SetOf",
-    "Suffix",
-    "Var",
-}
+_SERVED: Final = frozenset(
+    ["Block", "Constraint", "Expression", "Objective", "Param", "RangeSet", "Set", "SetOf", "Suffix", "Var"]
+)
 """Components of a Pyomo model that are read, or that do not affect the program."""
 
 _QUICK_S: Final = 0.1  # Seconds that HiGHS may take for the other columns without hearing Ctrl-C, which takes a thread.

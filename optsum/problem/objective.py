@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from math import lcm
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,30 +52,18 @@ _LARGEST = 2**50  # A common denominator beyond this would leave too little room
 class Component:
     """Counts of one metric."""
 
-    references: Sequence[Counts]  # one counter a reference
+    groups: Sequence[Sequence[Counts]]  # of each reference: counters of its parts that are clipped separately
     units: Sequence[Counts]  # one counter a unit: in set-based ROUGE every count is 1.
     masses: Sequence[int]  # one integer a unit: what the unit adds to the number of n-grams of the summary.
     lost: int = 0  # By how much the n-grams of a non-empty summary are fewer than the sum of the masses.
-    # n-grams across the end of i and the start of j, there if both are chosen and no unit between them is.
-    seams: Sequence[tuple[int, int, Gram]] = ()
-    # The units between two units that would part them.
-    between: Callable[[int, int], Sequence[int]] = lambda i, j: range(i + 1, j)
-    # n-grams that are there if all of the former are chosen and none of the latter.
-    joints: Sequence[tuple[Gram, tuple[int, ...], tuple[int, ...], int]] = ()
-    # one group of counters a reference, or None: the parts of each reference that are clipped by themselves, in place
-    # of `references`.
-    model_units: Sequence[Sequence[Counts]] | None = None
+    # n-grams that are there, so often, if all of the former units are chosen and none of the latter.
+    joints: Sequence[tuple[Gram, tuple[int, ...], Sequence[int], int]] = ()
     deadline: Deadline = NEVER
 
     @staticmethod
     def total(reference: Counts) -> int:
         """Return the number of n-grams in a separately clipped text."""
         return reference.total()
-
-    @property
-    def groups(self) -> list[Sequence[Counts]]:
-        """Groups of counts that are clipped separately, for each reference."""
-        return [[one] for one in self.references] if self.model_units is None else list(self.model_units)
 
 
 class Ratios(ABC):
@@ -134,16 +122,13 @@ class Objective(Ratios):
         self._cover(slot, part, {key: (gain,) for found in component.units for key in found}, component)
 
     def _cover(self, slot: int, part: int, gains: Mapping[Gram, tuple[int, ...]], component: Component) -> None:
-        for i, j, key in component.deadline.watching(component.seams):
-            if key in gains:
-                feature = self.feature(slot, part, key, gains[key], 1)
-                self.joints.append(Joint(feature, (i, j), component.between(i, j)))
+        numbers, available = self.numbers.setdefault((slot, part), {}), self.available
         for key, needs, vetoes, copies in component.deadline.watching(component.joints):
             if key in gains:
-                feature = self.feature(slot, part, key, gains[key], copies)
-                self.joints.append(Joint(feature, needs, vetoes, copies))
-        # Without a call and a hash of three parts for each, because most of the time of building goes here.
-        numbers, available = self.numbers.setdefault((slot, part), {}), self.available
+                if (number := numbers.get(key)) is None:
+                    number = numbers[key] = self._new(slot, gains[key])
+                available[number] += copies
+                self.joints.append(Joint(number, needs, vetoes, copies))
         for entries, found in zip(self.entries, component.units, strict=True):
             for key, copies in found.items():
                 number = numbers.get(key)
@@ -153,15 +138,6 @@ class Objective(Ratios):
                     number = numbers[key] = self._new(slot, gains[key])
                 available[number] += copies
                 entries[number] = copies
-
-    def feature(self, slot: int, part: int, key: Gram, gains: tuple[int, ...], copies: int) -> int:
-        """Return the number of a feature, and add to its existing copies."""
-        numbers = self.numbers.setdefault((slot, part), {})
-        number = numbers.get(key)
-        if number is None:
-            number = numbers[key] = self._new(slot, gains)
-        self.available[number] += copies
-        return number
 
     def _new(self, slot: int, gains: tuple[int, ...]) -> int:
         self.gains.append(gains)
@@ -221,17 +197,23 @@ def gains_of(references: Sequence[Counts], weights: Sequence[int]) -> dict[Gram,
     return gains
 
 
-def objective_of(
+def coverage_of(
     components: Sequence[Any],
-    measure: str,
-    *,
-    mean: bool,
-    distinct: bool,
-    product: bool = False,
+    spec: Spec,
+    metric: Metric,
+    lengths: Sequence[int] | IntArray,
     made: type[Ratios] = Objective,
+    **others: Any,
+) -> Coverage:
+    """Return the normal form of components of a metric; `made` builds ratios from components of its kind."""
+    objective, weights = _objective_of(components, spec, metric.geometric, made)
+    return objective.coverage(lengths, weights, min_length=spec.min_length, max_length=spec.max_length, **others)
+
+
+def _objective_of(
+    components: Sequence[Any], spec: Spec, product: bool, made: type[Ratios]
 ) -> tuple[Ratios, tuple[int, ...]]:
-    """Return the ratios of an objective and their weights; `made` builds ratios from components of its kind."""
-    units = len(components[0].units)
+    units, measure, mean = len(components[0].units), spec.measure, spec.references == "mean"
     # One ratio a component, or one a component and reference.
     ratios = [
         (part, references)
@@ -260,7 +242,7 @@ def objective_of(
         objective.constants[bottom] = 0 if measure == "precision" else totals[ratio]
         if measure == "recall":
             continue
-        if distinct:
+        if spec.counts == "set":
             objective.cover_all(bottom, part, len(references), component)
         else:
             objective.mass[bottom] = np.multiply(component.masses, len(references))
@@ -355,20 +337,11 @@ class Counted:
             As in `optsum.problem.objective.Component`.
         """
         masses = [counts.total() for counts in units] if masses is None else masses
-        held = self.model_units[part]
-        return Component(self.references(part), units, masses, model_units=held, deadline=self.spec.deadline, **others)
+        return Component(self.model_units[part], units, masses, deadline=self.spec.deadline, **others)
 
     def coverage(self, components: Sequence[Component], lengths: Sequence[int], **others: Any) -> Coverage:
         """Return the normal form with the length limits."""
-        objective, weights = objective_of(
-            components,
-            self.spec.measure,
-            mean=self.spec.references == "mean",
-            distinct=self.distinct,
-            product=self.metric.geometric,
-        )
-        limits = {"min_length": self.spec.min_length, "max_length": self.spec.max_length}
-        return objective.coverage(lengths, weights, **limits, **others)
+        return coverage_of(components, self.spec, self.metric, lengths, **others)
 
     def of_sentences(self, sentences: Sequence[Sentence]) -> Coverage:
         """Return the normal form whose units are sentences, with n-grams within each."""
@@ -610,7 +583,6 @@ class RowRatios(Ratios):
         return self._with_ceilings(plain) if self._longest else plain
 
     def _with_ceilings(self, plain: Coverage) -> Coverage:
-        """Return an instance with the common subsequences, and the features that bound them."""
         ceilings: list[CappedUnion | TextSubsequence] = []
         added: list[Features] = []
         slots = [plain.slot]
@@ -700,16 +672,7 @@ class NumberedTopic:
             self._subsequences(units, whole=bool(which)) if kind == LONGEST else Rows(entries, metric, groups, rows)
             for metric, (kind, which) in enumerate(coded.tolist())
         ]
-        objective, weights = objective_of(
-            components,
-            spec.measure,
-            mean=spec.references == "mean",
-            distinct=spec.counts == "set",
-            product=self.metric.geometric,
-            made=RowRatios,
-        )
-        limits = {"min_length": spec.min_length, "max_length": spec.max_length}
-        return objective.coverage(lengths[units], weights, **limits), units
+        return coverage_of(components, spec, self.metric, lengths[units], RowRatios), units
 
     def _subsequences(self, units: IntArray, *, whole: bool) -> Subsequences:
         covered = None
@@ -773,17 +736,9 @@ def prepare_text() -> None:
 MEASURES: Final = ("recall", "precision", "f1")
 
 
-class _Tokens(NamedTuple):
-    ids: IntArray
-    start: IntArray
-    words: IntArray
-    different: IntArray
-    sentences: IntArray
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Extracts:
-    """Topics with the same specification, for n-grams within sentences and at most one rouge-l.
+    """Topics with the same specification, for n-grams within sentences and at most one rouge-l, and their optima.
 
     Attributes
     ----------
@@ -798,37 +753,22 @@ class Extracts:
         Maximum and minimum length; whether lengths are in words, not sentences; the measure's place in `MEASURES`;
         whether n-grams count once, references are averaged, and sentences without n-grams of references, or too long
         ones, are units; whether each sentence of a reference is clipped by itself.
+    answers : arrays
+        Once they are proven, a row for each topic of four arrays: number of sentences (-1 if no optimum was proven),
+        their length, and the nodes of the search; the numbers of the sentences, ascending; numerator and denominator of
+        each ratio, of those that `Coverage.merged` leaves, then zeros; by metric in `scored`, hits, and counts of the
+        references and of the summary.
+    ran : str or None
+        The strategy that searched, if another delegated to it.
     """
 
-    tokens: _Tokens
+    tokens: tuple[IntArray, ...]
     bounds: IntArray
     first_bound: IntArray
     coded: IntArray
     scored: IntArray
     form: IntArray
-
-
-class Proven(NamedTuple):
-    """Optima of several topics, one row for each.
-
-    Attributes
-    ----------
-    found : (topics, 3)
-        Number of sentences (-1 if no optimum was proven), their length, and the nodes of the search.
-    chosen : (topics, most)
-        The numbers of the sentences, ascending.
-    totals : (topics, 4)
-        Numerator and denominator of each ratio, of those that `Coverage.merged` leaves; then zeros.
-    scores : (topics, metrics, 3)
-        Hits, and counts of the references and of the summary, for each metric in `Extracts.scored`.
-    ran : str or None
-        The strategy that searched, if another delegated to it.
-    """
-
-    found: IntArray
-    chosen: IntArray
-    totals: IntArray
-    scores: IntArray
+    answers: tuple[IntArray, ...] = ()
     ran: str | None = None
 
 
@@ -847,7 +787,7 @@ def extracts_of(
         bounds += accumulate(sizes, initial=0)
         first.append(len(bounds))
     return Extracts(
-        tokens=_Tokens(*tokens),
+        tokens=tuple(tokens),
         bounds=np.array(bounds, np.int64),
         first_bound=np.array(first, np.int64),
         coded=coded,
@@ -897,16 +837,6 @@ class Extract(Task):
         return tuple(self.sentences[self.units[unit]] for unit in selection)
 
     @classmethod
-    def of(
-        cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[int], numbered: NumberedTopic | None = None
-    ) -> Extract:
+    def of(cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[int], **others: Any) -> Self:
         """Return the task of a problem whose units are sentences of a topic, given by their numbers."""
-        return cls(
-            id=topic.id,
-            problem=problem,
-            units=tuple(units),
-            references=topic.references,
-            analyzer=spec.analyzer,
-            sentences=topic.sentences,
-            numbered=numbered,
-        )
+        return super().of(topic, spec, problem, units, sentences=topic.sentences, **others)

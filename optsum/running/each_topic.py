@@ -30,7 +30,7 @@ from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import describe
 from optsum.metrics.rouge import Score, codes_of, score_row
 from optsum.plugins import check_sent
-from optsum.problem.objective import NO_SCORES, Extracts, Proven, extracts_of
+from optsum.problem.objective import NO_SCORES, Extracts, extracts_of
 from optsum.problem.problem import Capability, Problem
 from optsum.running.one_problem import (
     Setup,
@@ -43,7 +43,7 @@ from optsum.running.one_problem import (
     unsolved,
     warm_up,
 )
-from optsum.running.workers import Answered, Written, in_order, no_rows, topics_in
+from optsum.running.workers import Answered, Outcomes, Written, in_order, no_rows, topics_in
 from optsum.system.clock import Limits, Termination, clock
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
@@ -133,9 +133,7 @@ def each_topic(
     return tracked(_charged_once(batches, unpaid), len(topics) if isinstance(topics, Sized) else None)
 
 
-def _charged_once(
-    batches: Iterable[list[Result] | Written], unpaid: float
-) -> Generator[list[Result] | Written, None, None]:
+def _charged_once(batches: Iterable[Outcomes], unpaid: float) -> Generator[Outcomes, None, None]:
     """Yield the results of each topic, the very first charged with the warm-up, and log their warnings at the end."""
     warned: Counter[str | None] = Counter()
     try:
@@ -432,7 +430,7 @@ def _fits(part: _Ahead, foreign: int, setup: Setup) -> bool:
 
 
 def _results(
-    parts: Sequence[_Ahead], proven: Proven, setup: Setup, ratios: int, *, scores: bool, times: tuple[float, float]
+    parts: Sequence[_Ahead], proven: Extracts, setup: Setup, ratios: int, *, scores: bool, times: tuple[float, float]
 ) -> Iterator[tuple[_Ahead, Result]]:
     """Yield the topics with a proven optimum, and their results.
 
@@ -453,7 +451,7 @@ def _results(
             "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
         },
     )
-    each = zip(parts, *(rows.tolist() for rows in proven[:4]), strict=True)
+    each = zip(parts, *(rows.tolist() for rows in proven.answers), strict=True)
     for part, (count, length, nodes), chosen, totals, hits in each:
         if count < 0:
             continue

@@ -18,7 +18,7 @@ from optsum.problem.problem import Problem
 from optsum.running.each_topic import each_topic, search_part
 from optsum.running.inputs import posed, started
 from optsum.running.one_problem import Setup, answer, setup_of, single_problem, warm_up
-from optsum.running.workers import Written
+from optsum.running.workers import Outcomes
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
 
@@ -150,9 +150,7 @@ def _shown(part: Topic, result: Result) -> list[Result]:
     return [result]
 
 
-def solve_topics(
-    topics: AnyTopics, options: Options, *, details: bool = False
-) -> Generator[list[Result] | Written, None, None]:
+def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[Outcomes, None, None]:
     """Solve topics like `solve_all`, but yield all results of a topic together, for rows.
 
     They have no text, except in `details`, as in a comparison.

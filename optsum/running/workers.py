@@ -68,7 +68,10 @@ class Written(Sized):
         return len(self.ids)
 
 
-def topics_in(results: list[Result] | Written) -> int:
+Outcomes: TypeAlias = list[Result] | Written  # Of topics that are yielded together.
+
+
+def topics_in(results: Outcomes) -> int:
     """Return of how many topics the results are that are yielded together."""
     if isinstance(results, Written):
         return len(results)
@@ -304,7 +307,7 @@ def in_order(
     lost: Callable[[Item], list[Result]],
     together: Callable[[list[Item]], list[Any]] | None = None,
     written: Callable[[Lines, list[Any], list[Any]], Written] = no_rows,
-) -> Generator[list[Result] | Written, None, None]:
+) -> Generator[Outcomes, None, None]:
     """Yield ``work(item)`` for each item, in order; with `together`, available results of several at once (`Several`).
 
     `work`: returns the results of one item; if Ctrl-C ended a search, the last result has the termination

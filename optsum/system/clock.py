@@ -249,22 +249,22 @@ _SLICE_S: Final = 0.02  # About how long a kernel runs between two looks at the 
 _LONGEST_STRIDE: Final = 1 << 30
 
 
-class Stride:
-    """The number of steps that a kernel makes at a time, adjusted to take some milliseconds.
+def in_strides(first: int) -> Callable[..., Any]:
+    """Return a function that runs a kernel for some milliseconds, with a number of steps that it adjusts.
 
-    The kernel can be paused after any step, which must not change its outcome.
+    The kernel can be paused after any step, which must not change its outcome. A second argument limits the steps.
     """
+    size = first
 
-    def __init__(self, first: int) -> None:
-        self._size = first
-
-    def go(self, kernel: Callable[[int], Item], most: int | None = None) -> Item:
-        """Run a kernel for one stride, of at most `most` steps."""
+    def go(kernel: Callable[[int], Any], most: int | None = None) -> Any:
+        nonlocal size
         began = clock()
-        found = kernel(self._size if most is None else max(1, min(self._size, most)))
+        found = kernel(size if most is None else max(1, min(size, most)))
         factor = min(2.0, _SLICE_S / max(clock() - began, 1e-9))
-        self._size = max(1, min(int(self._size * factor), _LONGEST_STRIDE))
+        size = max(1, min(int(size * factor), _LONGEST_STRIDE))
         return found
+
+    return go
 
 
 of_search: Final[ContextVar[Deadline]] = ContextVar("of_search", default=NEVER)

@@ -42,7 +42,7 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.system.clock import Limits, Stopped, Stride
+from optsum.system.clock import Limits, Stopped, in_strides
 from optsum.system.compiled import compiles, njit
 from optsum.whole import LARGEST
 
@@ -641,10 +641,10 @@ class Exhaustive(Strategy):
             walker = self._walk(run, rows=_ROWS)
             rows = min(walker.ties, _LARGEST_LIST // (problem.size + 1))
             if rows > _ROWS:
-                walker, stride = self._walker(run, rows), Stride(walker.stride)
+                walker, go = self._walker(run, rows), in_strides(walker.stride)
                 while not walker.done:
                     run.check()
-                    stride.go(walker.advance)
+                    go(walker.advance)
             reason = "completed" if rows == walker.ties else "memory_limit"
             sets = walker.listed()
             with_empty = empty is not None and run.evaluation is not None and empty.key == run.evaluation.key
@@ -673,7 +673,7 @@ class Exhaustive(Strategy):
 
     def _walk(self, run: Run, rows: int) -> Walker:
         walker = self._walker(run, rows)
-        stride = Stride(walker.stride)
+        go = in_strides(walker.stride)
         estimate = TimeEstimate(walker.expected, walker.rate)
         most = run.limits.evaluations
         # By what is expected, not by the clock, so that a repeated search evaluates as much.
@@ -683,7 +683,7 @@ class Exhaustive(Strategy):
             while not walker.done:
                 run.check()
                 visited = walker.visited
-                found = stride.go(walker.advance, most and most - run.evaluations)
+                found = go(walker.advance, most and most - run.evaluations)
                 # What is reported is counted there; the sum must not depend on how often this loop is run.
                 run.count(evaluations=walker.visited - visited - (walker.visited > visited and found is not None))
                 if found is not None:

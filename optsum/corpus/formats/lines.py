@@ -291,7 +291,6 @@ def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
 
 
 def _not_json(error: Exception) -> str:
-    """Return why a text cannot be decoded."""
     if isinstance(error, json.JSONDecodeError):
         return f"not JSON: {error.msg.lower().removesuffix(' at')}"
     return "the JSON is nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -12,14 +12,14 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from hashlib import blake2b
-from itertools import count
+from itertools import count, groupby, islice
 from logging import getLogger
 from math import isfinite
 from pathlib import Path
 from secrets import token_hex
 from struct import unpack
 from time import time
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from optsum.errors import InputError, OptionError
 from optsum.system.files import PathLike
@@ -39,12 +39,8 @@ _ADDED: Final = "INSERT INTO rows (topic, cell, part, status, at, row, sum) VALU
 _KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
 
 
-class CellRows(NamedTuple):
-    """The rows of one topic, searched in one way."""
-
-    topic: int  # Its number in the input, from 0.
-    cell: int  # Of the way.
-    rows: tuple[tuple[str, str], ...]  # One, or one for each reference.
+CellRows: TypeAlias = tuple[int, int, tuple[tuple[str, str], ...]]
+"""The number of a topic, from 0, that of the way of the search, and status and text of a row for each reference."""
 
 
 class RowStore(AbstractContextManager["RowStore"]):
@@ -173,16 +169,10 @@ class RowStore(AbstractContextManager["RowStore"]):
         """Add all rows of another store."""
         with other._told():
             found = other._database.execute("SELECT topic, cell, status, row FROM rows ORDER BY topic, cell, part")
-            batch: list[CellRows] = []
-            for topic, cell, status, row in found:
-                if batch and batch[-1][:2] == (topic, cell):
-                    batch[-1] = CellRows(topic, cell, (*batch[-1].rows, (status, row)))
-                    continue
-                if len(batch) >= 256:
-                    self.add(batch)
-                    batch = []
-                batch.append(CellRows(topic, cell, ((status, row),)))
-            self.add(batch)
+            of_cells = groupby(found, key=lambda row: row[:2])
+            answers = ((*cell, tuple(row[2:] for row in rows)) for cell, rows in of_cells)
+            while batch := list(islice(answers, 256)):
+                self.add(batch)
 
     def finished(self, topic: int) -> set[int]:
         """Return the cells in which a topic is done, without errors."""

@@ -340,7 +340,6 @@ def _kind(value: Any) -> Kind:
 
 
 def _same_kind(one: Kind, other: Kind) -> Kind:
-    """Return a type for both of two items of a list."""
     if one == other or other == "null":
         return one
     if one == "null":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 
 import pyomo.environ as pyo
 import pytest
 from cover_instances import brute_force, cover_of, random_clauses, random_lengths
-from optsum.formulations.cover import CoverModel
+from optsum.formulations.cover import cover_model
 from optsum.solvers.milp import backend_of
 
 from optsum.problem.coverage_problem import CoverageProblem
@@ -22,20 +23,20 @@ def constraints(model: Any, kind: type) -> list[Any]:
 
 
 def test_the_model_reads_like_the_paper() -> None:
-    model = CoverModel(TABLE_1, [1] * 11).logical()
+    model = cover_model(TABLE_1, [1] * 11, logical=True)
     assert str(model.C[0].expr) == "s[0] ∨ s[4] ∧ s[5]"
     assert len(constraints(model, pyo.LogicalConstraint)) == 3
 
 
 def test_no_logical_constraint_is_left_for_a_solver_to_ignore() -> None:
-    model = CoverModel(TABLE_1, [1] * 11)()
+    model = cover_model(TABLE_1, [1] * 11)
     assert not constraints(model, pyo.LogicalConstraint)
     assert constraints(model, pyo.Constraint)
 
 
 @pytest.mark.parametrize("chosen", [(), (0,), (0, 1, 2, 3, 9), (1, 2, 3, 4, 5, 6, 7)])
 def test_what_does_not_cover_is_infeasible_in_the_model(chosen: tuple[int, ...]) -> None:
-    model = CoverModel(TABLE_1, [1] * 11)()
+    model = cover_model(TABLE_1, [1] * 11)
     for unit in model.U:
         model.x[unit].fix(int(unit in chosen))
     assert not _feasible(model)
@@ -43,7 +44,7 @@ def test_what_does_not_cover_is_infeasible_in_the_model(chosen: tuple[int, ...])
 
 @pytest.mark.parametrize("chosen", [(0, 1, 2, 3, 9, 10), (1, 2, 3, 4, 5, 6, 7, 8)])
 def test_what_covers_is_feasible_in_the_model(chosen: tuple[int, ...]) -> None:
-    model = CoverModel(TABLE_1, [1] * 11)()
+    model = cover_model(TABLE_1, [1] * 11)
     for unit in model.U:
         model.x[unit].fix(int(unit in chosen))
     assert _feasible(model)
@@ -67,7 +68,7 @@ def test_random_covers_by_the_newer_and_the_older_interface(solver: str) -> None
         clauses = random_clauses(rng, units=9, clauses=rng.randint(1, 6))
         lengths = random_lengths(rng, 9)
         least, covers = brute_force(clauses, lengths)
-        problem = CoverageProblem.of(cover_of(clauses, lengths), reference_model=CoverModel(clauses, lengths))
+        problem = CoverageProblem.of(cover_of(clauses, lengths), reference_model=partial(cover_model, clauses, lengths))
         outcome = backend.solve(problem, Limits(), 0)
         assert outcome.optimal, number
         assert outcome.selection in covers, number
@@ -77,4 +78,4 @@ def test_random_covers_by_the_newer_and_the_older_interface(solver: str) -> None
 
 def test_a_clause_without_alternatives_leaves_nothing_feasible() -> None:
     # The formulation never builds one; whoever does must not get a cover that leaves it out.
-    assert not _feasible(CoverModel([[(0,)], []], [1])())
+    assert not _feasible(cover_model([[(0,)], []], [1]))

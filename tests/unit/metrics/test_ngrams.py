@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from optsum.errors import OptionError, UnknownNameError, UnsupportedError
 from optsum.metrics.metric import Counts, Gram, overlap
-from optsum.metrics.names import parse_metric
-from optsum.metrics.ngrams import ngrams, skip_bigrams
+from optsum.metrics.names import ngrams, parse_metric, skip_bigrams
 
 
 def count(tokens: list[str], metric: str, **how: bool) -> Counts:

@@ -14,8 +14,7 @@ import optsum
 from optsum.corpus.topic import Topic
 from optsum.metrics.lcs import LongestSubsequence
 from optsum.metrics.metric import LONGEST, NGRAMS, SKIPS, Metric
-from optsum.metrics.names import parse_metric
-from optsum.metrics.ngrams import NGrams, SkipBigrams
+from optsum.metrics.names import NGrams, SkipBigrams, parse_metric
 from optsum.metrics.rouge import rouge_all
 from optsum.problem.objective import official_scores
 from optsum.text.analyzer import Analyzer

@@ -28,7 +28,7 @@ from optsum.registry import CLIMBER, STRATEGIES
 from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.compiled import compiles
 
-from .engine.core import program_of, spread, with_minimum_row
+from .engine.core import is_linear, program_of, with_minimum_row
 from .engine.driver import Budget, Driver, rehearsal, sets_reaching
 from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, seconds_of, worth
@@ -135,9 +135,6 @@ _NODES_A_SECOND: Final = 20_000
 _CLIMBED: Final = 20_000_000
 """Evaluations without joints (a second, at most) that a search with many of them may begin with."""
 
-_LARGE: Final = 2**54
-"""Largest numerator of one exact program; larger ones are searched as sums of ratios, by rounded programs."""
-
 
 @dataclass(frozen=True)
 class BranchAndBound(Strategy):
@@ -229,19 +226,19 @@ class BranchAndBound(Strategy):
             else:
                 search_by_levels(run, coverage, self.search)
             return True
-        if is_cover(coverage):
+        if coverage.goal is Sense.MINIMIZE:
             solve_cover(run)
             return True
         if self.bound != "knapsack":
             coverage = with_minimum_row(coverage.merged)
-        limits = limits_left(run)
-        if is_linear(coverage):
+        linear, limits = is_linear(coverage), limits_left(run)
+        if linear:
             if self.bound == "knapsack":
                 found = solve_knapsack(coverage, limits, run.deadline, every=False)
             else:
                 known = None if run.root_bound is None else Fraction(run.root_bound)
                 found = solve_by_parts(coverage, limits, run.deadline, every=False, at_most=known, start=run.selection)
-            _conclude(run, _compared(found, coverage))
+            _conclude(run, found)
             return True
         if coverage.ceilings:
             coverage = tightened(coverage, run.deadline)
@@ -271,15 +268,14 @@ class BranchAndBound(Strategy):
         coverage = problem.coverage
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, self.enumerate)
-        if is_cover(coverage):
+        if coverage.goal is Sense.MINIMIZE:
             return enumerate_covers(coverage, limits, should_stop=should_stop)
         if self.bound != "knapsack":
             coverage = with_minimum_row(coverage.merged)
         began, deadline = clock(), Deadline(limits.time_s, should_stop)
         if is_linear(coverage):
             solve = solve_knapsack if self.bound == "knapsack" else solve_by_parts
-            found = _compared(solve(coverage, limits, deadline, every=True), coverage)
-            return _shown(problem, found)
+            return _shown(problem, solve(coverage, limits, deadline, every=True))
         patient = _patience(problem, limits)
         found = _solve_ratios(tightened(coverage, deadline), patient, deadline, every=True)
         if found.termination == Termination.NODE_LIMIT and patient is not limits:
@@ -295,7 +291,7 @@ class BranchAndBound(Strategy):
         if bounds_itself(problem):
             return evaluated_near(problem, nearness, limits, should_stop, search_by_own_bound, visit)
         coverage = problem.coverage
-        if self.bound == "knapsack" and not is_cover(coverage):
+        if self.bound == "knapsack" and coverage.goal is Sense.MAXIMIZE:
             raise UnsupportedError(
                 "--bound knapsack enumerates only optima, not nearly optimal selections: use --bound lagrangian."
             )
@@ -303,7 +299,7 @@ class BranchAndBound(Strategy):
             return all_by_levels(coverage, limits, should_stop, lambda part, *rest: self.near(part, nearness, *rest))
         coverage = with_minimum_row(coverage.merged)
         began, deadline = clock(), Deadline(limits.time_s, should_stop)
-        linear = is_linear(coverage) or is_cover(coverage)
+        linear = is_linear(coverage) or coverage.goal is Sense.MINIMIZE
         patient = limits if linear else _patience(problem, limits)
         found = near_optima(tightened(coverage, deadline), nearness, patient, deadline, linear=linear)
         if found.termination == Termination.NODE_LIMIT and patient is not limits:
@@ -339,18 +335,9 @@ def _climb_without_joints(run: Run, coverage: Coverage) -> None:
     run.check()
 
 
-def _compared(found: Optima, coverage: Coverage) -> Optima:
-    bottom = int(coverage.constants[1])
-    return _mapped(found, lambda number: Fraction(number) / bottom if bottom > 0 else Fraction(0))
-
-
 def _shown(problem: Problem, found: Optima) -> Optima:
-    return _mapped(found, lambda key: worth(problem, key))
-
-
-def _mapped(found: Optima, number_of: Callable[[int | Fraction], int | Fraction]) -> Optima:
-    bound = None if found.bound is None else number_of(found.bound)
-    return replace(found, value=number_of(found.value), bound=bound)
+    bound = None if found.bound is None else worth(problem, found.bound)
+    return replace(found, value=worth(problem, found.value), bound=bound)
 
 
 def _bounded(problem: Problem, found: Optima, limits: Limits, deadline: Deadline) -> Optima:
@@ -386,13 +373,6 @@ def _patience(problem: Problem, limits: Limits) -> Limits:
         return limits
     nodes = _NODES_BEFORE + int(seconds * _NODES_A_SECOND)
     return limits if limits.nodes is not None and limits.nodes <= nodes else replace(limits, nodes=nodes)
-
-
-def is_linear(coverage: Coverage) -> bool:
-    """Whether one integer decides, and fits the engine."""
-    if not coverage.constant_denominator or coverage.ceilings:
-        return False
-    return reaches(coverage)[0] * spread(coverage.rows) < _LARGE
 
 
 def _is_one_ratio(coverage: Coverage) -> bool:
@@ -470,7 +450,7 @@ def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline
     First the optimum is proven, which gives the threshold; then all sets that reach it are enumerated, by the engine
     that enumerates optima, with a lower target.
     """
-    if is_cover(instance):
+    if instance.goal is Sense.MINIMIZE:
         reach = _of_cover(instance, limits, deadline)
     else:
         reach = (_of_recall if linear else _of_ratios)(instance, limits, deadline)

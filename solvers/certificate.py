@@ -24,7 +24,8 @@ from optsum.program.ratio_bound import MANY_JOINTS, combined_bound, only, single
 from optsum.program.surrogate import reaches, varies_alike
 from optsum.system.clock import Deadline, Limits, Stopped, Termination
 
-from .branch_and_bound import BranchAndBound, is_linear
+from .branch_and_bound import BranchAndBound
+from .engine.core import is_linear
 from .exhaustive.strategy import Exhaustive, is_few
 from .objectives.ratio import fits, servable, solve_ratio
 from .objectives.recall import solve_recall
@@ -111,7 +112,7 @@ def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> 
         if is_linear(part):
             found = solve_recall(part, limits, deadline, every=False)
             if found.bound is not None:
-                return Fraction(found.bound) / int(part.constants[1])
+                return Fraction(found.bound)
         if not part.constant_denominator and _is_whole(instance, h) and not servable(part) and fits(part):
             found = solve_ratio(part, limits, deadline, every=False)
             if found.proven:

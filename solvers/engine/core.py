@@ -49,6 +49,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import Coverage, IntArray, Joint
 from optsum.coverage.row import Row
 from optsum.errors import UnsupportedError
+from optsum.program.surrogate import reaches
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
@@ -126,7 +127,7 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
         table=table,
         mass=mass,
         base=sum(int(weight) * constant for weight, constant in zip(weights, instance.constants.tolist(), strict=True)),
-        parents=instance.parents if len(instance.parents) else np.full(instance.size, -1, np.int64),
+        parents=instance.parents if len(instance.parents) else np.full(len(instance.lengths), -1, np.int64),
         joints=instance.joints,
         min_length=instance.min_length,
         max_length=instance.max_length,
@@ -186,6 +187,17 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
 def spread(rows: Sequence[Row]) -> int:
     """Return the factor by which rows multiply the range of a program's values, at most."""
     return 1 + sum(int(np.abs(numbers).sum()) + max(limit, 0) for _, numbers, limit, _ in inequalities_of(rows))
+
+
+_LARGEST: Final = 2**54
+"""Largest numerator of one exact program; larger ones are searched as sums of ratios, by rounded programs."""
+
+
+def is_linear(coverage: Coverage) -> bool:
+    """Whether one integer decides, and fits the engine."""
+    if not coverage.constant_denominator or coverage.ceilings:
+        return False
+    return reaches(coverage)[0] * spread(coverage.rows) < _LARGEST
 
 
 def inequalities_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:

@@ -16,6 +16,7 @@ minimum length. Values are integers, so the fraction of the last sentence is rou
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -201,12 +202,11 @@ def solve_knapsack(
     if reason is not None:
         bound = max(best, int(_bound(core.base, np.arange(n), core.high, np.zeros(len(core.price), np.int64), core)))
     budget.statistics.nodes, budget.statistics.core = int(state[3]), n
-    constant = int(coverage.constants[0])
-    best, bound = best * divisor + constant, bound * divisor + constant
+    constant, bottom = coverage.constants.tolist()
     return Optima.of_sets(
         sets if every else sets[:1],
-        best,
-        bound,
+        Fraction(best * divisor + constant, bottom),
+        Fraction(bound * divisor + constant, bottom),
         complete=reason is None,
         termination=(reason or Termination.COMPLETED).value,
         statistics=budget.as_dict(),

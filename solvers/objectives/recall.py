@@ -48,23 +48,21 @@ def solve_recall(
     """Find one optimum of recall, or all; raise `Stopped` at a limit before anything is known.
 
     `deadline`: instead of the time limit. `at_most`, `start`: for one optimum, a bound of the ratio, and a known
-    feasible set. Value and bound of the result are numerators. If a limit is reached, they are equal if the optimum is
-    known anyway; then the sets are some of the optima. Otherwise the only set is a good one, or there is none.
+    feasible set. If a limit is reached, value and bound are equal if the optimum is known anyway; then the sets are
+    some of the optima. Otherwise the only set is a good one, or there is none.
     """
-    program = recall_program(coverage)
+    program, bottom = recall_program(coverage), int(coverage.constants[1])
     try:
         engine = Driver(program, limits or Limits(), deadline, effort, one=not every)
     except Stopped as stopped:
         if not every:
             raise
-        return Optima(
-            Diagram.of_sets([]), 0, reaches(coverage)[0], complete=False, termination=stopped.termination.value
-        )
+        most = Fraction(reaches(coverage)[0], bottom)
+        return Optima(Diagram.of_sets([]), 0, most, complete=False, termination=stopped.termination.value)
     if not engine.feasible:
         return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.as_dict())
     if at_most is not None:
-        most = floor(at_most * int(coverage.constants[1])) - program.base
-        engine.upper = min(engine.upper, most // engine.divisor)
+        engine.upper = min(engine.upper, (floor(at_most * bottom) - program.base) // engine.divisor)
     lowest, upper, node = engine.aim(program.floor), engine.upper, EMPTY_FAMILY
     guess: tuple[int, ...] | None = None
     value, termination = lowest - 1, Termination.COMPLETED
@@ -81,20 +79,24 @@ def solve_recall(
     if termination is Termination.COMPLETED and node == EMPTY_FAMILY and (every or guess is None):
         return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.as_dict())  # no set keeps all rows
     if node != EMPTY_FAMILY:
-        value, diagram = upper, engine.store.diagram(node)
+        value = upper
+    elif value < lowest:
+        guess, value = engine.guess()
+    key, bound = (Fraction(engine.worth(each), bottom) for each in (value, upper))
+    statistics = engine.as_dict()
+    if node != EMPTY_FAMILY:
+        diagram = engine.store.diagram(node)
     else:
-        if value < lowest:
-            guess, value = engine.guess()
         diagram = Diagram.of_sets([guess or ()] if value >= lowest else [])
     if every:
-        engine.statistics.diagram = len(diagram.nodes)
+        statistics["diagram"] = len(diagram.nodes)
     return Optima(
         diagram,
-        engine.worth(value) if value >= lowest else 0,
-        engine.worth(upper),
+        key if value >= lowest else 0,
+        bound,
         complete=termination is Termination.COMPLETED,
         termination=termination.value,
-        statistics=engine.as_dict(),
+        statistics=statistics,
     )
 
 
@@ -126,13 +128,13 @@ def solve_by_parts(
         found.append(part)
         if part.complete and not part:  # no selection keeps its rows
             return part
-    value = sum(part.value for part in found) if all(found) else 0
+    value = sum(Fraction(part.value) for part in found) if all(found) else Fraction(0)
     diagram = Diagram.of_sets([()])
     for units, part in zip(parts, found, strict=True):
         diagram = _times(part.diagram, units, diagram)
-    bound = sum(part.bound or 0 for part in found)
+    bound = sum(Fraction(part.bound or 0) for part in found)
     if not all(found):  # a bound must not look like the proof that there is nothing
-        bound = max(bound, 1)
+        bound = max(bound, Fraction(1, int(coverage.constants[1])))
     if value != bound:  # then only one set is known to be good
         diagram = Diagram.of_sets(islice(diagram, 1))
     ended = next((part for part in found if not part.complete), found[0])

@@ -54,14 +54,9 @@ def check_search(
     solve: Callable[..., Optima],
     instance: Coverage,
     truth: Enumeration | None = None,
-    *,
-    below: int = 1,
     **options: Any,
 ) -> Optima:
-    """Hold one optimum of a search that branch and bound is made of, and all; return all.
-
-    `below`: the denominator of its values.
-    """
+    """Hold one optimum of a search that branch and bound is made of, and all; return all."""
     truth = truth or brute_force(CoverageProblem.of(instance))
     every, one = (solve(instance, every=every, **options) for every in (True, False))
     assert every.complete
@@ -69,7 +64,7 @@ def check_search(
     assert (set(every), every.count) == (set(truth.optima), len(truth.optima))
     assert one.count == (truth.best is not None)
     if truth.best is not None:
-        assert {Fraction(value) / below for value in (every.value, every.bound, one.value, one.bound)} == {truth.best}
+        assert {every.value, every.bound, one.value, one.bound} == {truth.best}
         assert next(iter(one)) in truth.optima
     return every
 

@@ -108,8 +108,7 @@ def searched(solve: Callable[..., Optima], serves: Callable[[Coverage], bool], *
 
     def way(instance: Coverage, truth: Enumeration) -> bool:
         if serves(instance):
-            below = int(instance.constants[1]) if solve in {solve_recall, solve_knapsack} else 1
-            check_search(solve, instance, truth, below=below, **options)
+            check_search(solve, instance, truth, **options)
         return serves(instance)
 
     return way

@@ -99,8 +99,8 @@ FILES: dict[str, Damage] = {
     "pipe": _pipe,
     "folder": _folder,
     "another's": of_bytes(lambda held: held.replace(b"gcd", b"lcm")),
-    **{f"cut at {at:.2f}": cut(at) for at in (0.02, 0.3, 0.6, 0.97, 0.999)},
-    **{f"bit at {at:.2f}": flipped(at) for at in (0.0, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)},
+    **{f"cut at {at:.2f}": cut(at) for at in (0.02, 0.6, 0.999)},
+    **{f"bit at {at:.2f}": flipped(at) for at in (0.0, 0.05, 0.4, 0.8, 0.97, 1.0)},
 }
 
 
@@ -201,10 +201,10 @@ def _in_place_of_log(change: Damage) -> Damage:
 
 STORES: dict[str, Damage] = {
     **{name: FILES[name] for name in FILES if name not in {"gone", "pipe", "folder", "another's"}},
-    **{f"page {number} zeros": _page(number, lambda page: bytes(len(page))) for number in range(-7, 8, 2)},
-    **{f"page {number} ones": _page(number, lambda page: b"\xff" * len(page)) for number in range(-8, 8, 2)},
-    **{f"page {number} cut": _page(number, lambda page: page[:1000]) for number in (0, 1, 3, 5, 8, -1)},
-    **{f"page {number} text": _page(number, lambda page: (b"x y z " * 700)[: len(page)]) for number in (1, 4, 7)},
+    **{f"page {number} zeros": _page(number, lambda page: bytes(len(page))) for number in (-7, -3, 1, 3, 7)},
+    **{f"page {number} ones": _page(number, lambda page: b"\xff" * len(page)) for number in (-2, 0, 2, 6)},
+    **{f"page {number} cut": _page(number, lambda page: page[:1000]) for number in (0, 1, 5, -1)},
+    **{f"page {number} text": _page(number, lambda page: (b"x y z " * 700)[: len(page)]) for number in (1, 4)},
     "row no JSON": _statement("UPDATE rows SET row = '{' WHERE topic = 3"),
     "row no JSON, without checksum": _statement("UPDATE rows SET row = '{', sum = NULL WHERE topic = 3"),
     "row of another": _statement("UPDATE rows SET row = (SELECT row FROM rows WHERE topic = 1) WHERE topic = 3"),

@@ -17,7 +17,7 @@ import optsum
 from optsum.running.one_problem import setup_of
 
 BLOCK = 10
-QUICK, ALL = 20, 60
+QUICK, ALL = 10, 20
 """Blocks of cases in every run of the tests, and with the slow ones."""
 
 blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= QUICK else []) for block in range(ALL)]

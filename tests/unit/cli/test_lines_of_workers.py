@@ -60,12 +60,10 @@ def answered(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[
 @pytest.mark.parametrize(
     ("command", "way", "more"),
     [
-        ("solve", "plain", []),
-        ("labels", "packed", []),
         ("solve", "standard input", ["--limit", "33"]),
-        ("labels", "plain", ["--references", "each"]),
+        ("labels", "packed", ["--references", "each"]),
     ],
-    ids=["solve", "labels", "limit", "each"],
+    ids=["solve", "labels"],
 )
 def test_rows_and_messages_are_those_of_one_process(
     command: str, way: str, more: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

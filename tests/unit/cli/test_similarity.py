@@ -40,8 +40,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-@pytest.mark.parametrize("vectors", ["vectors", "vectors.npz"])
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("vectors", "workers"), [("vectors", 2), ("vectors.npz", 1)])
 def test_solve_reads_vectors_of_every_topic(given: Path, vectors: str, workers: int) -> None:
     out = given / "out.jsonl"
     _ran("solve", given / "topics.jsonl", *_OPTIONS, "--vectors", given / vectors, "-o", out, "--workers", workers)

@@ -215,7 +215,7 @@ NAMES = st.sampled_from([("documents", "references"), ("article", "highlights"),
 
 
 @pytest.mark.parametrize("form", RECORDS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=NAMES, document=VALUES, reference=VALUES)
 @example(("documents", "references"), 'A "b\tc\r\n \r\nd.', [["x\u2028\u2028y"]])
 @example(("article", "highlights"), "One.\n \nTwo NEWLINE_CHAR NEWLINE_CHAR Three.", "x\ny")

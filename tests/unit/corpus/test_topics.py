@@ -56,7 +56,7 @@ def test_topics_come_in_order_with_their_source(path: Path) -> None:
     assert second.sentences == ("One.", "Two.")
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3])
+@pytest.mark.parametrize("count", [0, 1, 3])
 def test_file_is_closed_wherever_reading_ends(path: Path, count: int) -> None:
     path.write_text(line("a") + line("b"), encoding="utf-8")
     with warnings.catch_warnings(record=True) as caught:
@@ -268,8 +268,7 @@ def test_repeated_ids(path: Path) -> None:
     assert topics[3] == BadTopic("a", f"{path}:4", "the id 'a' occurs twice; give each topic its own")
 
 
-@pytest.mark.parametrize("word", ["word ", "x", "ü"])
-@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize(("word", "raw"), [("word ", True), ("x", False), ("ü", True)])
 def test_ten_megabyte_sentence(path: Path, word: str, raw: bool) -> None:
     sentence = word * (10_000_000 // len(word.encode()))
     path.write_text(line("t", documents=[sentence if raw else [sentence]]) + line("u"), encoding="utf-8")

@@ -110,8 +110,8 @@ def test_an_executor_that_breaks_is_made_again_if_that_can_be() -> None:
 
 def test_answers_come_as_they_are_done_and_each_once() -> None:
     work = partial(dies_of, deadly=(7,))
-    found = [answer for answers in as_done(work, range(60), Local(2), lost, text_of) for answer in answers]
-    assert sorted(item for item, _ in found) == list(range(60))
+    found = [answer for answers in as_done(work, range(20), Local(2), lost, text_of) for answer in answers]
+    assert sorted(item for item, _ in found) == list(range(20))
     assert sorted(item for item, text in found if text == "lost") == [7]
 
 
@@ -165,7 +165,7 @@ def test_a_topic_that_kills_its_process_is_tried_again_and_is_an_error_row(
 @pytest.mark.slow
 @pytest.mark.skipif(not SCRIPT.exists() or os.name != "posix", reason="needs the source tree, and signals")
 def test_nothing_is_lost_whoever_is_killed() -> None:
-    command = [sys.executable, str(SCRIPT), "--kills", "6", "--topics", "300", "--only", "loky"]
+    command = [sys.executable, str(SCRIPT), "--kills", "6", "--topics", "150", "--only", "loky"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "| 1 | SIGKILL to the driver | loky |" in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+HERE = ThreadPoolExecutor(1)
+"""What searches, where no test is about processes: they would be started anew for each folder."""
+
+
 def run(folder: str = "run", given: Any = None, **how: Any) -> optsum.RunStatus:
-    return optsum.run(given or experiment(), folder, progress=False, **how)
+    return optsum.run(given or experiment(), folder, progress=False, **{"executor": HERE, **how})
 
 
 def rows(folder: str = "run") -> list[dict[str, Any]]:

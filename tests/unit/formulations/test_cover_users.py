@@ -137,7 +137,7 @@ def test_a_beginning_that_never_covers_is_none() -> None:
 
 def test_greedy_leaves_nothing_idle() -> None:
     rng = random.Random(5)  # noqa: S311
-    for _ in range(200):
+    for _ in range(80):
         clauses = random_clauses(rng, units=12, clauses=rng.randint(3, 10))
         lengths = [rng.randint(1, 5) for _ in range(12)]
         result = search(CoverageProblem.of(cover_of(clauses, lengths)), "greedy")

@@ -26,7 +26,7 @@ def _solved(topic: dict[str, Any], strategy: str = "branch-and-bound", **options
     return optsum.solve(topic, strategy=strategy, **options)
 
 
-@pytest.mark.parametrize("seeds", blocks(300))
+@pytest.mark.parametrize("seeds", blocks(160))
 def test_the_best_recall_of_a_random_topic(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
@@ -43,7 +43,7 @@ def test_the_best_recall_of_a_random_topic(seeds: range) -> None:
             assert found.selection in sets
 
 
-@pytest.mark.parametrize("seeds", blocks(0, 300, 10))
+@pytest.mark.parametrize("seeds", blocks(0, 300, 20))
 @pytest.mark.parametrize("strategy", ["milp", *_OTHERS])
 def test_every_strategy_keeps_below_its_bound_and_the_optimum(strategy: str, seeds: range) -> None:
     for seed in seeds:

@@ -24,7 +24,7 @@ def _solved(topic: dict[str, Any], strategy: str, **options: Any) -> optsum.Resu
     return optsum.solve(topic, strategy=strategy, **given)
 
 
-@pytest.mark.parametrize("seeds", blocks(200))
+@pytest.mark.parametrize("seeds", blocks(100))
 def test_the_best_of_a_random_topic(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
@@ -55,7 +55,7 @@ def test_all_optima_and_what_is_near_them(seeds: range) -> None:
         assert set(near) == {chosen for chosen, value in values.items() if value >= 0.8 * best - 1e-12}
 
 
-@pytest.mark.parametrize("seeds", blocks(0, 200, 20))
+@pytest.mark.parametrize("seeds", blocks(0, 200, 40))
 @pytest.mark.parametrize("strategy", _OTHERS)
 def test_what_proves_nothing_keeps_below_its_bound_and_the_optimum(strategy: str, seeds: range) -> None:
     for seed in seeds:

@@ -96,7 +96,7 @@ def test_every_order_is_as_likely() -> None:
 
 @pytest.mark.parametrize("kind", ["recall", "window", "precision", "f1", "cover"])
 def test_random_finds_something_feasible_where_there_is_something(kind: str) -> None:
-    for seed in range(80):
+    for seed in range(40):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         possible = brute_force(problem).best is not None
         found = search(problem, "random", seed=seed).selection is not None

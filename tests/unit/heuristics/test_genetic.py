@@ -99,7 +99,7 @@ def test_no_two_individuals_are_the_same_and_the_best_survive(monkeypatch: pytes
 def test_covers_with_many_alternatives_are_filled_sentence_by_sentence() -> None:
     """Alternatives of two sentences each, too many for moves of their own; the last clauses need a unit that is few."""
     dice = np.random.default_rng(3)
-    for _ in range(5):
+    for _ in range(3):
         sets = [[tuple(map(int, dice.choice(30, 2, replace=False))) for _ in range(40)] for _ in range(8)]
         topic = optsum.as_topic({"id": "t", "cover": sets})
         best = optsum.solve(topic, formulation="cover")

@@ -132,7 +132,7 @@ def test_the_kernel_is_algorithm_2() -> None:
 def test_at_least_half_of_one_minus_one_over_e() -> None:
     """Khuller et al. 1999: recall, n-grams within sentences, no minimum length, zero-length units or not."""
     worst = Fraction(1)
-    for seed in range(500):
+    for seed in range(200):
         instance = random_coverage(np.random.default_rng(seed), kind="recall", units=6)
         problem = CoverageProblem.of(instance)
         optimum, result = brute_force(problem).best, search(problem, "greedy")
@@ -147,7 +147,7 @@ def test_at_least_half_of_one_minus_one_over_e() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_greedy_finds_is_feasible(kind: str) -> None:
     """Limits that some selection keeps are kept: minima, parents, rows with negative coefficients, covers."""
-    for seed in range(40):
+    for seed in range(20):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         result, truth = search(problem, "greedy"), brute_force(problem)
         assert result.status is (Status.NO_SOLUTION if truth.best is None else Status.FEASIBLE), (kind, seed)

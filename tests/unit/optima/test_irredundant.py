@@ -34,7 +34,7 @@ def by_trying(instance: Coverage, chosen: tuple[int, ...]) -> bool:
 def test_a_selection_is_irredundant_if_no_unit_can_go(kind: str) -> None:
     rng = np.random.default_rng(3)
     some = 0
-    for number in range(25):
+    for number in range(15):
         instance = random_coverage(rng, kind=kind)
         every = (units for size in range(instance.size + 1) for units in combinations(range(instance.size), size))
         feasible = [units for units in every if not score(instance, units)[2]]

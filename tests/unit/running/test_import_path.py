@@ -33,12 +33,11 @@ def trapped(tmp_path: Path) -> Path:
     "arguments",
     [
         ["solve", "topics.jsonl", "--max-length", "3", "--backend", "cp-sat"],
-        ["solve", "topics.jsonl", "--max-length", "3", "--strategy", "greedy", "--workers", "2"],
         ["solve", "topics.jsonl", "--max-length", "3", "--backend", "cp-sat", "--workers", "2"],
         ["solve", "topics.jsonl", "--max-length", "3", "--backend", "cbc"],
         pytest.param(["list", "backends"], marks=pytest.mark.slow),
     ],
-    ids=["cp-sat", "workers", "cp-sat in workers", "cbc", "list backends"],
+    ids=["cp-sat", "cp-sat in workers", "cbc", "list backends"],
 )
 def test_the_current_folder_is_not_imported_from(trapped: Path, arguments: list[str]) -> None:
     if "cp-sat" in arguments and find_spec("ortools") is None:

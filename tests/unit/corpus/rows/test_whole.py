@@ -163,8 +163,7 @@ def test_devices_get_rows_at_once() -> None:
     ]
 
 
-@pytest.mark.parametrize("mode", ["wb", "ab"])
-@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@pytest.mark.parametrize(("name", "mode"), [("/dev/stdout", "wb"), ("/dev/fd/1", "ab"), ("/proc/self/fd/1", "wb")])
 def test_what_is_open_already_is_not_written_over(name: str, mode: str) -> None:
     if not Path(name).parent.is_dir():
         pytest.skip("this system has no such name")

@@ -6,16 +6,19 @@ Common work is done once, and times are comparable.
 from __future__ import annotations
 
 from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, groupby, islice
 from logging import getLogger
-from math import fsum, isfinite
+from math import isfinite
 from pathlib import Path
 from statistics import median
 from typing import Any, Final, TypeAlias, Unpack
+
+import numpy as np
 
 from optsum.contracts.result import Result, Status
 from optsum.corpus.arguments import AnyColumns, AnyTopics, with_columns
@@ -31,15 +34,16 @@ from optsum.registry import BACKENDS, BASELINES, STRATEGIES
 from optsum.report.statistics import (
     INTERVALS,
     OVER_SEEDS,
+    SPREADS,
     claims,
-    quantiles,
+    mean_of,
     ratio_to_best,
     seeds_deviation,
     spread_of,
     wilcoxon,
 )
 from optsum.report.tables.results import headline
-from optsum.report.tables.table import Cell, Table, Tabular, counted, data_frame, number, seconds, share
+from optsum.report.tables.table import Cell, Table, Tabular, counted, data_frame, number, seconds, share, shown
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.inputs import posed, started
 from optsum.running.one_problem import Setup, best_of_references, build, refused, run_task, setup_of, unsolved, unusable
@@ -448,14 +452,10 @@ class Details(Tabular):
 
     def objectives(self) -> Table:
         """Return mean, deviation, coefficient of variation and confidence interval (Akhmetov et al. 2022, Table 4)."""
-        headings = ["mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper"]
-        table = Table.of(["strategy"], headings, "Spread of the objective")
-        for name in self.strategies:
-            if (spread := spread_of([float(key) for key in self._keys[name] if key is not None])) is not None:
-                values = (spread.mean, spread.std, spread.cv, spread.half_width, spread.lower, spread.upper)
-                table.rows.append([name, *map(number, values)])
-        table.caption = [f"CI: {INTERVALS['student']}.", *self._solved]
-        return table
+        known = {name: [float(key) for key in keys if key is not None] for name, keys in self._keys.items()}
+        rows = [[name, *map(number, spread)] for name, values in known.items() if (spread := spread_of(values))]
+        caption = [f"CI: {INTERVALS['student']}.", *self._solved]
+        return Table.of(["strategy"], SPREADS, "Spread of the objective", rows=rows, caption=caption)
 
     @property
     def _solved(self) -> list[str]:
@@ -463,39 +463,40 @@ class Details(Tabular):
 
     def ratios(self) -> Table:
         """Return quantiles of the ratios."""
-        table = Table.of(["strategy"], [*_SHARES, "at 1"], "Distribution of the ratio")
-        for name in self.strategies:
-            if found := self.ratios_of[name]:
-                at_one = sum(ratio == 1.0 for ratio in found) / len(found)
-                table.rows.append([name, *map(number, quantiles(found, list(_SHARES.values()))), share(at_one)])
-        table.caption += self._solved
-        return table
+        rows = [
+            [
+                name,
+                *map(number, np.quantile(found, list(_SHARES.values())).tolist()),
+                share(found.count(1) / len(found)),
+            ]
+            for name, found in self.ratios_of.items()
+            if found
+        ]
+        title = "Distribution of the ratio"
+        return Table.of(["strategy"], [*_SHARES, "at 1"], title, rows=rows, caption=self._solved)
 
     def pairwise(self) -> Table:
         """Return wins, ties, losses and significance for all pairs of strategies."""
-        table = Table.of(["strategy", "against"], ["wins", "ties", "losses", "p"], "Every two strategies")
-        for pair in self.pairs():
-            counts = (number(count, 0) for count in (pair.wins, pair.ties, pair.losses))
-            significance = Cell("-" if pair.p_value is None else f"{pair.p_value:.2g}", pair.p_value)
-            table.rows.append([pair.first, pair.second, *counts, significance])
-        table.caption.append("p: Wilcoxon's signed-rank test, two-sided; - if fewer than six problems differ.")
-        return table
+        rows = [
+            [pair.first, pair.second, *map(str, (pair.wins, pair.ties, pair.losses)), shown(pair.p_value, ".2g")]
+            for pair in self.pairs()
+        ]
+        caption = ["p: Wilcoxon's signed-rank test, two-sided; - if fewer than six problems differ."]
+        headings = ["wins", "ties", "losses", "p"]
+        return Table.of(["strategy", "against"], headings, "Every two strategies", rows=rows, caption=caption)
 
     def times(self) -> Table:
         """Return the median time to each share of the optimum, and how often it was reached."""
-        table = Table.of(["strategy"], [f"{target:.0%}" for target in TARGETS], "Time to a share of the optimum")
-        for name in self.strategies:
-            cells = []
-            for target in TARGETS:
-                found = self._times[name, target]
-                reached = [one for one in found if one is not None]
-                middle = median(reached) if reached else None
-                cells.append(Cell(f"{seconds(middle)} ({len(reached)}/{len(found)})", middle))
-            table.rows.append([name, *cells])
-        table.caption.append(
-            "Median seconds of search until it was reached (how often, among problems with a known optimum)."
-        )
-        return table
+
+        def cell(found: list[float | None]) -> Cell:
+            reached = [one for one in found if one is not None]
+            middle = median(reached) if reached else None
+            return Cell(f"{seconds(middle)} ({len(reached)}/{len(found)})", middle)
+
+        rows = [[name, *(cell(self._times[name, target]) for target in TARGETS)] for name in self.strategies]
+        caption = ["Median seconds of search until it was reached (how often, among problems with a known optimum)."]
+        headings, title = [f"{target:.0%}" for target in TARGETS], "Time to a share of the optimum"
+        return Table.of(["strategy"], headings, title, rows=rows, caption=caption)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -554,23 +555,6 @@ class ComparisonRow:
     mean_nodes: float | None
 
 
-@dataclass
-class _Tally:
-    """Numbers (without texts) about a strategy's results."""
-
-    problems: int = 0
-    solved: int = 0
-    infeasible: int = 0
-    guaranteed: int = 0
-    reached: int = 0
-    objectives: array[float] = field(default_factory=lambda: array("d"))
-    by_seed: dict[int, array[float]] = field(default_factory=dict)
-    ratios: array[float] = field(default_factory=lambda: array("d"))
-    seconds: array[float] = field(default_factory=lambda: array("d"))
-    bounds: array[float] = field(default_factory=lambda: array("d"))
-    nodes: array[float] = field(default_factory=lambda: array("d"))
-
-
 class Comparison(Tabular):
     """The table that `compare` returns; ``print(table)`` shows it.
 
@@ -597,7 +581,9 @@ class Comparison(Tabular):
         self.contradictions: list[str] = []
         self.details = Details(plan.strategies, plan.variants[0].formulated().sense)
         self._keep = keep_results
-        self._tallies = {name: _Tally() for name in plan.strategies}
+        # By strategy: how many problems are solved, ...; the numbers of each kind, and the objectives by seed.
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in plan.strategies}
+        self._numbers: defaultdict[tuple[str, str | int], array[float]] = defaultdict(lambda: array("d"))
         # One that is named by its file says its own name, unless there was nothing to search.
         self._names = [{variant.strategy, variant.searcher().name} for variant in plan.variants]
 
@@ -632,56 +618,50 @@ class Comparison(Tabular):
             self.contradictions.append(f"{results[0].id or '?'}: {', '.join(said)}")
         ratios: list[float | None] = []
         for name, variant, result in zip(self.plan.names, self.plan.variants, results, strict=True):
-            ratios.append(None)
-            tally = self._tallies[name]
-            tally.problems += 1
-            tally.solved += result.selection is not None or result.status is Status.INFEASIBLE
-            tally.infeasible += result.status is Status.INFEASIBLE
-            if result.status is not Status.ERROR:
-                tally.seconds.append(result.timing.answer_s)
-                tally.nodes.append(result.nodes)
-            if result.bound is not None:
-                tally.bounds.append(result.bound)
-            if result.objective is None or (key := result.key) is None:
-                continue
-            tally.objectives.append(result.objective)
-            tally.by_seed.setdefault(variant.seed, array("d")).append(result.objective)
-            tally.reached += key == optimum
-            ratios[-1], guaranteed = ratio_to_best(key, optimum, bounds)
-            tally.guaranteed += guaranteed
-            if (ratio := ratios[-1]) is not None:
-                tally.ratios.append(ratio)
+            counts, infeasible, ratio, guaranteed = self._counts[name], result.status is Status.INFEASIBLE, None, False
+            if (key := result.key) is not None:
+                ratio, guaranteed = ratio_to_best(key, optimum, bounds)
+            counts["problems"] += 1
+            counts["solved"] += result.selection is not None or infeasible
+            counts["infeasible"] += infeasible
+            counts["reached"] += key is not None and key == optimum
+            counts["guaranteed"] += guaranteed
+            searched = result.status is not Status.ERROR
+            numbers: dict[str | int, float | None] = {
+                "seconds": result.timing.answer_s if searched else None, "nodes": result.nodes if searched else None,
+                "bound": result.bound, "ratio": ratio, "objective": result.objective, variant.seed: result.objective,
+            }  # fmt: skip
+            for what, known in numbers.items():
+                if known is not None:
+                    self._numbers[name, what].append(known)
+            ratios.append(ratio)
         self.details.add(self.plan.names, results, optimum, ratios)
 
     @property
     def rows(self) -> list[ComparisonRow]:
         """One row for each strategy."""
-        names = self.plan.names
+        names, found = self.plan.names, []
         variants = dict(zip(names, self.plan.variants, strict=True))
-        return [
-            ComparisonRow(
+        for name, counts in self._counts.items():
+            kinds = ("objective", "ratio", "seconds", "bound", "nodes")
+            numbers = {kind: self._numbers.get((name, kind), array("d")) for kind in kinds}
+            by_seed = [values for (line, what), values in self._numbers.items() if line == name and what not in kinds]
+            means: dict[str, Any] = {f"mean_{kind}": mean_of(numbers[kind]) for kind in kinds}
+            row = ComparisonRow(
                 strategy=name,
                 time_limit=variants[name].time_limit if self.plan.time_limits else None,
-                problems=tally.problems,
-                solved=tally.solved,
-                failed=tally.problems - tally.solved,
-                infeasible=tally.infeasible,
+                **{what: counts[what] for what in ("problems", "solved", "infeasible", "guaranteed", "reached")},
+                **means,
+                failed=counts["problems"] - counts["solved"],
                 seeds=names.count(name),
-                mean_objective=_mean(tally.objectives),
-                std_over_seeds=seeds_deviation(tally.by_seed.values()),
-                mean_ratio=_mean(tally.ratios),
-                min_ratio=min(tally.ratios, default=None),
-                ratios=len(tally.ratios),
-                guaranteed=tally.guaranteed,
-                reached=tally.reached,
+                std_over_seeds=seeds_deviation(by_seed),
+                min_ratio=min(numbers["ratio"], default=None),
+                ratios=len(numbers["ratio"]),
                 optima=self.optima * names.count(name),
-                mean_seconds=_mean(tally.seconds),
-                median_seconds=median(tally.seconds) if tally.seconds else None,
-                mean_bound=_mean(tally.bounds),
-                mean_nodes=_mean(tally.nodes),
+                median_seconds=median(numbers["seconds"]) if numbers["seconds"] else None,
             )
-            for name, tally in self._tallies.items()
-        ]
+            found.append(row)
+        return found
 
     def tables(self) -> list[Table]:
         """Return the table, and the ratios at each time limit if there are several; `details` has more tables."""
@@ -690,10 +670,6 @@ class Comparison(Tabular):
     def to_pandas(self) -> Any:
         """Return the rows as a `pandas.DataFrame` with all fields."""
         return data_frame(list(map(asdict, self.rows)))
-
-
-def _mean(values: array[float]) -> float | None:
-    return fsum(values) / len(values) if values else None
 
 
 def compare(
@@ -775,13 +751,11 @@ def _table(comparison: Comparison) -> Table:
     rows = comparison.rows
     guaranteed = max((row.guaranteed for row in rows), default=0)
     mark = "≥ " if guaranteed else ""
-    solvers = bool(comparison.plan.backends)
-    seeds = len(comparison.plan.seeds) > 1
     columns: dict[str, Callable[[ComparisonRow], Cell]] = {
         "objective": lambda row: (
             Cell("infeasible", None) if 0 < row.infeasible == row.problems else number(row.mean_objective)
         ),
-        **({"± seeds": lambda row: number(row.std_over_seeds)} if seeds else {}),
+        **({"± seeds": lambda row: number(row.std_over_seeds)} if len(comparison.plan.seeds) > 1 else {}),
         f"{mark}ratio": lambda row: number(row.mean_ratio),
         f"{mark}lowest": lambda row: number(row.min_ratio),
         "optimal": lambda row: Cell(f"{row.reached}/{row.optima}", row.reached) if row.optima else number(None),
@@ -790,17 +764,15 @@ def _table(comparison: Comparison) -> Table:
         "solved": lambda row: number(row.solved, 0),
         "failed": lambda row: number(row.failed, 0),
     }
-    if solvers:
+    if comparison.plan.backends:
         columns |= {"bound": lambda row: number(row.mean_bound), "nodes": lambda row: number(row.mean_nodes, 1)}
-    table = Table.of(["strategy"], list(columns))
+    title = f"{counted(comparison.problems, 'problem')}: {headline(comparison.plan.variants[0])}"
+    table = Table.of(["strategy"], columns, title, caption=_caption(comparison, guaranteed))
     for place, row in enumerate(rows):
         name = row.strategy
         if comparison.plan.added and place == 0:
             name = Cell(f"{'optimum' if row.reached == row.problems > 0 else 'exact'} ({name})", name)
         table.add(name, *(cell(row) for cell in columns.values()))
-    problems = counted(comparison.problems, "problem")
-    table.title = f"{problems}: {headline(comparison.plan.variants[0])}"
-    table.caption = list(_caption(comparison, guaranteed))
     return table
 
 
@@ -810,12 +782,10 @@ def _ratios_at_limits(comparison: Comparison) -> Table:
     cells: dict[str, dict[float | None, float | None]] = {}
     for name, variant in zip(plan.names, plan.variants, strict=True):
         cells.setdefault(plan.searcher_of(variant), {})[variant.time_limit] = rows[name].mean_ratio
-    table = Table.of(["strategy"], [f"{limit:g} s" for limit in limits], "Mean ratio at each time limit")
-    for name, found in cells.items():
-        table.add(name, *(number(found.get(limit)) for limit in limits))
-    if any(row.failed for row in rows.values()):
-        table.caption.append(_SOLVED)
-    return table
+    lines = [[name, *(number(found.get(limit)) for limit in limits)] for name, found in cells.items()]
+    caption = [_SOLVED] if any(row.failed for row in rows.values()) else []
+    headings, title = [f"{limit:g} s" for limit in limits], "Mean ratio at each time limit"
+    return Table.of(["strategy"], headings, title, rows=lines, caption=caption)
 
 
 def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:

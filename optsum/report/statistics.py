@@ -6,18 +6,18 @@ A statistics package just for the tests would be a quarter of an installation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import atan, cos, erfc, pi, sin, sqrt
 from statistics import fmean, mean, stdev
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from optsum.contracts.result import Result, Status
 from optsum.coverage.instance import Key
+from optsum.report.tables.table import Cell, number, shown
 
 _DIFFERENT: Final = 6  # Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks.
 
@@ -31,17 +31,13 @@ _FEW: Final = 100
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Return the ranks of numbers along the last axis, from 1; equal numbers share their mean rank."""
+
+    def of_row(row: NDArray[np.float64]) -> Any:
+        _, place, count = np.unique(row, return_inverse=True, return_counts=True)
+        return (np.cumsum(count) - (count - 1) / 2)[place]
+
     given = np.asarray(values, np.float64)
-    if not given.size:
-        return given
-    found: NDArray[np.float64] = np.apply_along_axis(_ranks, -1, given)
-    return found
-
-
-def _ranks(values: NDArray[np.float64]) -> NDArray[Any]:
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    mean: NDArray[Any] = np.cumsum(count) - (count - 1) / 2
-    return mean[place]
+    return np.asarray(np.apply_along_axis(of_row, -1, given)) if given.size else given
 
 
 @cache
@@ -103,6 +99,15 @@ def wilcoxon(differences: Sequence[float]) -> float | None:
     return erfc((sum(twice) / 2 - extreme) / spread / sqrt(2))
 
 
+CHANCE: Final = "p: Wilcoxon's signed-rank test over {}, two-sided; - if fewer than six differ."
+"""The caption for `chance`."""
+
+
+def chance(differences: Sequence[float]) -> Cell:
+    """Return the p-value of `wilcoxon` as a cell of a table."""
+    return shown(wilcoxon(differences), ".2g")
+
+
 def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
     """Return the optimum, if known, all bounds, and whether all claims can be true together."""
     keys = [key for result in results if (key := result.key) is not None]
@@ -122,16 +127,16 @@ def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple
 
     `guaranteed`: whether it uses a bound, so that the true ratio is at least this.
     """
+
+    def ratio(best: Key) -> float:
+        if key == best:
+            return 1.0
+        small, large = sorted((abs(Fraction(key)), abs(Fraction(best))))  # below 0 the better is the smaller in size
+        return float(small / large) if (key > 0) == (best > 0) else 0.0
+
     if optimum is not None:
-        return _ratio(key, optimum), False
-    return (max(_ratio(key, bound) for bound in bounds), True) if bounds else (None, False)
-
-
-def _ratio(key: Key, best: Key) -> float:
-    if key == best:
-        return 1.0
-    small, large = sorted((abs(Fraction(key)), abs(Fraction(best))))  # below 0 the better one is the smaller in size
-    return float(small / large) if (key > 0) == (best > 0) else 0.0
+        return ratio(optimum), False
+    return max(map(ratio, bounds), default=None), bool(bounds)
 
 
 Interval: TypeAlias = Literal["student", "z"]
@@ -145,52 +150,40 @@ INTERVALS: Final[dict[Interval, str]] = {
 OVER_SEEDS: Final = "± seeds: standard deviation of the mean objective over {} seeds; exact strategies are run once."
 """The caption for `seeds_deviation`."""
 
-Z: Final = 1.96  # Akhmetov et al. 2022 print 1.956, but their intervals are those of 1.96.
-
 FEWEST: Final = 3  # Fewer points have no correlation worth the name: two are always on a line.
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """Akhmetov et al. 2022, Tables 4 and 5."""
 
-    count: int
-    # mean, std: the standard deviation is that of a sample (divided by count - 1); 0 for a single number.
+    # mean, std: the standard deviation is that of a sample (divided by its size - 1); 0 for a single number.
     mean: float
     std: float
     cv: float | None  # Coefficient of variation, std / mean (eq. 5); None where the mean is 0.
     # Of the 95 % confidence interval of the mean (eq. 6); None for a single number, which has none.
-    half_width: float | None
-
-    @property
-    def lower(self) -> float | None:
-        """Lower end of the confidence interval."""
-        return None if self.half_width is None else self.mean - self.half_width
-
-    @property
-    def upper(self) -> float | None:
-        """Upper end of the confidence interval."""
-        return None if self.half_width is None else self.mean + self.half_width
+    half_width: float | None = None
+    lower: float | None = None
+    upper: float | None = None
 
 
-def spread_of(values: Sequence[float], interval: Interval = "student", z: float = Z) -> Spread | None:
+SPREADS: Final = ("mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")  # Headings of the numbers of a `Spread`.
+
+
+def spread_of(values: Sequence[float], interval: Interval = "student", z: float = 1.96) -> Spread | None:
     """Return the spread of numbers; None if there are none.
 
-    `interval`: half width of the confidence interval in standard errors: the quantile of Student's t with ``count - 1``
-    degrees of freedom (4.30 for three numbers), or `z`, for many numbers.
+    `interval`: half width of the confidence interval in standard errors: the quantile of Student's t with one degree of
+    freedom less than numbers (4.30 for three numbers), or `z`, for many numbers.
     """
     if not values:
         return None
     middle = mean(values)
     deviation = stdev(values) if len(values) > 1 else 0.0
-    reach = z if interval == "z" or len(values) < 2 else student(len(values) - 1)
-    return Spread(
-        count=len(values),
-        mean=middle,
-        std=deviation,
-        cv=deviation / middle if middle else None,
-        half_width=reach * deviation / sqrt(len(values)) if len(values) > 1 else None,
-    )
+    cv = deviation / middle if middle else None
+    if len(values) == 1:
+        return Spread(middle, deviation, cv)
+    half = (z if interval == "z" else student(len(values) - 1)) * deviation / sqrt(len(values))
+    return Spread(middle, deviation, cv, half, middle - half, middle + half)
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
@@ -199,32 +192,26 @@ def mean_of(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
+def average(values: Iterable[float | None], digits: int = 4) -> Cell:
+    """Return `mean_of` as a cell of a table."""
+    return number(mean_of(values), digits)
+
+
 def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
     """Return the standard deviation over seeds of the mean of each; None for fewer than two seeds with values."""
     means = [fmean(values) for values in by_seed if values]
     return stdev(means) if len(means) > 1 else None
 
 
-def quantiles(values: Sequence[float], shares: Sequence[float]) -> list[float]:
-    """Return the quantiles at shares between 0 and 1, interpolated linearly."""
-    if not values:
-        raise ValueError("There are no values, so there are no quantiles.")
-    found: list[float] = np.quantile(np.asarray(values, np.float64), np.asarray(shares)).tolist()
-    return found
-
-
 def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
     """Return Pearson's r; None for fewer than `FEWEST` points, or if all numbers of a side are equal."""
-    return _pearson(np.asarray(left, np.float64), np.asarray(right, np.float64))
+    one, other = (np.asarray(side, np.float64) for side in (left, right))
+    # What rounding leaves of numbers that are all equal is no variation.
+    if len(one) < FEWEST or not np.ptp(one - one.mean()) or not np.ptp(other - other.mean()):
+        return None
+    return float(np.clip(np.corrcoef(one, other)[0, 1], -1.0, 1.0))
 
 
 def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
     """Return Spearman's rho, which is Pearson's r of the ranks; equal numbers share their mean rank."""
-    return _pearson(ranks(left), ranks(right))
-
-
-def _pearson(left: NDArray[np.float64], right: NDArray[np.float64]) -> float | None:
-    # What rounding leaves of numbers that are all equal is no variation.
-    if len(left) < FEWEST or not np.ptp(left - left.mean()) or not np.ptp(right - right.mean()):
-        return None
-    return float(np.clip(np.corrcoef(left, right)[0, 1], -1.0, 1.0))
+    return pearson(ranks(left).tolist(), ranks(right).tolist())

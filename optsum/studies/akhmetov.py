@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, partial
 from importlib import import_module
+from itertools import product
 from math import comb, inf, log
 from statistics import fmean, mean, median, median_low, stdev
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -23,7 +24,17 @@ from optsum.errors import InputError, OptionError, unknown_name
 from optsum.options.options import Options, resolve
 from optsum.report.comparison import NO_EXACT, check_exact, each_seed, seeds_of
 from optsum.report.figures import Figure, Series
-from optsum.report.statistics import INTERVALS, OVER_SEEDS, Interval, pearson, seeds_deviation, spearman, spread_of
+from optsum.report.statistics import (
+    INTERVALS,
+    OVER_SEEDS,
+    SPREADS,
+    Interval,
+    average,
+    pearson,
+    seeds_deviation,
+    spearman,
+    spread_of,
+)
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
 from optsum.studies.base import (
@@ -35,8 +46,6 @@ from optsum.studies.base import (
     score_of,
     searched,
     summaries_of,
-    summary_of,
-    with_references,
 )
 from optsum.system.clock import Termination
 from optsum.text.analyzer import Analyzer
@@ -55,56 +64,48 @@ _BOUNDS: Final = ("Genetic_Greedy", "Optimum")  # Methods that Table 3 holds sys
 
 def methods(study: Study) -> list[str]:
     """Return the methods in the paper's order, the optimum last."""
-    return list(dict.fromkeys(row["method"] for row in study.of("found")))
+    return study.values_of("found", "method")
 
 
 def lengths(study: Study) -> Table:
     """Return the lengths of texts and abstracts in sentences (Table 1)."""
     table = study.table("Lengths in sentences (Table 1)", [""], ["text", "abstract"])
-    rows = study.of("topic")
-    if rows:
+    if rows := study.of("topic"):
         columns = [[row[name] for row in rows] for name in ("sentences", "abstract_sentences")]
-        table.rows.append(["count", *(number(len(values), 0) for values in columns)])
+        table.add("count", *(number(len(values), 0) for values in columns))
         spread = stdev if len(rows) > 1 else lambda _: 0.0
         for name, of in (("mean", mean), ("std", spread), ("min", min), ("median", median), ("max", max)):
-            table.rows.append([name, *(number(float(of(values)), 1) for values in columns)])
+            table.add(name, *(number(float(of(values)), 1) for values in columns))
     return table
 
 
 def search_space(study: Study) -> Table:
     """Return the exact number of extracts with as many sentences as the abstract (equation 4)."""
-    table = study.table("Size of the search space (equation 4)", [], ["smallest", "median", "largest"])
-    sizes = sorted(int(row["search_space"]) for row in study.of("topic"))
-    if sizes:
-        shown = (sizes[0], median_low(sizes), sizes[-1])
-        table.rows.append([Cell(f"{size:,}" if size < 10**9 else f"{Decimal(size):.2e}", str(size)) for size in shown])
-    table.caption.append("Combinations of the text's sentences, as many as the abstract has; exact in the rows.")
+    caption = ["Combinations of the text's sentences, as many as the abstract has; exact in the rows."]
+    headings = ["smallest", "median", "largest"]
+    table = study.table("Size of the search space (equation 4)", [], headings, caption=caption)
+    if sizes := sorted(int(row["search_space"]) for row in study.of("topic")):
+        ends = (sizes[0], median_low(sizes), sizes[-1])
+        table.add(*(Cell(f"{size:,}" if size < 10**9 else f"{Decimal(size):.2e}", str(size)) for size in ends))
     return table
 
 
 def upper_bounds(study: Study) -> Table:
     """Return the mean F1 of each method, the mean number of sentences and the mean time (Table 2)."""
-    seeds = len({row["seed"] for row in study.of("found") if row["method"] not in _BOUNDS[1:]})
+    seeds = len({row["seed"] for row in study.of("found") if row["method"] != OPTIMUM})
     spreads = [f"{score} ± seeds" for score in _SCORES] if seeds > 1 else []
     headings = [*_SCORES, "sentences", "R-1 seconds", "R-2 seconds", *spreads]
-    table = study.table("Best ROUGE F1 of each method (Table 2)", ["method"], headings)
+    caption = [f"{_TWICE} sentences: of the former.", *([OVER_SEEDS.format(seeds)] if spreads else [])]
+    table = study.table("Best ROUGE F1 of each method (Table 2)", ["method"], headings, caption=caption)
     for method in methods(study):
-        cells = [number(fmean(values(study, method, score))) for score in _SCORES]
-        cells.append(number(fmean(row["sentences"] for row in of(study, method, "rouge-1")), 1))
-        cells += [number(fmean(row["seconds"] for row in of(study, method, metric)), 3) for metric in METRICS]
-        table.rows.append([method, *cells, *(number(over_seeds(study, method, score)) for score in _SCORES if spreads)])
-    table.caption.append(f"{_TWICE} sentences: of the former.")
-    if seeds > 1:
-        table.caption.append(OVER_SEEDS.format(seeds))
+        cells = [average(values(study, method, score)) for score in _SCORES]
+        cells.append(average((row["sentences"] for row in of(study, method, "rouge-1")), 1))
+        cells += [average((row["seconds"] for row in of(study, method, metric)), 3) for metric in METRICS]
+        for metric, name in _SCORES.values() if spreads else ():
+            rows = study.of("found", method=method, metric=metric)
+            cells.append(number(seeds_deviation(grouped((row["seed"], row[name]) for row in rows).values())))
+        table.add(method, *cells)
     return table
-
-
-def over_seeds(study: Study, method: str, score: str) -> float | None:
-    """Return the standard deviation, over seeds, of the mean F1 of a method."""
-    metric, name = _SCORES[score]
-    return seeds_deviation(
-        grouped((row["seed"], row[name]) for row in study.of("found", method=method, metric=metric)).values()
-    )
 
 
 def of(study: Study, method: str, metric: str) -> list[Row]:
@@ -119,17 +120,18 @@ def of(study: Study, method: str, metric: str) -> list[Row]:
 
 def systems(study: Study) -> Table:
     """Return systems and baselines with the upper bounds (Table 3)."""
-    table = study.table("Upper bounds and systems (Table 3)", ["summary"], [*_SCORES, "topics", "sentences"])
+    headings = [*_SCORES, "topics", "sentences"]
+    table = study.table("Upper bounds and systems (Table 3)", ["summary"], headings, caption=[_TWICE])
+
+    def add(name: str, cells: Sequence[str], rows: Sequence[Row]) -> None:
+        table.add(name, *cells, number(len(rows), 0), average((row["sentences"] for row in rows), 1))
+
     for method in (name for name in _BOUNDS if name in methods(study)):
-        found = of(study, method, "rouge-1")
-        cells = [number(fmean(values(study, method, score))) for score in _SCORES]
-        sentences = number(fmean(row["sentences"] for row in found), 1)
-        table.add(f"{method} upper bound", *cells, number(len(found), 0), sentences)
-    for name in dict.fromkeys(row["system"] for row in study.of("system")):
+        cells = [average(values(study, method, score)) for score in _SCORES]
+        add(f"{method} upper bound", cells, of(study, method, "rouge-1"))
+    for name in study.values_of("system"):
         rows = study.of("system", system=name)
-        cells = [number(fmean(row["f1"][metric] for row in rows)) for metric in METRICS]
-        table.add(name, *cells, "-", number(len(rows), 0), number(fmean(row["sentences"] for row in rows), 1))
-    table.caption.append(_TWICE)
+        add(name, [*(average(row["f1"][metric] for row in rows) for metric in METRICS), "-"], rows)
     return table
 
 
@@ -141,15 +143,11 @@ def values(study: Study, method: str, score: str) -> list[float]:
 
 def error_analysis(study: Study, score: str, interval: Interval, z: float) -> Table:
     """Return mean, standard deviation, coefficient of variation and confidence interval (Tables 4 and 5)."""
-    headings = ["mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper"]
-    table = study.table(f"Error analysis, {score} (Table {4 if score == 'R-1' else 5})", ["method"], headings)
-    for method in methods(study):
-        if (found := spread_of(values(study, method, score), interval, z)) is not None:
-            cells = (found.mean, found.std, found.cv, found.half_width, found.lower, found.upper)
-            table.rows.append([method, *map(number, cells)])
-    reach = f", Z = {z:g}" if interval == "z" else ""
-    table.caption.append(f"CI: {INTERVALS[interval]}{reach}.")
-    return table
+    spreads = {method: spread_of(values(study, method, score), interval, z) for method in methods(study)}
+    rows = [[method, *map(number, spread)] for method, spread in spreads.items() if spread]
+    caption = [f"CI: {INTERVALS[interval]}{f', Z = {z:g}' if interval == 'z' else ''}."]
+    title = f"Error analysis, {score} (Table {4 if score == 'R-1' else 5})"
+    return study.table(title, ["method"], SPREADS, rows, caption)
 
 
 def features(study: Study) -> Table:
@@ -158,18 +156,17 @@ def features(study: Study) -> Table:
     names = list(next(iter(of_text.values()), {}))
     headings = [f"{name} {sign}" for name in names for sign in ("r", "rho")]
     title = "Correlation of the best number of sentences with features of the text (Discussion)"
-    table = study.table(title, ["method", "metric"], headings)
+    caption = ["r: Pearson's; rho: Spearman's; - if all numbers are equal, or fewer than three."]
+    table = study.table(title, ["method", "metric"], headings, caption=caption)
     searched_for = {short: metric for short, (metric, name) in _SCORES.items() if name == "f1"}
-    for method in methods(study):
-        for short, metric in searched_for.items():
-            rows = of(study, method, metric)
-            best = [float(row["sentences"]) for row in rows]
-            cells = []
-            for name in names:
-                values = [of_text[row["id"]][name] for row in rows]
-                cells += [number(pearson(values, best), 3), number(spearman(values, best), 3)]
-            table.rows.append([method, short, *cells])
-    table.caption.append("r: Pearson's; rho: Spearman's; - if all numbers are equal, or fewer than three.")
+    for method, (short, metric) in product(methods(study), searched_for.items()):
+        rows = of(study, method, metric)
+        best = [float(row["sentences"]) for row in rows]
+        cells = []
+        for name in names:
+            values = [of_text[row["id"]][name] for row in rows]
+            cells += [number(pearson(values, best), 3), number(spearman(values, best), 3)]
+        table.add(method, short, *cells)
     return table
 
 
@@ -257,25 +254,18 @@ class AkhmetovStudy(SeededStudy):
         clipped, seeds = self.counts == "clipped", seeds_of(self.seeds)
         heuristic = None if self.as_published else self.time_limit
         longer = self.time_limit if self.exact_time_limit is None else self.exact_time_limit
-        common: dict[str, Any] = {
-            "preset": "akhmetov", "counts": self.counts, "seed": self.seed, "workers": self.workers,
-        }  # fmt: skip
-        return {
-            (method, metric): each_seed(
-                resolve(
-                    {
-                        **common,
-                        "strategy": strategy,
-                        "metric": metric,
-                        "boundaries": "joined" if clipped and metric == "rouge-2" else "sentence",
-                        "time_limit": longer if method == OPTIMUM else heuristic,
-                    }
-                ),
-                seeds,
-            )
-            for method, strategy in strategies.items()
-            for metric in METRICS
-        }
+        searches = {}
+        for (method, strategy), metric in product(strategies.items(), METRICS):
+            options = resolve(
+                {
+                    "preset": "akhmetov", "counts": self.counts, "seed": self.seed, "workers": self.workers,
+                    "strategy": strategy, "metric": metric,
+                    "boundaries": "joined" if clipped and metric == "rouge-2" else "sentence",
+                    "time_limit": longer if method == OPTIMUM else heuristic,
+                }
+            )  # fmt: skip
+            searches[method, metric] = each_seed(options, seeds)
+        return searches
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return the function that makes the rows of a topic: its sizes, the result of each method, its systems."""
@@ -336,11 +326,10 @@ class AkhmetovStudy(SeededStudy):
 
 
 def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], baselines: Sequence[str]) -> list[Row]:
-    with_references(topic)
     rows = [_sizes(topic)]
 
     def f1(text: Sequence[Sentence], metric: str) -> float:
-        return score_of(text, topic.references, setups["VNS", metric][0], metric).f1
+        return score_of(text, topic.references, setups["VNS", metric][0]).f1
 
     for metric in METRICS:
         chosen = ((method, seeded) for (method, of), seeded in setups.items() if of == metric)
@@ -349,7 +338,7 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], b
     for row in rows:
         if row["kind"] == "found" and row["metric"] == "rouge-1":
             row["f1_rouge-2"] = f1([topic.sentences[unit] for unit in row["selection"]], "rouge-2")
-    texts = [(system.system, text) for system, text in summaries_of(topic, rows, summary_of)]
+    texts = [(system.system, text) for system, text in summaries_of(topic, rows)]
     texts += [
         (name, [topic.sentences[unit] for unit in baseline(name)(topic, topic.reference_sentences or 1)])
         for name in baselines

@@ -26,8 +26,7 @@ from optsum.errors import InputError, OptionError
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import Options
 from optsum.report.comparison import seeds_of
-from optsum.report.statistics import wilcoxon
-from optsum.report.tables.table import Cell, Table, Tabular, counted
+from optsum.report.tables.table import Cell, Table, Tabular, counted, shown
 from optsum.running.each_topic import each_topic
 from optsum.running.one_problem import Setup, answer, setup_of, unsolved
 from optsum.system.clock import Termination
@@ -37,7 +36,11 @@ from optsum.text.tokenizers import Sentence, raw_text
 if TYPE_CHECKING:
     from optsum.report.figures import Figure
 
-Summary = TypeVar("Summary")
+Row: TypeAlias = dict[str, Any]
+"""A row of JSON."""
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +70,17 @@ class Cut:
 
     def text(self, summary: Sequence[Sentence]) -> list[Sentence]:
         """Return the sentences that count; the last may be cut."""
+        kept: list[Sentence] = []
         if self.bytes is None:
             kept = cut_sentences(summary, self.words) if self.words else list(summary)
-            return kept[: _last(list(map(word_count, kept)))]
-        kept, left = [], self.bytes
-        for sentence in summary:
+        left = self.bytes or 0
+        for sentence in summary if self.bytes is not None else ():
             text = raw_text(joined([sentence]))
             part = text.encode()[: max(0, left)].decode(errors="ignore")
             kept.append(sentence if part == text else part if isinstance(sentence, str) else tuple(part.split()))
             left -= len(text.encode()) + 1
-        return kept[: _last(list(map(len, kept)))]
+        sizes = map(word_count if self.bytes is None else len, kept)
+        return kept[: max((place for place, size in enumerate(sizes, start=1) if size), default=0)]
 
     def system(self, system: System, text: Sequence[Sentence]) -> System:
         """Return a system with all counted sentences uncut, so that extracts stay extracts."""
@@ -87,36 +91,6 @@ class Cut:
         return replace(system, summary=tuple(text[:count]), selection=selection)
 
 
-def _last(lengths: Sequence[int]) -> int:
-    return max((place for place, length in enumerate(lengths, start=1) if length), default=0)
-
-
-def refused(system: System, error: object) -> dict[str, Any]:
-    """Return the row of an unusable summary, with the reason and its source."""
-    where = f"{system.source}: " if system.source else ""
-    return {"kind": "refused", "system": system.system, "error": f"{where}system {system.system!r}: {error}"}
-
-
-def check_name(system: System, lines: Collection[str]) -> None:
-    """Refuse a system named like a line of the tables, because their values would be mixed."""
-    if system.system in lines:
-        raise InputError(f"No system can be called {system.system!r}, because the tables use this name: rename it.")
-
-
-def summaries_of(
-    topic: Submitted, rows: list[dict[str, Any]], read: Callable[[Topic, System], Summary], lines: Collection[str] = ()
-) -> Iterator[tuple[System, Summary]]:
-    """Yield systems with their summaries; refused ones, such as those named like one of `lines`, become `rows`."""
-    for system in topic.systems:
-        try:
-            check_name(system, lines)
-            text = read(topic, system)
-        except InputError as error:
-            rows.append(refused(system, error))
-        else:
-            yield system, text
-
-
 def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
     """Return the sentences of a summary like `text_of`; refuse one that has only human scores."""
     text = text_of(topic, system)
@@ -125,35 +99,40 @@ def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
     return text
 
 
-def score_of(summary: Sequence[Sentence], references: Sequence[Text], setup: Setup, metric: str) -> Score:
-    """Return the pooled score of a summary, with the text analysis and the boundaries of a search."""
+def summaries_of(
+    topic: Submitted, rows: list[Row], lines: Collection[str] = (), read: Callable[[Topic, System], Any] = summary_of
+) -> Iterator[tuple[System, Any]]:
+    """Yield systems with what `read` makes of them; refused ones become `rows`.
+
+    `lines`: names of lines of the tables; a system of such a name is refused, because values would be mixed.
+    """
+    for system in topic.systems:
+        name = system.system
+        try:
+            if name in lines:
+                raise InputError(  # noqa: TRY301 - as `read` does
+                    f"No system can be called {name!r}, because the tables use this name: rename it."
+                )
+            text = read(topic, system)
+        except InputError as error:
+            where = f"{system.source}: " if system.source else ""
+            rows.append({"kind": REFUSED, "system": name, "error": f"{where}system {name!r}: {error}"})
+        else:
+            yield system, text
+
+
+def score_of(summary: Sequence[Sentence], references: Sequence[Text], setup: Setup) -> Score:
+    """Return the pooled score of a summary by a search's metric, with its text analysis and its boundaries."""
     tokens = all(isinstance(sentence, tuple) for text in (summary, *references) for sentence in text)
-    spec = setup.spec_of_tokens if tokens else setup.spec
-    scores = rouge_all(
-        tuple(summary),
-        references,
-        [metric],
-        analyzer=spec.analyzer,
-        counts=setup.options.counts,
-        boundaries=setup.options.boundaries,
-        last_unigram=True,
-        model_units=setup.options.model_units,
-    )
-    return scores[metric]
+    how: dict[str, Any] = {name: getattr(setup.options, name) for name in ("counts", "boundaries", "model_units")}
+    analyzer, metric = (setup.spec_of_tokens if tokens else setup.spec).analyzer, setup.options.metric
+    return rouge_all(tuple(summary), references, [metric], analyzer=analyzer, last_unigram=True, **how)[metric]
 
-
-Row: TypeAlias = dict[str, Any]
-"""A row of JSON."""
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 
 TIME_LIMIT: Final = 5.0
 """Default time limit of a search in seconds: most take milliseconds, and a study of all topics must end."""
 
 REFUSED: Final = "refused"  # The kind of a row that says in ``error`` why a summary could not be used.
-
-_NOT_IN_HASH: Final = {"paper", "workers"}
 
 
 @dataclass(kw_only=True)
@@ -202,6 +181,9 @@ class Study(Tabular):
     def _setups(self) -> dict[Any, list[Setup]]:
         return {way: list(map(setup_of, seeded)) for way, seeded in self._searches.items()}
 
+    def _setup_of_each(self) -> dict[Any, Setup]:
+        return {way: setup for way, (setup,) in self._setups().items()}
+
     @abstractmethod
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return the function that makes the rows of a topic; pickled if there are several workers."""
@@ -216,7 +198,7 @@ class Study(Tabular):
         return [_beside(table, self.papers_values()) for table in tables] if self.paper else tables
 
     def papers_values(self) -> Mapping[str, Any]:
-        """Return the values of the paper's tables for the compared data (`papers`)."""
+        """Return the values of the paper's tables for the compared data, by part of a title, by row, by heading."""
         return papers()[self.name]
 
     @abstractmethod
@@ -307,7 +289,7 @@ class Study(Tabular):
     @cached_property
     def config_hash(self) -> str:
         """Twelve hexadecimal digits that change with every option or system summary that can change a row."""
-        without = _NOT_IN_HASH | self.shown_only
+        without = {"paper", "workers", *self.shown_only}
         options = {one.name: getattr(self, one.name) for one in fields(self) if one.init and one.name not in without}
         digest = hashlib.sha256()
         for system in chain.from_iterable(known.values() for known in self._systems.values()):
@@ -340,11 +322,20 @@ class Study(Tabular):
         """Number of finished topics."""
         return len({row["id"] for row in self.rows})
 
-    def table(self, title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
-        """Return an empty table: columns of names on the left, of numbers on the right."""
-        table = Table.of(names, numbers, title)
-        table.caption = self.caption()
-        return table
+    def values_of(self, kind: str, name: str = "system") -> list[Any]:
+        """Return the different values in the rows of a kind, such as the systems, in order of appearance."""
+        return list(dict.fromkeys(row[name] for row in self.of(kind)))
+
+    def table(
+        self,
+        title: str,
+        names: Iterable[str],
+        numbers: Iterable[str],
+        rows: Iterable[list[str]] = (),
+        caption: Iterable[str] = (),
+    ) -> Table:
+        """Return a table: names on the left, numbers on the right, and `caption` after the caption of the study."""
+        return Table.of(names, numbers, title, rows=rows, caption=[*self.caption(), *caption])
 
     @abstractmethod
     def about(self) -> str:
@@ -375,15 +366,13 @@ class Study(Tabular):
             left.append(f"systems' summaries of {counted(len(self.missing), 'topic')} not read")
         if self.interrupted:
             left.append("topics not done when the study was interrupted")
-        return [
-            f"{counted(self.topics, 'topic')}; {self.about()}, {limited}.",
-            f"Left out: {'; '.join(left) or 'nothing'}.",
-        ]
+        about = f"{counted(self.topics, 'topic')}; {self.about()}, {limited}."
+        return [about, f"Left out: {'; '.join(left) or 'nothing'}."]
 
     def text(self) -> str:
         """Return the tables as lines of aligned text, with remarks on what is missing."""
-        said = ["Interrupted: the tables cover the topics finished by then."] if self.interrupted else []
-        return "\n\n".join([super().text(), *said])
+        said = "\n\nInterrupted: the tables cover the topics finished by then."
+        return super().text() + said * self.interrupted
 
 
 @dataclass(kw_only=True)
@@ -457,8 +446,8 @@ def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
         row: list[str] = []
         for cell, key in zip(cells, keys, strict=False):
             value = known.get(key)
-            text = "-" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
-            row += [cell, Cell(text, value)] if key in named else [cell]
+            papers_own = Cell(value, value) if isinstance(value, str) else shown(value, ",.6g")
+            row += [cell, papers_own] if key in named else [cell]
         return row
 
     met = [" ".join(cell for cell in row[:names] if cell not in {"", "-"}) for row in table.rows]
@@ -474,6 +463,8 @@ _ROWS: Final = "rows"  # The key of a study's rows among the further fields of a
 
 def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
     """Return the rows of a study for a topic, in an otherwise empty result."""
+    if setup.formulation.has_metric and not (part.references and part.sentences):
+        raise InputError(f"The topic {part.id!r} has no reference, or no text, so it has no oracle.")
     try:  # a problem is the topic as it was given, so it has its systems still
         rows = work(part if isinstance(part, Submitted) else Submitted.of(part))
     except KeyboardInterrupt:
@@ -502,26 +493,10 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     return found
 
 
-CHANCE: Final = "p: Wilcoxon's signed-rank test over {}, two-sided; - if fewer than six differ."
-"""The caption for `chance`."""
-
-
-def chance(differences: Sequence[float]) -> Cell:
-    """Return the p-value of paired differences, as a cell."""
-    found = wilcoxon(differences)
-    return Cell("-" if found is None else f"{found:.2g}", found)
-
-
 def unproven(oracles: Sequence[bool]) -> list[str]:
     """Return a phrase on the number of unproven oracles, for `Study.lacking`; `oracles`: whether each is unproven."""
     left = f"the proof of {sum(oracles)} of {counted(len(oracles), 'oracle')} in time"
     return [f"{left}: replaced by the best found"] if any(oracles) else []
-
-
-def with_references(topic: Topic) -> None:
-    """Refuse a topic without references or text, by an `InputError`."""
-    if not topic.references or not topic.sentences:
-        raise InputError(f"The topic {topic.id!r} has no reference, or no text, so it has no oracle.")
 
 
 def check_row_of(study: Study, output: str, row: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import product
 from statistics import fmean
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -15,20 +16,18 @@ from optsum.corpus.alternatives import text_of
 from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
 from optsum.report.figures import Figure
-from optsum.report.statistics import mean_of
-from optsum.report.tables.table import Cell, Table, counted, number
+from optsum.report.statistics import CHANCE, average, chance
+from optsum.report.tables.table import Table, counted, number, shown
 from optsum.running.one_problem import Setup, build, run_task, unsolved
 from optsum.studies.base import (
-    CHANCE,
     Cut,
     CutStudy,
     Row,
     Submitted,
-    chance,
+    grouped,
     score_of,
     summaries_of,
     unproven,
-    with_references,
     without_interruption,
 )
 from optsum.system.clock import Stopped, Termination, clock
@@ -74,14 +73,12 @@ class CompressiveStudy(CutStudy):
         }  # fmt: skip
         return {
             (formulation, variant): [resolve({**VARIANTS[variant], "formulation": formulation, **same})]
-            for formulation in FORMULATIONS
-            for variant in VARIANTS
+            for formulation, variant in product(FORMULATIONS, VARIANTS)
         }
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return the function that makes the rows of a topic: its references, its oracles, its systems."""
-        setups = {name: setup for name, (setup,) in self._setups().items()}
-        return partial(_rows, setups=setups, cut=self.cut_after(self.max_length))
+        return partial(_rows, setups=self._setup_of_each(), cut=self.cut_after(self.max_length))
 
     @classmethod
     def serves(cls, topic: Topic) -> bool:
@@ -103,9 +100,8 @@ class CompressiveStudy(CutStudy):
 
     def tables(self) -> list[Table]:
         """Return Table 1 with details of the oracles, the gain of compression, Table 2, and summaries side by side."""
-        topics = list(dict.fromkeys(row["id"] for row in self.of("oracle")))
-        rated = [self.ratings()] if self._rated() else []
-        return [self.recall(), self.gains(), *rated, *map(self.summaries, topics[: self.show])]
+        rated = [self.ratings()] if any(row["human"] for row in self.of("system")) else []
+        return [self.recall(), self.gains(), *rated, *map(self.summaries, self.values_of("oracle", "id")[: self.show])]
 
     def figures(self) -> list[Figure]:
         """Return Table 1 as bars."""
@@ -120,87 +116,67 @@ class CompressiveStudy(CutStudy):
         rows = self.of("oracle", formulation=formulation, optimized=optimized)
         return [row for row in rows if row["recall"] is not None]
 
-    def mean(self, formulation: str, optimized: str, evaluated: str) -> float | None:
-        """Return the mean of `values`; None without a topic."""
-        return mean_of(self.values(formulation, optimized, evaluated).values())
-
     def recall(self) -> Table:
         """Return the mean recall of oracles and systems, and the positions and lengths of sentences (Table 1)."""
+        cut = f"{str(self.cut_after(self.max_length)).capitalize()}; their words and sentences are those that count."
+        caption = ["sentences: of the summary; compressed: those of them that are not whole."]
         table = self.table(
             "Recall, in all variants of ROUGE, of oracles for one of them, and of systems (Table 1)",
             ["summary", "best in"],
             [*VARIANTS, "topics", "sentences", "compressed", "words", "seconds"],
+            caption=[*caption, *([cut] if self.of("system") else [])],
         )
-        for formulation in FORMULATIONS:
-            for optimized in VARIANTS:
-                if not (found := self._found(formulation, optimized)):
-                    continue
-                means = {what: fmean(row[what] for row in found) for what in ("sentences", "compressed", "length")}
-                cells = [number(self.mean(formulation, optimized, evaluated)) for evaluated in VARIANTS]
-                cells += [number(len(found), 0), number(means["sentences"], 2), number(means["compressed"], 2)]
-                cells += [number(means["length"], 1), number(fmean(row["seconds"] for row in found), 3)]
-                table.add(formulation, optimized, *cells)
-        for system in dict.fromkeys(row["system"] for row in self.of("system")):
-            if found := [row for row in self.of("system", system=system) if row.get("recall")]:
-                cells = [number(fmean(row["recall"][variant] for row in found)) for variant in VARIANTS]
-                cells += [number(len(found), 0), number(fmean(row["sentences"] for row in found), 2), number(None)]
-                table.add(system, "-", *cells, number(fmean(row["length"] for row in found), 1), "-")
-        table.caption.append("sentences: of the summary; compressed: those of them that are not whole.")
-        if self.of("system"):
-            cut = str(self.cut_after(self.max_length)).capitalize()
-            table.caption.append(f"{cut}; their words and sentences are those that count.")
+        lines = {each: self._found(*each) for each in product(FORMULATIONS, VARIANTS)}
+        for system in self.values_of("system"):
+            lines[system, "-"] = [row for row in self.of("system", system=system) if row.get("recall")]
+        for names, found in lines.items():
+            cells = [average(row["recall"][variant] for row in found) for variant in VARIANTS]
+            columns = (("sentences", 2), ("compressed", 2), ("length", 1), ("seconds", 3))
+            means = [average((row.get(name) for row in found), digits) for name, digits in columns]
+            if found:
+                table.add(*names, *cells, number(len(found), 0), *means)
         return table
 
     def gains(self) -> Table:
         """Return the gain in recall of compressive oracles, in points, with its significance."""
         headings = [*VARIANTS, *(f"p {variant}" for variant in VARIANTS)]
-        table = self.table("Gain of compression over extraction, in points", ["best in"], headings)
+        rows = []
         for optimized in VARIANTS:
-            gains, tests = [], []
+            apart = []
             for evaluated in VARIANTS:
                 one, other = (self.values(formulation, optimized, evaluated) for formulation in FORMULATIONS)
-                apart = [other[topic] - one[topic] for topic in one if topic in other]
-                gains.append(Cell(f"{100 * fmean(apart):+.1f}", 100 * fmean(apart)) if apart else Cell("-", None))
-                tests.append(chance(apart))
-            table.rows.append([optimized, *gains, *tests])
-        table.caption.append(CHANCE.format("topics"))
-        return table
-
-    def _rated(self) -> list[Row]:
-        return [row for row in self.of("system") if row["human"]]
+                apart.append([other[topic] - one[topic] for topic in one if topic in other])
+            gains = [shown(100 * fmean(each) if each else None, "+.1f") for each in apart]
+            rows.append([optimized, *gains, *map(chance, apart)])
+        title = "Gain of compression over extraction, in points"
+        return self.table(title, ["best in"], headings, rows, [CHANCE.format("topics")])
 
     def ratings(self) -> Table:
         """Return the means of imported human scores, such as readability (Table 2)."""
-        names = list(dict.fromkeys(name for row in self._rated() for name in row["human"]))
-        table = self.table("Human scores (Table 2)", ["summary"], [*names, "topics"])
-        for system in dict.fromkeys(row["system"] for row in self._rated()):
-            found = [row["human"] for row in self._rated() if row["system"] == system]
-            means = [[human[name] for human in found if name in human] for name in names]
-            cells = [number(fmean(values), 2) if values else "-" for values in means]
-            table.rows.append([system, *cells, number(len(found), 0)])
-        table.caption.append("Imported with --systems; means over topics.")
-        return table
+        rated = grouped((row["system"], row["human"]) for row in self.of("system") if row["human"])
+        names = list(dict.fromkeys(name for scores in rated.values() for each in scores for name in each))
+        rows = [
+            [system, *(average((each.get(name) for each in scores), 2) for name in names), number(len(scores), 0)]
+            for system, scores in rated.items()
+        ]
+        caption = ["Imported with --systems; means over topics."]
+        return self.table("Human scores (Table 2)", ["summary"], [*names, "topics"], rows, caption)
 
     def summaries(self, topic: str) -> Table:
-        """Return the references, the oracles and the systems' summaries of one topic."""
-        found = [row for row in self.rows if row["id"] == topic]
-        table = Table.of(["summary", "best in"], title=f"Summaries of topic {topic} (Figure 2)", long=["text"])
-        table.caption = self.caption()
-        for row in found:
-            if row["kind"] == "references":
-                table.rows += [["reference", "", text] for text in row["texts"]]
-            elif row["kind"] == "oracle":
-                table.rows.append([row["formulation"], row["optimized"], " ".join(row["summary"])])
-        return table
+        """Return the references and the oracles of one topic side by side."""
+        rows = [["reference", "", text] for row in self.of("references", id=topic) for text in row["texts"]]
+        oracles = self.of("oracle", id=topic)
+        rows += [[row["formulation"], row["optimized"], " ".join(row["summary"])] for row in oracles]
+        title = f"Summaries of topic {topic} (Figure 2)"
+        return Table.of(["summary", "best in"], title=title, long=["text"], rows=rows, caption=self.caption())
 
 
 def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Setup], cut: Cut) -> list[Row]:
     """Return the references of a topic as texts, its oracles by formulation and variant, and its systems."""
-    with_references(topic)
     texts = [text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references)]
     rows: list[Row] = [{"kind": "references", "texts": texts}]
     rows += [_oracle(topic, name, setup, setups) for name, setup in setups.items()]
-    for system, whole in summaries_of(topic, rows, text_of):
+    for system, whole in summaries_of(topic, rows, (), text_of):
         row: Row = {"kind": "system", "system": system.system, "human": dict(system.human)}
         if whole is not None:
             text = cut.text(whole)
@@ -211,10 +187,7 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Setup], cut: Cut) -
 
 
 def _evaluated(summary: Sequence[Sentence], topic: Topic, setups: Mapping[tuple[str, str], Setup]) -> dict[str, float]:
-    return {
-        variant: score_of(summary, topic.references, setups["extractive", variant], VARIANTS[variant]["metric"]).recall
-        for variant in VARIANTS
-    }
+    return {each: score_of(summary, topic.references, setups["extractive", each]).recall for each in VARIANTS}
 
 
 def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[tuple[str, str], Setup]) -> Row:

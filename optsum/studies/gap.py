@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import product
 from statistics import fmean
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -22,8 +23,7 @@ from optsum.registry import STRATEGIES
 from optsum.report.comparison import each_seed, seeds_of
 from optsum.report.figures import Figure
 from optsum.report.statistics import OVER_SEEDS, mean_of, seeds_deviation
-from optsum.report.tables.table import Table, counted, number
-from optsum.report.tables.table import share as share_of
+from optsum.report.tables.table import Table, counted, number, share
 from optsum.running.one_problem import Setup
 from optsum.studies.base import (
     Cut,
@@ -34,9 +34,7 @@ from optsum.studies.base import (
     score_of,
     searched,
     summaries_of,
-    summary_of,
     unproven,
-    with_references,
 )
 from optsum.system.clock import Deadline
 from optsum.text.lengths import word_count
@@ -84,20 +82,23 @@ class GapStudy(SeededStudy):
         heuristics = [name.strip() for name in self.strategies.split(",") if name.strip()]
         for name in heuristics:
             STRATEGIES.load(name)
-        seeds, longer = seeds_of(self.seeds), self.exact_time_limit
+        longer = self.time_limit if self.exact_time_limit is None else self.exact_time_limit
+        oracle = {"strategy": self.strategy, "time_limit": longer}
+        lines: dict[str, dict[str, Any]] = {
+            EXTRACTIVE: oracle,
+            COMPRESSIVE: {**oracle, "formulation": "compressive", "chunk_profile": self.chunk_profile},
+            **{name: {"strategy": name, "time_limit": self.time_limit} for name in heuristics},
+        }
         same = {
             "max_length": self.max_length, "stem": self.stem, "stopwords": self.stopwords,
-            "time_limit": self.time_limit, "seed": self.seed, "workers": self.workers,
+            "seed": self.seed, "workers": self.workers,
         }  # fmt: skip
-        oracle = {**same, "strategy": self.strategy, **({} if longer is None else {"time_limit": longer})}
-        compressive = {"formulation": "compressive", "chunk_profile": self.chunk_profile}
-        searches: dict[tuple[str, str], list[Options]] = {}
-        for metric in self.wanted:
-            searches[EXTRACTIVE, metric] = [resolve({**oracle, "metric": metric})]
-            searches[COMPRESSIVE, metric] = [resolve({**oracle, "metric": metric, **compressive})]
-            for name in heuristics:
-                searches[name, metric] = each_seed(resolve({**same, "metric": metric, "strategy": name}), seeds)
-        return searches
+        return {
+            (line, metric): each_seed(
+                resolve({**same, "metric": metric, **how}), seeds_of(self.seeds) if line in heuristics else ()
+            )
+            for metric, (line, how) in product(self.wanted, lines.items())
+        }
 
     def searches(self) -> Sequence[Options]:
         """Return the searches of extracts, without compressions, which not all topics have."""
@@ -127,24 +128,15 @@ class GapStudy(SeededStudy):
     @property
     def lines(self) -> list[str]:
         """Lines of the table: limits first, then others in order of appearance."""
-        met = dict.fromkeys(row["text"] for row in self.of("recall"))
-        first = [line for line in _LIMITS if line in met]
-        return [*first, *(line for line in met if line not in first)]
+        return sorted(self.values_of("recall", "text"), key=lambda line: (*_LIMITS, line).index(line))
 
     def recalls(self, line: str, metric: str) -> dict[str, float]:
         """Return the recall of a line by topic; with several seeds, their mean."""
         return {topic: fmean(values) for topic, values in self._by("id", line, metric).items()}
 
-    def over_seeds(self, line: str, metric: str) -> float | None:
-        """Return the standard deviation, over seeds, of the mean recall of a line."""
-        return seeds_deviation(self._by("seed", line, metric).values())
-
     def _by(self, name: str, line: str, metric: str) -> dict[Any, list[float]]:
-        return grouped(
-            (row[name], row["recall"])
-            for row in self.of("recall", text=line, metric=metric)
-            if row["recall"] is not None
-        )
+        rows = self.of("recall", text=line, metric=metric)
+        return grouped((row[name], row["recall"]) for row in rows if row["recall"] is not None)
 
     def mean(self, line: str, metric: str) -> float | None:
         """Return the mean recall of a line over its topics; None if it has none."""
@@ -168,21 +160,21 @@ class GapStudy(SeededStudy):
         columns = [name for metric in self.wanted for name in (metric, *spread, "lost", "of any text")]
         title = f"Recall within {self.max_length} words, and what each restriction costs"
         table = self.table(title, ["text"], ["topics", *columns])
-        lines = self.lines
-        for place, line in enumerate(lines):
+        above = ""
+        for line in self.lines:
             cells = [number(len(self.recalls(line, self.wanted[0])), 0)]
-            above = next((other for other in reversed(lines[:place]) if other in _LIMITS), "")
             for metric in self.wanted:
+                cells.append(number(self.mean(line, metric)))
+                cells += [number(seeds_deviation(self._by("seed", line, metric).values()))] if spread else []
                 lost = self.lost(line, metric, above) if above else None
-                deviation = [number(self.over_seeds(line, metric))] if spread else []
-                cells += [number(self.mean(line, metric)), *deviation, number(lost), share_of(self.share(line, metric))]
-            table.rows.append([line, *cells])
+                cells += [number(lost), share(self.share(line, metric))]
+            table.add(line, *cells)
+            above = line if line in _LIMITS else above
         table.caption += [
             "lost: against the nearest limit above; of any text: share of its recall; on topics with both values.",
             "any text: a proven limit for all texts of the documents' words within the length.",
         ]
-        words = [row["words"] for row in self.of("recall", metric=self.wanted[0]) if "words" in row]
-        if words:
+        if words := [row["words"] for row in self.of("recall", metric=self.wanted[0]) if "words" in row]:
             longer = sum(count > self.max_length for count in words)
             table.caption.append(f"{str(Cut(self.max_length)).capitalize()}; longer: {longer} of {len(words)}.")
         if spread:
@@ -201,7 +193,6 @@ def _row(line: str, metric: str, value: float | None, bound: float | None = None
 
 def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], vocabulary: bool) -> list[Row]:
     """Return the recalls of a topic by line and metric, and a row for each summary that cannot be used."""
-    with_references(topic)
     rows: list[Row] = []
     for (line, metric), seeded in setups.items():
         exact = line in {EXTRACTIVE, COMPRESSIVE}
@@ -216,10 +207,10 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], v
                 result = searched(topic, setup)
                 value = 0.0 if result.status is Status.INFEASIBLE else result.objective
                 rows.append(_row(line, metric, value, result.bound if exact else None, seed))
-    for system, text in summaries_of(topic, rows, summary_of, {*_LIMITS, *(line for line, _ in setups)}):
+    for system, text in summaries_of(topic, rows, {*_LIMITS, *(line for line, _ in setups)}):
         for (line, metric), (setup, *_) in setups.items():
             if line == EXTRACTIVE:
                 cut = Cut(setup.spec.max_length).text(text)
-                row = _row(system.system, metric, score_of(cut, topic.references, setup, metric).recall)
+                row = _row(system.system, metric, score_of(cut, topic.references, setup).recall)
                 rows.append({**row, "words": sum(map(word_count, text))})
     return rows

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
 from math import inf, sqrt
+from operator import itemgetter
 from statistics import fmean, median
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
@@ -28,23 +29,20 @@ from optsum.options.options import Options, resolve
 from optsum.registry import DEFAULT_STRATEGY
 from optsum.report.comparison import each_seed, seeds_of
 from optsum.report.figures import Figure, Series
-from optsum.report.statistics import FEWEST, OVER_SEEDS, ranks, seeds_deviation
+from optsum.report.statistics import CHANCE, FEWEST, OVER_SEEDS, average, chance, ranks, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
 from optsum.running.enumerate import oracles_of
 from optsum.running.one_problem import Setup, build
 from optsum.studies.base import (
-    CHANCE,
     Cut,
     CutStudy,
     Row,
     SeededStudy,
     Submitted,
-    chance,
     grouped,
     score_of,
     searched,
     summaries_of,
-    with_references,
     without_interruption,
 )
 from optsum.text.lengths import word_count
@@ -174,19 +172,27 @@ class HiraoStudy(SeededStudy, CutStudy):
         return [bars, *(distribution(self, metric) for metric in METRICS if self.of("extracts", metric=metric))]
 
 
+METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
+"""Metrics, and the presets with the paper's text analysis for each."""
+LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of extracts beside those of systems, and their roles.
+
+SETTINGS: Final = ("multi", "single")  # Oracles of a set of references, and of each reference in it.
+_NAMED: Final = {"multi": "", "single": " (single)"}  # What rows of Table 2 are called, by setting.
+
+Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # How topics are searched, by metric and role.
+
 _PAIRS_BYTES: Final = 2**22  # Memory for all pairs of oracles: a tenth of a second; no clock, so that runs agree.
 DRAWS: Final = 100  # Oracles that are drawn at random of each problem, with replacement, as the paper did.
 
 Floats = NDArray[np.float64]
 
-_GROUPS: Final = tuple(product(("single", "multi"), ("rouge-1", "rouge-2")))
+_GROUPS: Final = tuple(product(("single", "multi"), METRICS))
 
 
 @dataclass(frozen=True)
 class Judged:
     """Scores of systems on topics with human scores; arrays are topics x systems, in the same order."""
 
-    systems: list[str]
     topics: list[str]
     human: Floats
     rouge: dict[str, Floats]  # Recall against all references, by metric.
@@ -203,42 +209,37 @@ def correlations(study: HiraoStudy) -> list[Table]:
 def _correlation_table(study: HiraoStudy, human: str) -> Table:
     headings = ["r", "95 % from", "to", "rho", "95 % from", "to", "p, M against S"]
     table = study.table(f"Correlation with the human score {human!r} (Table 6)", ["metric"], headings)
-    systems = _extracting(study, human)
-    every = {row["system"] for row in study.of("system") if human in row["human"]}
+    rated = grouped((row["system"], row) for row in study.of("system") if human in row["human"])
+    systems = []  # those that take enough of their sentences from the sources
+    for name, rows in rated.items():
+        extracts = [row for row in rows if "selection" in row]
+        held, others = sum(len(row["selection"]) for row in extracts), sum(row["others"] for row in extracts)
+        if held + others and held >= study.least_found * (held + others):
+            systems.append(name)
     share = f"{study.least_found:.0%} of their sentences in the sources (--least-found)"
-    table.caption.append(f"{len(systems)} of {counted(len(every), 'system')}: those with {share}.")
+    table.caption.append(f"{len(systems)} of {counted(len(rated), 'system')}: those with {share}.")
     judged = judged_of(study, human, systems)
     if len(systems) < FEWEST or not judged.topics:
         table.caption.append("Nothing to show: a correlation needs three systems, and a topic with summaries of all.")
         return table
-    weights = _resampled(len(judged.topics), study.resamples, study.seed)
+    weights = _resampled(len(judged.topics), study)
     for metric, values in judged.rouge.items():
-        table.rows.append([metric.upper(), *_of_topics(judged, values, weights), "-"])
+        table.add(metric.upper(), *_of_topics(judged, values, weights), "-")
     for group in _GROUPS:
         setting, metric = group
         name = f"F-measure (R{metric[-1]}) ({setting}-"
         test = _against(judged, group, weights)
-        table.rows.append([f"{name}M)", *_of_topics(judged, judged.of_all[group], weights), test])
-        table.rows.append([f"{name}S)", *_of_draws(judged, judged.of_one[group], study), "-"])
+        table.add(f"{name}M)", *_of_topics(judged, judged.of_all[group], weights), test)
+        table.add(f"{name}S)", *_of_draws(judged, judged.of_one[group], study), "-")
     over = counted(len(judged.topics), "topic")
-    table.caption += _of_all(study)
     table.caption += [
+        *_of_all(study),
         f"Over systems, each by its mean over the {over} that all of them have; r: Pearson's; rho: Spearman's.",
         f"M: over all oracles. S: over one drawn at random; mean of {DRAWS} draws, with the interval of that mean.",
         "Other intervals: topics resampled. p: paired bootstrap over topics of r(M) - r(S), two-sided.",
         f"{study.resamples:,} bootstrap samples each.",
     ]
     return table
-
-
-def _extracting(study: HiraoStudy, human: str) -> list[str]:
-    """Return the systems with human scores that take enough of their sentences from the sources."""
-    found: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for row in study.of("system"):
-        if human in row["human"] and "selection" in row:
-            found[row["system"]][0] += len(row["selection"])
-            found[row["system"]][1] += len(row["selection"]) + row["others"]
-    return [name for name, (held, size) in found.items() if size and held >= study.least_found * size]
 
 
 def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
@@ -251,13 +252,13 @@ def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
     )
     topics = [
         topic
-        for topic in dict.fromkeys(row["id"] for row in study.of("topic"))
+        for topic in study.values_of("topic", "id")
         if all((topic, *group) in problems for group in _GROUPS)
-        and all((topic, system, metric) in rows for system in systems for metric in ("rouge-1", "rouge-2"))
+        and all((topic, *each) in rows for each in product(systems, METRICS))
     ]
 
-    def array(metric: str, name: str) -> Floats:
-        values = [[rows[topic, system, metric][name] for system in systems] for topic in topics]
+    def array(value_of: Callable[[Row], float], metric: str) -> Floats:
+        values = [[value_of(rows[topic, system, metric]) for system in systems] for topic in topics]
         return np.array(values, np.float64).reshape(len(topics), len(systems))
 
     def of_draws(topic: str, setting: str, metric: str) -> Floats:
@@ -266,13 +267,11 @@ def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
         # A problem with one oracle has it drawn once.
         return np.asarray(np.mean([np.broadcast_to(each, (DRAWS, len(systems))) for each in found], axis=0), np.float64)
 
-    people = [[rows[topic, system, "rouge-1"]["human"][human] for system in systems] for topic in topics]
     return Judged(
-        list(systems),
         topics,
-        np.array(people, np.float64).reshape(len(topics), len(systems)),
-        {metric: array(metric, "multi") for metric in ("rouge-1", "rouge-2")},
-        {(setting, metric): array(metric, f"f_{setting}") for setting, metric in _GROUPS},
+        array(lambda row: row["human"][human], "rouge-1"),
+        {metric: array(itemgetter("multi"), metric) for metric in METRICS},
+        {(setting, metric): array(itemgetter(f"f_{setting}"), metric) for setting, metric in _GROUPS},
         {group: np.array([of_draws(topic, *group) for topic in topics]) for group in _GROUPS},
     )
 
@@ -287,17 +286,17 @@ def _f_of_draws(draws: Sequence[Sequence[int]], summaries: Sequence[Row]) -> Flo
     return np.array([[f_measure(oracle, *each) for each in selections] for oracle in map(set, draws)])
 
 
-def _resampled(topics: int, samples: int, seed: int) -> Floats:
-    drawn = np.random.default_rng(seed).multinomial(topics, np.full(topics, 1 / topics), size=samples)
-    return drawn / topics
+def _resampled(count: int, study: HiraoStudy) -> Floats:
+    """Return the weights of topics, or of draws, in each bootstrap sample."""
+    drawn = np.random.default_rng(study.seed).multinomial(count, np.full(count, 1 / count), size=study.resamples)
+    return drawn / count
 
 
 def _of_topics(judged: Judged, values: Floats, weights: Floats) -> list[str]:
     cells = []
     for rank in (False, True):
         found = _correlation(values.mean(axis=0), judged.human.mean(axis=0), rank)
-        low, high = _interval(_correlation(weights @ values, weights @ judged.human, rank))
-        cells += [_shown(found), _shown(low), _shown(high)]
+        cells += _with_interval(found, _correlation(weights @ values, weights @ judged.human, rank))
     return cells
 
 
@@ -306,11 +305,7 @@ def _of_draws(judged: Judged, values: Floats, study: HiraoStudy) -> list[str]:
     for rank in (False, True):
         found = _correlation(values.mean(axis=0), judged.human.mean(axis=0), rank)  # draws x systems: one r a draw
         found = found[~np.isnan(found)]
-        if not len(found):
-            cells += 3 * ["-"]
-            continue
-        low, high = _interval(_resampled(len(found), study.resamples, study.seed) @ found)
-        cells += [_shown(found.mean()), _shown(low), _shown(high)]
+        cells += _with_interval(found.mean(), _resampled(len(found), study) @ found) if len(found) else 3 * ["-"]
     return cells
 
 
@@ -342,50 +337,39 @@ def _correlation(values: Floats, human: Floats, rank: bool) -> Any:
         return np.where(size > 1e-12, (one * other).sum(axis=-1) / size, np.nan)
 
 
-def _interval(samples: Floats) -> tuple[float, float]:
+def _with_interval(value: Any, samples: Floats) -> list[str]:
+    """Return a number and the interval of 95 % of samples as cells."""
     kept = samples[~np.isnan(samples)]
-    if not len(kept):
-        return float("nan"), float("nan")
-    low, high = np.quantile(kept, (0.025, 0.975))
-    return float(low), float(high)
-
-
-def _shown(value: Any) -> str:
-    return "-" if np.isnan(value) else number(float(value), 3)
-
-
-METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
-"""Metrics, and the presets with the paper's text analysis for each."""
-LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of extracts beside those of systems, and their roles.
-
-SETTINGS: Final = ("multi", "single")  # Oracles of a set of references, and of each reference in it.
-_NAMED: Final = {"multi": "", "single": " (single)"}  # What rows of Table 2 are called, by setting.
-
-Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # How topics are searched, by metric and role.
+    ends = np.quantile(kept, (0.025, 0.975)) if len(kept) else (np.nan, np.nan)
+    return [number(None if np.isnan(each) else float(each), 3) for each in (value, *ends)]
 
 
 def statistics_of_data(study: HiraoStudy) -> Table:
     """Return the sizes of the data (Table 1), with the compression rate of section 6.2.1."""
+    caption = ["Medians of documents, sentences and words; all references; compression: mean length / words."]
     headings = ["topics", "docs", "sents", "words", "refs", "ref words", "length", "compression"]
-    table = study.table("Statistics of the data (Table 1)", [], headings)
+    table = study.table("Statistics of the data (Table 1)", [], headings, caption=caption)
     if rows := study.of("topic"):
         rates = [study.max_length / row["words"] for row in rows if row["words"]]
         middle = [median(row[name] for row in rows) for name in ("documents", "sentences", "words")]
         references = sum(row["references"] for row in rows)
         words = median(count for row in rows for count in row["reference_words"])
         cells = [len(rows), *middle, references, words, study.max_length]
-        table.rows.append([*(f"{cell:,g}" for cell in cells), f"{fmean(rates):.1%}" if rates else "-"])
-    table.caption.append("Medians of documents, sentences and words; all references; compression: mean length / words.")
+        table.add(*(f"{cell:,g}" for cell in cells), f"{fmean(rates):.1%}" if rates else "-")
     return table
 
 
 def scores(study: HiraoStudy) -> Table:
     """Return mean ROUGE of oracles, greedy extracts and the best system, with its name (Table 2)."""
     table = study.table("ROUGE of oracles, greedy extracts and the best system (Table 2)", [""], ["R1", "R2"])
-    oracle, greedy = (_of_problems(study, name) for name in ("oracle", "greedy"))
+    oracle, greedy = (partial(_of_problems, study, name) for name in ("oracle", "greedy"))
     peers = {metric: _best_peer(study, metric) for metric in METRICS}
-    lines = {f"Oracle ({setting})": [_mean(oracle(setting, metric)) for metric in METRICS] for setting in SETTINGS}
-    lines |= {f"Greedy{name}": [_mean(greedy(setting, each)) for each in METRICS] for setting, name in _NAMED.items()}
+
+    def means(of: Callable[[str, str], dict[str, float]], setting: str) -> list[str]:
+        return [average(of(setting, metric).values()) for metric in METRICS]
+
+    lines = {f"Oracle ({setting})": means(oracle, setting) for setting in SETTINGS}
+    lines |= {f"Greedy{name}": means(greedy, setting) for setting, name in _NAMED.items()}
     for setting, name in _NAMED.items():
         line = f"p, oracle against greedy{name}"
         lines[line] = [_paired(oracle(setting, metric), greedy(setting, metric)) for metric in METRICS]
@@ -396,9 +380,9 @@ def scores(study: HiraoStudy) -> Table:
     if any(peers.values()):
         for setting, name in _NAMED.items():
             of = {metric: _of_system(study, peers[metric], metric, setting) for metric in METRICS}
-            lines[f"Peer{name}"] = [_mean(of[metric]) for metric in METRICS]
+            lines[f"Peer{name}"] = [average(each.values()) for each in of.values()]
             lines[f"p, oracle against peer{name}"] = [_paired(oracle(setting, each), of[each]) for each in METRICS]
-        lines["ID"] = [peers[metric] or "-" for metric in METRICS]
+        lines["ID"] = [peer or "-" for peer in peers.values()]
         table.caption.append(f"Peer: the system of the best mean (multi), with its name; {study.cut}.")
     table.rows = [[name, *cells] for name, cells in lines.items()]
     table.caption.append(CHANCE.format("topics"))
@@ -413,42 +397,41 @@ def _over_seeds(study: HiraoStudy, setting: str, metric: str) -> float | None:
 
 def systems(study: HiraoStudy) -> Table | None:
     """Return every system with the oracles (Table 3); None without systems."""
-    names = list(dict.fromkeys(row["system"] for row in study.of("system")))
-    if not names:
+    if not (names := study.values_of("system")):
         return None
     groups = ["R1", "R2", "R1 single", "R2 single"]
     headings = ["topics", *groups, *(f"share {name}" for name in groups), *(f"p {name}" for name in groups), "words"]
-    table = study.table("ROUGE of systems beside oracles (Table 3)", ["system"], headings)
-    oracle = _of_problems(study, "oracle")
+    longer = sum(row["words"] > study.max_length for row in study.of("system", metric="rouge-1"))
+    caption = [
+        f"{str(study.cut).capitalize()}; longer than the limit of oracles: {longer}.",
+        "share: of the oracle's score, on the same topics; words: before cutting.",
+        CHANCE.format("topics"),
+    ]
+    table = study.table("ROUGE of systems beside oracles (Table 3)", ["system"], headings, caption=caption)
+    oracle = partial(_of_problems, study, "oracle")
     for setting in SETTINGS:
         found = [oracle(setting, metric) for metric in METRICS]
-        cells = [*map(_mean, found), "-", "-"] if setting == "multi" else ["-", "-", *map(_mean, found)]
-        table.rows.append([f"Oracle ({setting})", str(max(map(len, found))), *cells, *9 * ["-"]])
+        means = [average(each.values()) for each in found]
+        cells = [*means, "-", "-"] if setting == "multi" else ["-", "-", *means]
+        table.add(f"Oracle ({setting})", str(max(map(len, found))), *cells, *9 * ["-"])
     for name in names:
         of = {group: _of_system(study, name, group[1], group[0]) for group in product(SETTINGS, METRICS)}
+        means = [average(each.values()) for each in of.values()]
         shares = [_share(of[group], oracle(*group)) for group in of]
         tests = [_paired(oracle(*group), of[group]) for group in of]
-        words = [row["words"] for row in study.of("system", system=name, metric="rouge-1")]
-        topics = str(max(map(len, of.values())))
-        table.rows.append([name, topics, *map(_mean, of.values()), *shares, *tests, number(fmean(words), 1)])
-    longer = sum(row["words"] > study.max_length for row in study.of("system", metric="rouge-1"))
-    table.caption.append(f"{str(study.cut).capitalize()}; longer than the limit of oracles: {longer}.")
-    table.caption += ["share: of the oracle's score, on the same topics; words: before cutting."]
-    table.caption.append(CHANCE.format("topics"))
+        words = average((row["words"] for row in study.of("system", system=name, metric="rouge-1")), 1)
+        table.add(name, str(max(map(len, of.values()))), *means, *shares, *tests, words)
     return table
 
 
 def ratios(study: HiraoStudy) -> Table:
     """Return the ratio of greedy extracts to the oracle's score (section 6.2.2)."""
-    table = _table(
-        study,
-        f"{study.greedy.capitalize()} extracts against oracles (section 6.2.2)",
-        ["ratio", "least", "optimal", "problems"],
-    )
+    title = f"{study.greedy.capitalize()} extracts against oracles (section 6.2.2)"
+    table = _table(study, title, ["ratio", "least", "optimal", "problems"])
     for cells, found in _groups(study, every=False):
         near = [row["ratio"] for row in found]
         hits = sum(row["greedy_optimal"] for row in found)
-        table.rows.append([*cells, number(fmean(near)), number(min(near)), f"{hits:g}", str(len(found))])
+        table.add(*cells, average(near), number(min(near)), f"{hits:g}", str(len(found)))
     table.caption.append("ratio: mean of greedy / oracle; least: the worst; optimal: greedy found an oracle.")
     return table
 
@@ -463,12 +446,13 @@ def overlaps(study: HiraoStudy) -> Table:
         among = [row["jaccard_among_oracles"] for row in several]
         estimates = [error for row in several if (error := row.get("jaccard_among_oracles_se")) is not None]
         errors.append(sqrt(sum(error**2 for error in estimates)) / max(1, len(among)))
-        greedy = fmean(row["jaccard"] for row in found)
-        mean = number(fmean(among), 3) if among else "-"
-        table.rows.append([*cells, number(greedy, 3), mean, str(len(among)), str(len(estimates))])
-    table.caption += _of_all(study)
-    table.caption.append("greedy: mean over all oracles of a problem, then over the problems.")
-    table.caption.append("among oracles: of two different ones; mean over the problems that have several.")
+        greedy = average((row["jaccard"] for row in found), 3)
+        table.add(*cells, greedy, average(among, 3), str(len(among)), str(len(estimates)))
+    table.caption += [
+        *_of_all(study),
+        "greedy: mean over all oracles of a problem, then over the problems.",
+        "among oracles: of two different ones; mean over the problems that have several.",
+    ]
     if max(errors):
         table.caption.append(
             f"estimated: of them, those with too many oracles, from {PAIRS:,} pairs each; the resulting standard "
@@ -488,8 +472,8 @@ def numbers(study: HiraoStudy) -> Table:
             _at_least(large(value), value == other)
             for value, other in ((median(least), median(most)), (max(least), max(most)))
         ]
-        several = _at_least(number(fmean(count > 1 for count in least), 3), all(known))
-        table.rows.append([*cells, *sizes, several, str(len(found)), str(sum(row["complete"] for row in found))])
+        several = _at_least(average((count > 1 for count in least), 3), all(known))
+        table.add(*cells, *sizes, several, str(len(found)), str(sum(row["complete"] for row in found)))
     table.caption.append(
         "several: share of problems with more than one oracle; all found: problems whose oracles are all known."
     )
@@ -509,24 +493,21 @@ def efficiency(study: HiraoStudy) -> Table:
     headings = ["naive", *(["paper's bound", *effort] if paper else []), "nodes", *effort, "one oracle"]
     table = _table(study, "Search effort (Table 7)", headings)
     for cells, all_ in _groups(study, every=None):
-        found = [row for row in all_ if row["complete"]]
         naive = [row["feasible"] for row in all_ if "feasible" in row]
         line = [large(median(naive)) if naive else "-"]
-        if paper:
-            done = [row for row in all_ if row["paper_complete"]]
-            line += [large(median(row["paper_nodes"] for row in done)) if done else "-", f"{len(done)}/{len(all_)}"]
-            line += [number(fmean(row["paper_seconds"] for row in done), 3) if done else "-"]
-        line += [large(median(row["nodes"] for row in found)) if found else "-", f"{len(found)}/{len(all_)}"]
-        line.append(number(fmean(row["seconds"] for row in found), 3) if found else "-")
-        single = [row["one_seconds"] for row in all_ if row.get("one_seconds") is not None]
-        table.rows.append([*cells, *line, number(fmean(single), 3) if single else "-"])
-    table.caption.append("naive: median number of selections within the length, of all problems.")
-    table.caption.append(
-        "nodes: median; seconds: mean, to enumerate all oracles; done: problems for which that ended in time."
-    )
-    table.caption.append(f"one oracle: mean seconds to extract one by {study.one}, if it is proven.")
-    own = "paper's bound: Algorithms 1 to 3, sets checked."
-    table.caption.append(own if paper else "--bound knapsack adds the paper's own branch and bound.")
+        for own in ["paper_", ""] if paper else [""]:
+            done = [row for row in all_ if row[f"{own}complete"]]
+            line += [large(median(row[f"{own}nodes"] for row in done)) if done else "-", f"{len(done)}/{len(all_)}"]
+            line.append(average((row[f"{own}seconds"] for row in done), 3))
+        table.add(*cells, *line, average((row.get("one_seconds") for row in all_), 3))
+    table.caption += [
+        "naive: median number of selections within the length, of all problems.",
+        "nodes: median; seconds: mean, to enumerate all oracles; done: problems for which that ended in time.",
+        f"one oracle: mean seconds to extract one by {study.one}, if it is proven.",
+        "paper's bound: Algorithms 1 to 3, sets checked."
+        if paper
+        else "--bound knapsack adds the paper's own branch and bound.",
+    ]
     return table
 
 
@@ -535,14 +516,10 @@ def large(value: float) -> str:
     return f"{value:,.10g}" if value < 10**6 else f"{float(value):.2e}"
 
 
-def _of_problems(study: HiraoStudy, name: str) -> Callable[[str, str], dict[str, float]]:
-    """Return a function from a setting and a metric to the scores by topic, each a mean over its references."""
-
-    def found(setting: str, metric: str) -> dict[str, float]:
-        by_topic = grouped((row["id"], row[name]) for row in study.of_problems(metric, setting, every=False))
-        return {topic: fmean(values) for topic, values in by_topic.items()}
-
-    return found
+def _of_problems(study: HiraoStudy, name: str, setting: str, metric: str) -> dict[str, float]:
+    """Return the scores of oracles or greedy extracts by topic, each a mean over its references."""
+    by_topic = grouped((row["id"], row[name]) for row in study.of_problems(metric, setting, every=False))
+    return {topic: fmean(values) for topic, values in by_topic.items()}
 
 
 def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str) -> dict[str, float]:
@@ -564,24 +541,16 @@ def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str)
 
 def _best_peer(study: HiraoStudy, metric: str) -> str | None:
     """Return the system of the best mean, the first in case of ties, among those with most topics."""
-    names = list(dict.fromkeys(row["system"] for row in study.of("system")))
-    means = {name: _of_system(study, name, metric, "multi") for name in names}
+    means = {name: _of_system(study, name, metric, "multi") for name in study.values_of("system")}
     most = max(map(len, means.values()), default=0)
-    return max(
-        (name for name in names if most and len(means[name]) == most),
-        key=lambda name: fmean(means[name].values()),
-        default=None,
-    )
-
-
-def _mean(values: dict[str, float]) -> str:
-    return number(fmean(values.values())) if values else "-"
+    scored = {name: fmean(values.values()) for name, values in means.items() if values and len(values) == most}
+    return max(scored, key=scored.__getitem__, default=None)
 
 
 def _share(one: dict[str, float], other: dict[str, float]) -> str:
-    both = [name for name in one if name in other]
-    whole = sum(other[name] for name in both)
-    return f"{sum(one[name] for name in both) / whole:.0%}" if whole else "-"
+    both = one.keys() & other.keys()
+    whole = sum(other[name] for name in one if name in both)
+    return f"{sum(one[name] for name in one if name in both) / whole:.0%}" if whole else "-"
 
 
 def _paired(one: dict[str, float], other: dict[str, float]) -> str:
@@ -600,11 +569,10 @@ def _of_all(study: HiraoStudy) -> list[str]:
 
 def _groups(study: HiraoStudy, *, every: bool | None = True) -> Iterator[tuple[list[str], list[Row]]]:
     """Yield metric, setting and the problems from `HiraoStudy.of_problems`; all problems if `every` is None."""
-    for setting in SETTINGS:
-        for metric in METRICS:
-            all_ = study.of("problem", metric=metric, references=setting)
-            if found := all_ if every is None else study.of_problems(metric, setting, every=every):
-                yield [metric, setting], found
+    for setting, metric in product(SETTINGS, METRICS):
+        all_ = study.of("problem", metric=metric, references=setting)
+        if found := all_ if every is None else study.of_problems(metric, setting, every=every):
+            yield [metric, setting], found
 
 
 def _table(study: HiraoStudy, title: str, headings: Sequence[str]) -> Table:
@@ -612,7 +580,6 @@ def _table(study: HiraoStudy, title: str, headings: Sequence[str]) -> Table:
 
 
 def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row]:
-    with_references(topic)
     size = {
         "kind": "topic",
         "documents": len(topic.documents),
@@ -636,7 +603,7 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
     rows += [
         _extracts(topic, metric, seeded[0], extracts) for (metric, role), seeded in setups.items() if role == "any"
     ]
-    for system, text in summaries_of(topic, rows, text_of, LINES):
+    for system, text in summaries_of(topic, rows, LINES, text_of):
         if text is not None:
             rows += _system(topic, system, text, setups, found, cut)
     return rows
@@ -750,36 +717,33 @@ _SAME: Final = 1e-9  # Scores that differ by less are the same ratio, computed i
 
 def percentiles(study: HiraoStudy) -> Table | None:
     """Return the percentiles of oracles, greedy extracts and systems among all extracts (Ceylan et al. 2010)."""
-    rows = study.of("extracts")
-    if not rows:
+    if not (extracts := study.of("extracts")):
         return None
-    among = {(row["id"], row["metric"]): row["scores"] for row in rows if row["drawn"]}
-    table = study.table("Percentile among all extracts (Ceylan et al. 2010)", ["summary"], ["R1", "R2", "topics"])
+    among = {(row["id"], row["metric"]): row["scores"] for row in extracts if row["drawn"]}
     lines = [_recalls(study, metric) for metric in METRICS]
+    rows = []
     for name in lines[0]:
         places = [
             [percentile(among[topic, metric], value) for topic, value in held[name].items() if (topic, metric) in among]
             for metric, held in zip(METRICS, lines, strict=True)
         ]
         cells = [f"{100 * fmean(each):.2f}" if each else "-" for each in places]
-        table.rows.append([name, *cells, str(max(map(len, places)))])
-    table.caption.append(
-        "Percent of the extracts within the length that have a lower score (multi), equal ones counted half; mean over "
-        "topics."
-    )
-    if drawn := sum(row["drawn"] < int(row["count"]) for row in rows):
-        table.caption.append(
-            f"{drawn} of {len(rows)} times there are more extracts than --extracts {study.extracts:,}: that many are "
-            "drawn at random, each with the same probability."
+        rows.append([name, *cells, str(max(map(len, places)))])
+    equal = "equal ones counted half; mean over topics"
+    caption = [f"Percent of the extracts within the length that have a lower score (multi), {equal}."]
+    if drawn := sum(row["drawn"] < int(row["count"]) for row in extracts):
+        caption.append(
+            f"{drawn} of {len(extracts)} times there are more extracts than --extracts {study.extracts:,}: that many "
+            "are drawn at random, each with the same probability."
         )
-    return table
+    title = "Percentile among all extracts (Ceylan et al. 2010)"
+    return study.table(title, ["summary"], ["R1", "R2", "topics"], rows, caption)
 
 
 def _recalls(study: HiraoStudy, metric: str) -> dict[str, dict[str, float]]:
     """Return the scores (multi) by topic of oracles, greedy extracts, and each system."""
-    named = {line: _of_problems(study, role)("multi", metric) for line, role in LINES.items()}
-    systems = dict.fromkeys(row["system"] for row in study.of("system"))
-    return named | {name: _of_system(study, name, metric, "multi") for name in systems}
+    named = {line: _of_problems(study, role, "multi", metric) for line, role in LINES.items()}
+    return named | {name: _of_system(study, name, metric, "multi") for name in study.values_of("system")}
 
 
 def distribution(study: HiraoStudy, metric: str) -> Figure:
@@ -837,8 +801,8 @@ def _system(
         (setup,) = setups[metric, "all"]
         row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
         row["words"] = words
-        row["multi"] = score_of(text, topic.references, setup, metric).recall
-        row["by_reference"] = [score_of(text, (one,), setup, metric).recall for one in topic.references]
+        row["multi"] = score_of(text, topic.references, setup).recall
+        row["by_reference"] = [score_of(text, (one,), setup).recall for one in topic.references]
         row["single"] = fmean(row["by_reference"])
         if extract is not None:
             row |= {"selection": list(extract.units), "others": extract.others}
@@ -848,8 +812,7 @@ def _system(
                     for found, oracles in problems
                     if oracles is not None and (found["metric"], found["references"]) == (metric, setting)
                 ]
-                if agreed:
-                    row[f"precision_{setting}"] = float(sum(one.precision for one in agreed) / len(agreed))
-                    row[f"recall_{setting}"] = float(sum(one.recall for one in agreed) / len(agreed))
-                    row[f"f_{setting}"] = float(sum(one.f_measure for one in agreed) / len(agreed))
+                for name, of in (("precision", "precision"), ("recall", "recall"), ("f", "f_measure")):
+                    if agreed:
+                        row[f"{name}_{setting}"] = _exact_mean([getattr(one, of) for one in agreed])
         yield row

@@ -15,21 +15,10 @@ from pydantic import Field
 from optsum.contracts.result import Status
 from optsum.options.options import Options, resolve
 from optsum.report.figures import Figure, Series, Style
-from optsum.report.tables.table import Cell, Table, counted, number
+from optsum.report.statistics import CHANCE, average, chance, mean_of
+from optsum.report.tables.table import Cell, Table, counted, number, shown
 from optsum.running.one_problem import Setup
-from optsum.studies.base import (
-    CHANCE,
-    Cut,
-    CutStudy,
-    Row,
-    Submitted,
-    chance,
-    score_of,
-    searched,
-    summaries_of,
-    summary_of,
-    with_references,
-)
+from optsum.studies.base import Cut, CutStudy, Row, Submitted, score_of, searched, summaries_of
 from optsum.text.lengths import word_count
 
 _RANK: Final = "documents by decreasing MaxH"
@@ -126,9 +115,8 @@ class LinHovyStudy(CutStudy):
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return the function that makes the rows of a document: one with all scores, and one for each system."""
-        setups = {name: setup for name, (setup,) in self._setups().items()}
-        cut = self.cut_after(LONGEST)
-        return partial(_rows, setups=setups, most=self.max_sentences, cut=cut, reference=self.reference)
+        cut, most = self.cut_after(LONGEST), self.max_sentences
+        return partial(_rows, setups=self._setup_of_each(), most=most, cut=cut, reference=self.reference)
 
     def tables(self) -> list[Table]:
         """Return the means of Figures 5 to 8 in numbers, their differences, and the sizes of the search."""
@@ -136,26 +124,24 @@ class LinHovyStudy(CutStudy):
 
     def figures(self) -> list[Figure]:
         """Return the means as bars, and Figures 4 to 9 if there are documents with several human summaries."""
-        systems, caption = [f"T: {name}" for name in self.systems], self.caption()
+        systems, caption = self.systems, self.caption()
         documents = [one for one in self.documents() if one.get("MaxH") is not None]
         documents.sort(key=lambda one: -one["MaxH"])
         short = [one for one in documents if not one["too_long"]]
-        shown = [
+        all_ = f"People, systems and extracts (at most {self.max_sentences} sentences)"
+        drawn = [
             ("Agreement of people", documents, _HUMANS),
-            (
-                f"People, systems and extracts (at most {self.max_sentences} sentences)",
-                short,
-                ["FT", "E150", "E100", "MaxH", *systems, LEAD],
-            ),
+            (all_, short, ["FT", "E150", "E100", "MaxH", *systems, LEAD]),
         ]
         for name, (least, most) in list(SETS.items())[1:4]:
             within = [one for one in documents if least <= one["MaxH"] < most]
-            shown.append((f"Set {name[0]}", within, ["FT", *_HUMANS, *systems, LEAD]))
-        made = [Figure.of_table("means", self.scores(), (), "unigram co-occurrence")]
-        for place, (title, rows, names) in enumerate(shown, start=4):
-            made.append(Figure(f"figure-{place}", title, _RANK, _SCORE, list(_curves(rows, names)), caption))
+            drawn.append((f"Set {name[0]}", within, ["FT", *_HUMANS, *systems, LEAD]))
+        made = [
+            Figure(f"figure-{place}", title, _RANK, _SCORE, list(_curves(rows, names)), caption)
+            for place, (title, rows, names) in enumerate(drawn, start=4)
+        ]
         made.append(_by_compression(documents, systems, caption))
-        return made[:1] + [figure for figure in made[1:] if figure.series]
+        return [Figure.of_table("means", self.scores(), (), _SCORE), *(figure for figure in made if figure.series)]
 
     def about(self) -> str:
         """Describe the settings in a few words."""
@@ -178,8 +164,8 @@ class LinHovyStudy(CutStudy):
 
     @property
     def systems(self) -> list[str]:
-        """Systems, in the order of the input: the paper's T."""
-        return list(dict.fromkeys(row["system"] for row in self.of("system")))
+        """The paper's T."""
+        return [f"T: {name}" for name in self.values_of("system")]
 
     def documents(self) -> list[Row]:
         """Return a row for each document, with the scores of the systems."""
@@ -204,51 +190,44 @@ class LinHovyStudy(CutStudy):
     def methods(self) -> list[str]:
         """Return the methods with a score for some document, in the order of the tables."""
         documents = self.documents()
-        names = (*ROWS, *(f"T: {name}" for name in self.systems))
-        return [name for name in names if any(one.get(name) is not None for one in documents)]
+        return [name for name in (*ROWS, *self.systems) if any(one.get(name) is not None for one in documents)]
 
     def scores(self) -> Table:
         """Return mean unigram co-occurrence, over all documents and by human agreement."""
         groups = self.groups()
         headings = [f"{name} ({len(group)})" for name, group in groups.items()]
-        table = self.table("Unigram co-occurrence (Figures 5-8, means)", ["summary"], headings)
-        for method in self.methods():
-            cells = [[one[method] for one in group if one.get(method) is not None] for group in groups.values()]
-            table.rows.append(
-                [method, *(_mean(cell, group) for cell, group in zip(cells, groups.values(), strict=True))]
-            )
-        table.caption += [
+
+        def mean(method: str, group: Sequence[Row]) -> str:
+            values = [one[method] for one in group if one.get(method) is not None]
+            found = average(values, 3)
+            return found if len(values) in {0, len(group)} else Cell(f"{found} ({len(values)})", found.value)
+
+        lengths = [words for one in self.of("document") for words in one["reference_words"]]
+        longer = sum(words > LONGEST for words in lengths)
+        caption = [
             "common: documents for which all summaries have a score, so that means are comparable.",
             "FT: full text. E150, E100: best extract of 145-155 and 95-105 words, if there is one.",
             f"MaxH, MedH, AvgH, MinH: agreement of people; {LEAD}: first sentences, 100 words at most.",
+            f"Human summaries are not cut: {longer} of {len(lengths)} are longer than the limit of E100.",
+            *([f"T: {self.cut_after(LONGEST)}."] if self.systems else []),
+            "(n): the mean is of n documents of the set.",
         ]
-        lengths = [words for one in self.of("document") for words in one["reference_words"]]
-        longer = sum(words > LONGEST for words in lengths)
-        table.caption.append(
-            f"Human summaries are not cut: {longer} of {len(lengths)} are longer than the limit of E100."
-        )
-        if self.systems:
-            table.caption.append(f"T: {self.cut_after(LONGEST)}.")
-        table.caption.append("(n): the mean is of n documents of the set.")
-        return table
+        rows = [[method, *(mean(method, group) for group in groups.values())] for method in self.methods()]
+        return self.table("Unigram co-occurrence (Figures 5-8, means)", ["summary"], headings, rows, caption)
 
     def differences(self) -> Table:
         """Return the differences discussed in section 5, each on the documents that have both, with tests."""
         groups = {name: group for name, group in self.groups().items() if not name.endswith(", common")}
         headings = [heading for name in groups for heading in (name, "n", "p")]
-        table = self.table("Differences of unigram co-occurrence (section 5)", ["difference"], headings)
-        of_systems = [[("MaxH", name), ("E100", name), (name, LEAD)] for name in (f"T: {one}" for one in self.systems)]
+        caption = ["n: documents with both; each set on its own documents.", CHANCE.format("documents")]
+        table = self.table("Differences of unigram co-occurrence (section 5)", ["difference"], headings, (), caption)
+        of_systems = [[("MaxH", name), ("E100", name), (name, LEAD)] for name in self.systems]
         for one, other in chain(DIFFERENCES, *of_systems):
             cells: list[str] = []
             for group in groups.values():
-                both = [row for row in group if row.get(one) is not None and row.get(other) is not None]
-                apart = [row[one] - row[other] for row in both]
-                mean = fmean(apart) if apart else None
-                cells += ["-" if mean is None else Cell(f"{mean:+.3f}", mean), Cell(str(len(both)), len(both))]
-                cells.append(chance(apart))
-            table.rows.append([f"{one} - {other}", *cells])
-        table.caption.append("n: documents with both; each set on its own documents.")
-        table.caption.append(CHANCE.format("documents"))
+                apart = [row[one] - row[other] for row in group if None not in (row.get(one), row.get(other))]
+                cells += [shown(mean_of(apart), "+.3f"), number(len(apart), 0), chance(apart)]
+            table.add(f"{one} - {other}", *cells)
         return table
 
     def sizes(self) -> Table:
@@ -258,23 +237,15 @@ class LinHovyStudy(CutStudy):
             held = (one.get(f"extracts_{name}") for one in self.of("document"))
             if found := [count for count in held if count is not None]:
                 values = (len(found), median(found), max(found), sum(found))
-                table.rows.append([name, *(Cell(f"{value:,.10g}", value) for value in values)])
+                table.add(name, *(shown(value, ",.10g") for value in values))
         return table
 
 
-def _mean(values: Sequence[float], group: Sequence[Row]) -> str:
-    if not values:
-        return "-"
-    mean = number(fmean(values), 3)
-    return mean if len(values) == len(group) else Cell(f"{mean} ({len(values)})", mean.value)
-
-
 def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, reference: str) -> list[Row]:
-    with_references(topic)
     setup = setups["E100"]
 
     def score(summary: Sequence[Any], model: Sequence[Any]) -> float:
-        return score_of(summary, (tuple(model),), setup, "rouge-1").recall
+        return score_of(summary, (tuple(model),), setup).recall
 
     pairs = list(permutations(range(len(topic.references)), 2))  # a model, and a summary that is scored
     scores = [score(topic.references[other], topic.references[one]) for one, other in pairs]
@@ -287,7 +258,7 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, re
         "reference": agreeing,
         "reference_words": [sum(map(word_count, each)) for each in topic.references],
         **dict.fromkeys(ROWS),
-        **{name: of(scores) for name, of in _AGREEMENT.items() if scores},
+        **({"MaxH": max(scores), "MedH": median(scores), "AvgH": fmean(scores), "MinH": min(scores)} if scores else {}),
         "FT": score(topic.sentences, model),
         "too_long": len(topic.sentences) > most,
         "unproven": [],
@@ -301,15 +272,10 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, re
         row |= _extract(part, name, setups[name], row["unproven"])
     row["reference_text"] = list(model)
     rows = [row]
-    for system, text in summaries_of(topic, rows, summary_of):
+    for system, text in summaries_of(topic, rows):
         words = sum(map(word_count, text))
         rows.append({"kind": "system", "system": system.system, "score": score(cut.text(text), model), "words": words})
     return rows
-
-
-_AGREEMENT: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
-    "MaxH": max, "MedH": median, "AvgH": fmean, "MinH": min,
-}  # fmt: skip
 
 
 def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> Row:
@@ -317,10 +283,8 @@ def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> R
     best = searched(part, setup)
     row: Row = {}
     if best.status is Status.OPTIMAL and best.objective is not None:
-        row[name] = best.objective
-        row[f"selection_{name}"] = list(best.selection or ())
-        row[f"summary_{name}"] = list(best.summary or ())
-        row[f"words_{name}"] = best.length
+        row |= {name: best.objective, f"selection_{name}": list(best.selection or ())}
+        row |= {f"summary_{name}": list(best.summary or ()), f"words_{name}": best.length}
     elif best.status is not Status.INFEASIBLE:
         unproven.append(name)
     if best.feasible is not None:

@@ -24,7 +24,7 @@ from optsum.report.figures import Figure
 from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
-from optsum.studies.base import Row, Study, Submitted, TimedStudy, check_name, refused, searched
+from optsum.studies.base import Row, Study, Submitted, TimedStudy, searched, summaries_of
 from optsum.system.compiled import njit
 from optsum.text.tokenizers import Sentence, raw_text
 from optsum.whole import whole
@@ -193,8 +193,7 @@ def conditions(study: Study) -> list[str]:
 
 def systems(study: Study) -> list[str]:
     """Return the systems in the order of the input, the baseline and the minimum cover last."""
-    found = dict.fromkeys(row["system"] for row in study.of("score"))
-    return sorted(found, key=lambda name: (name in {LEAD, BEST}, name == BEST))
+    return sorted(study.values_of("score"), key=lambda name: (name in {LEAD, BEST}, name == BEST))
 
 
 def of(study: Study, system: str, condition: str) -> list[Row]:
@@ -204,14 +203,13 @@ def of(study: Study, system: str, condition: str) -> list[Row]:
 
 def participation(study: Study) -> Table:
     """Return the number of topics with a summary, and with an extract, by each system (Table 3)."""
-    table = study.table("Participation (Table 3)", ["ID"], ["abstraction", "extraction"])
+    rows = []
     for system in (name for name in systems(study) if name not in {LEAD, BEST}):
-        rows = study.of("score", system=system)
-        extracts = sum("coverage" in row for row in rows)
-        rest = sum("coverage" not in row for row in rows)
-        table.rows.append([system, *(Cell(str(count) if count else "-", count) for count in (rest, extracts))])
-    table.caption.append("Topics for which a system has an extract (selection), or another summary or score.")
-    return table
+        extracts = ["coverage" in row for row in study.of("score", system=system)]
+        counts = (extracts.count(False), extracts.count(True))
+        rows.append([system, *(Cell(str(count) if count else "-", count) for count in counts)])
+    caption = ["Topics for which a system has an extract (selection), or another summary or score."]
+    return study.table("Participation (Table 3)", ["ID"], ["abstraction", "extraction"], rows, caption)
 
 
 def extraction(study: Tsc3Study) -> Table:
@@ -222,8 +220,7 @@ def extraction(study: Tsc3Study) -> Table:
         table.caption = [*study.caption(), "Nothing to show: no topic could be scored."]
         return table
     table.caption.append("Cov.: mean share of the best alternative found, over abstract sentences. Prec.: m / h.")
-    other = sum(row["size"] != row["minimum"] for row in extracts)
-    if other:
+    if other := sum(row["size"] != row["minimum"] for row in extracts):
         table.caption.append(
             f"{other} of {len(extracts)} extracts do not have the h sentences of the minimum cover; their "
             f"precision is m / {'max(h, size)' if study.other_sizes == 'larger' else 'h'}."
@@ -244,18 +241,17 @@ def content(study: Study) -> Table:
 
 def readability(study: Study, condition: str) -> Table:
     """Return the counts of the quality questions (Table 6), of one condition."""
-    found = {name for row in study.of("score") for name in row["human"] if _QUESTION.fullmatch(name)}
-    names = sorted(found)
-    about = f", {condition}" if condition else ""
-    table = study.table(f"Quality questions (Table 6{about})", ["ID"], names)
-    rows = {system: of(study, system, condition) for system in systems(study)}
-    for system, scores in rows.items():
-        values = [[row["human"][name] for row in scores if name in row["human"]] for name in names]
-        if any(values):
-            table.rows.append([system, *(number(mean_of(each), 3) for each in values)])
-    table.caption.append("Imported, human.q00 to human.q15 of the systems' file; means over topics.")
-    table.caption += _uneven(rows, map(_answered, names))
-    return table
+    names = sorted({name for row in study.of("score") for name in row["human"] if _QUESTION.fullmatch(name)})
+    held = {system: of(study, system, condition) for system in systems(study)}
+    means = {system: [mean_of(map(_answered(name), scores)) for name in names] for system, scores in held.items()}
+    rows = [
+        [system, *(number(value, 3) for value in values)]
+        for system, values in means.items()
+        if any(value is not None for value in values)
+    ]
+    caption = ["Imported, human.q00 to human.q15 of the systems' file; means over topics."]
+    title = f"Quality questions (Table 6{f', {condition}' if condition else ''})"
+    return study.table(title, ["ID"], names, rows, [*caption, *_uneven(held, map(_answered, names))])
 
 
 def question_answering(study: Study) -> Table:
@@ -307,13 +303,13 @@ def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
     headings = [f"{named[condition]} {name}".strip() for condition in found for name in measures]
     table = study.table(title, ["ID"], headings)
     uneven: list[str] = []
-    rows = {system: {condition: of(study, system, condition) for condition in found} for system in systems(study)}
-    for system, by_condition in rows.items():
-        values = [mean_of(map(measure, by_condition[each])) for each in found for measure in measures.values()]
+    rows = {condition: {system: of(study, system, condition) for system in systems(study)} for condition in found}
+    for system in systems(study):
+        values = [mean_of(map(measure, rows[each][system])) for each in found for measure in measures.values()]
         if any(value is not None for value in values):
-            table.rows.append([system, *(number(value, 3) for value in values)])
-    for each in found:
-        uneven = uneven or _uneven({system: held[each] for system, held in rows.items()}, measures.values())
+            table.add(system, *(number(value, 3) for value in values))
+    for held in rows.values():
+        uneven = uneven or _uneven(held, measures.values())
     missing = [name for name in _CONDITIONS if name not in found]
     if found == [""]:
         table.caption.append("No topic has meta.condition (short or long): all are averaged together.")
@@ -370,7 +366,8 @@ class Tsc3Study(TimedStudy):
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return the function that makes the rows of a topic: of each system, the baseline and the minimum cover."""
-        return partial(_rows, setup=self._setups()[BEST][0], lead=self.lead, larger=self.other_sizes == "larger")
+        larger = self.other_sizes == "larger"
+        return partial(_rows, setup=self._setup_of_each()[BEST], lead=self.lead, larger=larger)
 
     @classmethod
     def serves(cls, topic: Topic) -> bool:
@@ -384,9 +381,8 @@ class Tsc3Study(TimedStudy):
     def lacking(self) -> list[str]:
         """Return the number of abstract sentences without an alternative, in words."""
         without = {row["id"]: len(row["uncoverable"]) for row in self.of("score") if "uncoverable" in row}
-        if not (count := sum(without.values())):
-            return []
-        return [f"{counted(count, 'abstract sentence')} without any alternative"]
+        count = sum(without.values())
+        return [f"{counted(count, 'abstract sentence')} without any alternative"] if count else []
 
     def tables(self) -> list[Table]:
         """Return Tables 3 to 7 (3 if there are systems, 5 and 6 if there are human scores)."""
@@ -411,20 +407,14 @@ def _rows(topic: Submitted, setup: Setup, lead: str, larger: bool) -> list[Row]:
             "against it: give it more time, or an exact strategy."
         )
     best: Sequence[SentenceId] = result.selection
-    scored = partial(_score, topic, minimum=len(best), uncoverable=setup.options.uncoverable, larger=larger)
-    rows = [_system(system, scored) for system in topic.systems]
-    if topic.documents:
-        rows.append(scored(System(topic.id, LEAD, None, lead_extract(topic, len(best), in_turn=lead == "in-turn"))))
-    rows.append(scored(System(topic.id, BEST, None, tuple(best))))
+    scored = partial(_score, minimum=len(best), uncoverable=setup.options.uncoverable, larger=larger)
+    rows: list[Row] = []
+    for _, row in summaries_of(topic, rows, {LEAD, BEST}, scored):
+        rows.append(row)
+    extracts = {LEAD: lead_extract(topic, len(best), in_turn=lead == "in-turn")} if topic.documents else {}
+    for name, extract in {**extracts, BEST: tuple(best)}.items():
+        rows.append(scored(topic, System(topic.id, name, None, extract)))
     return rows
-
-
-def _system(system: System, scored: Callable[[System], Row]) -> Row:
-    try:
-        check_name(system, {LEAD, BEST})
-        return scored(system)
-    except InputError as error:
-        return refused(system, error)
 
 
 def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger: bool) -> Row:

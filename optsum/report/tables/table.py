@@ -118,10 +118,19 @@ class Table(Tabular):
     __str__ = Tabular.__str__
 
     @classmethod
-    def of(cls, names: Sequence[str], numbers: Sequence[str] = (), title: str = "", long: Sequence[str] = ()) -> Self:
-        """Return an empty table: columns of names on the left, then numbers, then long texts."""
+    def of(
+        cls,
+        names: Iterable[str],
+        numbers: Iterable[str] = (),
+        title: str = "",
+        long: Iterable[str] = (),
+        *,
+        rows: Iterable[list[str]] = (),
+        caption: Iterable[str] = (),
+    ) -> Self:
+        """Return a table: columns of names on the left, then numbers, then long texts."""
         columns = [*map(Column, names), *(Column(number, numeric=True) for number in numbers)]
-        return cls([*columns, *(Column(text, long=True) for text in long)], title=title)
+        return cls([*columns, *(Column(text, long=True) for text in long)], list(rows), title, list(caption))
 
     def add(self, *cells: str) -> None:
         """Add a row."""
@@ -157,8 +166,8 @@ class Table(Tabular):
         from rich.console import Console
 
         console = Console(highlight=False)
-        for line in [self.title] if self.title else []:
-            console.print(visible(line), style="bold", markup=False, soft_wrap=True)
+        if self.title:
+            console.print(visible(self.title), style="bold", markup=False, soft_wrap=True)
         table = self._rich()
         # Where the columns do not fit, lines are broken by the terminal: better than numbers that are cut.
         width = max(console.width, console.measure(table, options=console.options.update(max_width=_WIDE)).minimum)
@@ -190,10 +199,9 @@ class Table(Tabular):
         return made
 
 
-def put_tables(shown: Tabular | Iterable[Table], form: TableFormat = "text") -> None:
+def put_tables(given: Tabular | Iterable[Table], form: TableFormat = "text") -> None:
     """Print tables, fitted to the terminal if there is one, or as data for other programs."""
-    tables = shown if isinstance(shown, Iterable) else shown.shown_tables()
-    for place, table in enumerate(tables):
+    for place, table in enumerate(given if isinstance(given, Iterable) else given.shown_tables()):
         if sys.stdout is None:
             return
         if place:
@@ -204,19 +212,24 @@ def put_tables(shown: Tabular | Iterable[Table], form: TableFormat = "text") -> 
             sys.stdout.write(visible(written(table, form), keep="\n"))
 
 
-def written(shown: Tabular, form: TableFormat) -> str:
+def written(given: Tabular, form: TableFormat) -> str:
     """Return all tables in a format."""
-    return ("\n\n" if form == "text" else "\n").join(map(_FORMATS[form], shown.shown_tables()))
+    return ("\n\n" if form == "text" else "\n").join(map(_FORMATS[form], given.shown_tables()))
+
+
+def shown(value: float | None, form: str) -> Cell:
+    """Return a number in a format of Python; a dash for None."""
+    return Cell("-" if value is None else format(value, form), value)
 
 
 def number(value: float | None, digits: int = 4) -> Cell:
     """Return a number with a fixed number of decimals; a dash for None."""
-    return Cell("-" if value is None else f"{value:.{digits}f}", value)
+    return shown(value, f".{digits}f")
 
 
 def share(value: float | None, digits: int = 0) -> Cell:
     """Return a share of 1 in per cent; a dash for None."""
-    return Cell("-" if value is None else f"{value:.{digits}%}", value)
+    return shown(value, f".{digits}%")
 
 
 def seconds(value: float | None) -> Cell:
@@ -224,8 +237,8 @@ def seconds(value: float | None) -> Cell:
     if value is None:
         return Cell("-", None)
     if value < 0.9995:
-        return Cell(f"{value * 1e3:.1f} ms" if value < 0.09995 else f"{value * 1e3:.0f} ms", value)
-    return Cell(f"{value:.1f} s" if value < 99.95 else f"{value:.0f} s", value)
+        return Cell(f"{value * 1e3:.{int(value < 0.09995)}f} ms", value)
+    return Cell(f"{value:.{int(value < 99.95)}f} s", value)
 
 
 def short_seconds(value: float) -> str:
@@ -242,19 +255,13 @@ def counted(number: int, noun: str) -> str:
 
 # Languages that other programs read: Markdown, CSV, LaTeX, HTML, data frames.
 
-_LATEX: Final = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "±": r"$\pm$",
-    "Δ": r"$\Delta$",
-    "<": r"$<$",
-    ">": r"$>$",
-    "|": r"$|$",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
+_LATEX: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+        "≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "Δ": r"$\Delta$",
+        **{sign: f"${sign}$" for sign in "<>|"}, **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }
+)  # fmt: skip
 
 _MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|~])")
 
@@ -283,10 +290,9 @@ def as_markdown(table: Table) -> str:
             placed.append(f"{blanks}{cell}" if numeric else f"{cell}{blanks}")
         return f"| {' | '.join(placed)} |"
 
-    parts = [[f"**{_markdown(table.title)}**"]] if table.title else []
-    parts += [[line(heads), line(rule), *map(line, body)]]
-    parts += [[_markdown(" ".join(table.caption))]] if table.caption else []
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    title = f"**{_markdown(table.title)}**" if table.title else ""
+    parts = [title, "\n".join(map(line, [heads, rule, *body])), _markdown(" ".join(table.caption))]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _markdown(text: str) -> str:
@@ -322,11 +328,11 @@ def as_latex(table: Table) -> str:
 
 
 def _latex_row(cells: Iterable[str]) -> str:
-    return " & ".join(_latex(cell) for cell in cells) + r" \\"
+    return " & ".join(map(_latex, cells)) + r" \\"
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in visible(text))
+    return visible(text).translate(_LATEX)
 
 
 def as_html(table: Table) -> str:
@@ -335,18 +341,16 @@ def as_html(table: Table) -> str:
 
     def line(tag: str, cells: Iterable[str]) -> str:
         placed = zip(cells, sides, strict=True)
-        made = (f'<{tag} style="text-align:{side}">{_html(cell)}</{tag}>' for cell, side in placed)
+        made = (f'<{tag} style="text-align:{side}">{escape(visible(cell))}</{tag}>' for cell, side in placed)
         return f"<tr>{''.join(made)}</tr>"
 
-    title = f"<caption>{_html(table.title)}</caption>" if table.title else ""
+    title = f"<caption>{escape(visible(table.title))}</caption>" if table.title else ""
     head = line("th", (column.heading for column in table.columns))
     body = "".join(line("td", row) for row in _full(table))
-    below = f"<p><small>{'<br>'.join(map(_html, table.caption))}</small></p>" if table.caption else ""
-    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>{below}"
-
-
-def _html(text: str) -> str:
-    return escape(visible(text))
+    said = "<br>".join(escape(visible(each)) for each in table.caption)
+    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>" + (
+        f"<p><small>{said}</small></p>" if said else ""
+    )
 
 
 def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None, dtype: str | None = None) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice, product
 from logging import getLogger
 from pathlib import Path
@@ -28,7 +28,7 @@ from optsum.problem.problem import Selection
 from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
 from optsum.report.statistics import mean_of, pearson, spearman
 from optsum.report.tables.results import longest_said
-from optsum.report.tables.table import Cell, Table, Tabular, counted, number, share
+from optsum.report.tables.table import Table, Tabular, counted, number, share
 from optsum.running.context import resolve_context
 from optsum.running.each_topic import say_warned
 from optsum.running.enumerate import oracles_of
@@ -84,21 +84,20 @@ class OracleScores:
         """Return the table of the means of systems, by system, metric and measure."""
         points = list(product(self.setups, ("precision", "recall", "f1")))
         headings = [f"{metric} {measure[0].upper()}" for metric, measure in points]
-        table = Table.of(["system"], headings)
-        for system, found in means.items():
-            table.rows.append([system, *(number(found[metric][measure]) for metric, measure in points)])
+        rows = [
+            [system, *(number(found[metric][measure]) for metric, measure in points)] for system, found in means.items()
+        ]
         longest = [longest_said(one.options.max_length, one.options.length_unit) for one in self.setups.values()]
-        limits = f"{longest[0]} at most" if longest else "no metric"
-        table.title = f"Extracts against all oracles of {limits}: means over topics"
-        table.caption = ["A sentence that is not in the source is in no oracle; P and R are means over all oracles."]
+        title = f"Extracts against all oracles of {f'{longest[0]} at most' if longest else 'no metric'}"
+        caption = ["A sentence that is not in the source is in no oracle; P and R are means over all oracles."]
         if self.without:
-            table.caption.append(f"Oracles of {' and '.join(self.without)} cannot be enumerated.")
+            caption.append(f"Oracles of {' and '.join(self.without)} cannot be enumerated.")
         if self.longer:
-            table.caption.append(f"Summaries longer than the limit of oracles: {self.longer}; they are not cut.")
+            caption.append(f"Summaries longer than the limit of oracles: {self.longer}; they are not cut.")
         if self.unfound:
             said = f"{self.unfound} of topics and metrics"
-            table.caption.append(f"Left out, because not all oracles were found in time: {said}.")
-        return table
+            caption.append(f"Left out, because not all oracles were found in time: {said}.")
+        return Table.of(["system"], headings, f"{title}: means over topics", rows=rows, caption=caption)
 
 
 class PackedContexts:
@@ -145,19 +144,11 @@ class PackedContexts:
             length = others + (task.length(found) or 0)
             over = max(0, length - task.problem.max_length)
             gap = None if over else 1 - worth.key / most if most else 0
-            rows.append(
-                {
-                    **_row_of(topic, system, best.signature),
-                    "objective": worth.value,
-                    "numerator": numerator,
-                    "denominator": denominator,
-                    "length": length,
-                    "over": over,
-                    "gap": None if gap is None else float(gap),
-                    **task.found(found),
-                    "optimum": shown,
-                }
-            )
+            row = {
+                "objective": worth.value, "numerator": numerator, "denominator": denominator, "length": length,
+                "over": over, "gap": None if gap is None else float(gap), **task.found(found), "optimum": shown,
+            }  # fmt: skip
+            rows.append({**_row_of(topic, system, best.signature), **row})
         return rows
 
 
@@ -201,13 +192,7 @@ def against(
         if extract is None or optima is None:
             scores[metric] = None
             continue
-        found, names = optima.agreement(extract.names), extract.names
-        row: dict[str, Any] = {
-            "precision": float(found.precision),
-            "recall": float(found.recall),
-            "f1": float(found.f_measure),
-            "count": optima.count,
-        }
+        names, singles = extract.names, []
         for oracle in islice(optima, each):
             both, size = len(names.intersection(oracle)), len(names) + len(oracle)
             single = {
@@ -216,8 +201,10 @@ def against(
                 "recall": both / len(oracle) if oracle else float(not names),
                 "f1": 2 * both / size if size else 1.0,
             }
-            row.setdefault("each", []).append(single)
-        scores[metric] = row
+            singles.append(single)
+        found = optima.agreement(names)
+        means = {"precision": float(found.precision), "recall": float(found.recall), "f1": float(found.f_measure)}
+        scores[metric] = {**means, "count": optima.count, **({"each": singles} if singles else {})}
     return scores
 
 
@@ -323,10 +310,9 @@ class SystemScores(Tabular):
         for name in {name for row in good for name in row["human"]}:
             rated = [row for row in good if name in row["human"]]
             for metric, measure in points:
-                both = [
-                    (value, row["human"][name]) for row in rated if (value := _value(row, metric, measure)) is not None
-                ]
-                values, human = [value for value, _ in both], [score for _, score in both]
+                both = [(_value(row, metric, measure), row["human"][name]) for row in rated]
+                values = [value for value, _ in both if value is not None]
+                human = [score for value, score in both if value is not None]
                 self._of_topics[name, (metric, measure)].append((pearson(values, human), spearman(values, human)))
 
     @property
@@ -339,31 +325,24 @@ class SystemScores(Tabular):
     @property
     def rows(self) -> list[SystemRow]:
         """One row for each system, in the order of their first appearance."""
-        return [
-            SystemRow(
+
+        def means(sums: _Sums, metrics: Iterable[str], prefix: str = "") -> dict[str, dict[str, Any]]:
+            return {of: {name: mean_of(sums.rouge[prefix + of, name]) for name in MEASURES} for of in metrics}
+
+        rows = []
+        for name, sums in self._systems.items():
+            row = SystemRow(
                 system=name,
                 topics=sums.topics,
-                rouge={
-                    metric: {measure: mean_of(sums.rouge[metric, measure]) or 0.0 for measure in MEASURES}
-                    for metric in self.metrics
-                }
-                if self.packed is None
-                else {},
-                claims={
-                    **{measure: mean_of(sums.rouge[point]) for point in _CLAIMS for measure in point[1:]},
-                    "worst": sums.worst,
-                    "over": sums.over,
-                }
-                if self.packed is not None
-                else {},
-                oracle={
-                    metric: {measure: mean_of(sums.rouge[_ORACLE + metric, measure]) for measure in MEASURES}
-                    for metric in (self.oracles.setups if self.oracles is not None else ())
-                },
+                rouge=means(sums, self.metrics if self.packed is None else ()),
+                oracle=means(sums, () if self.oracles is None else self.oracles.setups, _ORACLE),
                 human={human: fmean(values) for human, values in sums.human.items()},
             )
-            for name, sums in self._systems.items()
-        ]
+            if self.packed is not None:
+                row.claims.update({point[1]: mean_of(sums.rouge[point]) for point in _CLAIMS})
+                row.claims.update(worst=sums.worst, over=sums.over)
+            rows.append(row)
+        return rows
 
     @property
     def agreements(self) -> list[HumanCorrelation]:
@@ -374,29 +353,18 @@ class SystemScores(Tabular):
             pairs = [sums.both[name, (metric, measure)] for sums in self._systems.values()]
             values, human = ([fmean(pair[side] for pair in each) for each in pairs if each] for side in (0, 1))
             linear, ranks = zip(*self._of_topics[name, (metric, measure)], strict=True)
-            found.append(
-                HumanCorrelation(
-                    metric=metric,
-                    measure=measure,
-                    human=name,
-                    system_pearson=pearson(values, human),
-                    system_spearman=spearman(values, human),
-                    summary_pearson=mean_of(linear),
-                    summary_spearman=mean_of(ranks),
-                )
-            )
+            over_systems = {"system_pearson": pearson(values, human), "system_spearman": spearman(values, human)}
+            in_topics = {"summary_pearson": mean_of(linear), "summary_spearman": mean_of(ranks)}
+            found.append(HumanCorrelation(metric=metric, measure=measure, human=name, **over_systems, **in_topics))
         return found
 
     def tables(self) -> list[Table]:
         """Return the tables of systems, of their oracles if requested, and of correlations with human scores."""
         oracles = [] if self.oracles is None else [self.oracles.table({row.system: row.oracle for row in self.rows})]
         if self._each:
-            table = Table.of(
-                ["topic", "system", "metric", "oracle"], ["P", "R", "F"], "Extracts against single oracles"
-            )
-            oracles.append(replace(table, rows=self._each))
-        first = _systems(self) if self.packed is None else _packers(self, self.packed)
-        return [first, *oracles, *([_agreements(self)] if self.agreements else [])]
+            names, title = ["topic", "system", "metric", "oracle"], "Extracts against single oracles"
+            oracles.append(Table.of(names, ["P", "R", "F"], title, rows=self._each))
+        return [_systems(self), *oracles, *([_agreements(self.agreements)] if self.agreements else [])]
 
 
 def score(
@@ -466,7 +434,12 @@ def score_rows(
             # Its id may be that of a topic that can be used, so systems that name it wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
         elif found := own + of_topic.pop(topic.id, []):
-            warned[_warning_of(topic, options) if scores.packed is None else None] += 1
+            said = None
+            if scores.packed is None:
+                sentences = [sentence for reference in topic.references for sentence in reference]
+                analyzer = options.analyzer(pretokenized=all(isinstance(sentence, tuple) for sentence in sentences))
+                said = tokenizer_check(sentences, analyzer, options.language)
+            warned[None if said is None else spoken(said)] += 1
             yield _rows(topic, found, scores)
         else:
             without.append(topic.id)
@@ -494,13 +467,6 @@ def score_rows(
         ]
     if unread:
         yield unread
-
-
-def _warning_of(topic: Topic, options: ScoreOptions) -> str | None:
-    sentences = [sentence for reference in topic.references for sentence in reference]
-    analyzer = options.analyzer(pretokenized=all(isinstance(sentence, tuple) for sentence in sentences))
-    said = tokenizer_check(sentences, analyzer, options.language)
-    return None if said is None else spoken(said)
 
 
 def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list[dict[str, Any]]:
@@ -584,51 +550,43 @@ def _where(system: System) -> str:
 
 
 def _systems(scores: SystemScores) -> Table:
-    points = list(product(scores.metrics, MEASURES))
-    headings = [f"{metric} {_SHORT[measure]}" for metric, measure in points]
-    return _table_of(scores, headings, lambda row: [number(row.rouge[metric][measure]) for metric, measure in points])
-
-
-def _table_of(
-    scores: SystemScores, headings: Sequence[str], cells: Callable[[SystemRow], list[Cell]], of: str = ""
-) -> Table:
-    """Return the table of systems: number of topics, some means, and human scores."""
-    rows = scores.rows
+    """Return the table of systems or packers: number of topics, some means, and human scores."""
+    rows, packed, points = scores.rows, scores.packed, list(product(scores.metrics, MEASURES))
     humans = list(dict.fromkeys(name for row in rows for name in row.human))
-    table = Table.of(["system"], ["topics", *headings, *humans])
-    for row in rows:
-        table.add(row.system, number(row.topics, 0), *cells(row), *(number(row.human.get(name)) for name in humans))
-    table.title = f"{counted(len(rows), 'system')} on {counted(scores.topics, 'topic')}: {of}means over topics"
+    headings = [f"{metric} {_SHORT[measure]}" for metric, measure in points]
+    caption = []
+    if packed is not None:
+        headings = ["over", "used", "supported", "loses", "worst"]
+        caption = [
+            "supported: share of the claims; loses: missed share of the optimum, worst: its largest value",
+            "over: choices above the budget; they are only in the mean of the used length",
+        ]
+        if packed.unproven:
+            said = counted(packed.unproven, "topic")
+            caption.append(f"Compared with a bound, because the optimum was not proven in time: {said}.")
     if len({row.topics for row in rows}) > 1:
-        table.caption.append("Not every system has a summary of every topic, so the means are not of the same topics.")
+        caption.append("Not every system has a summary of every topic, so the means are not of the same topics.")
+    of = "" if packed is None else f"{packed.limits}, "
+    title = f"{counted(len(rows), 'system')} on {counted(scores.topics, 'topic')}: {of}means over topics"
+    table = Table.of(["system"], ["topics", *headings, *humans], title, caption=caption)
+    for row in rows:
+        if packed is None:
+            cells = [number(row.rouge[metric][measure]) for metric, measure in points]
+        else:
+            cells = [number(row.claims["over"], 0), number(row.claims["length"], 1)]
+            cells += [share(row.claims[name], 1) for name in ("objective", "gap", "worst")]
+        table.add(row.system, number(row.topics, 0), *cells, *(number(row.human.get(name)) for name in humans))
     return table
 
 
-def _packers(scores: SystemScores, packed: PackedContexts) -> Table:
-    def cells(row: SystemRow) -> list[Cell]:
-        shares = [share(row.claims[name], 1) for name in ("objective", "gap", "worst")]
-        return [number(row.claims["over"], 0), number(row.claims["length"], 1), *shares]
-
-    table = _table_of(scores, ["over", "used", "supported", "loses", "worst"], cells, f"{packed.limits}, ")
-    said = counted(packed.unproven, "topic")
-    table.caption[:0] = [
-        "supported: share of the claims; loses: missed share of the optimum, worst: its largest value",
-        "over: choices above the budget; they are only in the mean of the used length",
-        *([f"Compared with a bound, because the optimum was not proven in time: {said}."] if packed.unproven else []),
-    ]
-    return table
-
-
-def _agreements(scores: SystemScores) -> Table:
+def _agreements(found: Sequence[HumanCorrelation]) -> Table:
     headings = ["system r", "system rho", "summary r", "summary rho"]
-    table = Table.of(["human score", "metric", "measure"], headings, "Correlation with human scores")
-    for found in scores.agreements:
-        of_systems = (number(found.system_pearson), number(found.system_spearman))
-        of_summaries = (number(found.summary_pearson), number(found.summary_spearman))
-        table.add(found.human, found.metric, found.measure, *of_systems, *of_summaries)
-    table.caption = [
+    names = [f"{of}_{kind}" for of in ("system", "summary") for kind in ("pearson", "spearman")]
+    rows = [[one.human, one.metric, one.measure, *(number(getattr(one, name)) for name in names)] for one in found]
+    caption = [
         "r is Pearson's, rho is Spearman's.",
         "system: over systems, each by its means over topics.",
         "summary: over the systems of one topic; the mean over the topics where it is defined.",
     ]
-    return table
+    title = "Correlation with human scores"
+    return Table.of(["human score", "metric", "measure"], headings, title, rows=rows, caption=caption)

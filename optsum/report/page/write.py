@@ -160,18 +160,17 @@ class Setting:
 
     def to_json(self) -> dict[str, Any]:
         """Return the options that the page needs for counting."""
-        options = self.options
-        components = [] if self.metric is None or options is None else list(_components(self.metric))
+        options = {} if self.options is None else self.options.model_dump()
         return {
             "label": visible(self.label),
             "minimizes": self.minimizes,
             "texts": self.of_texts,
-            "unit": options.length_unit if options is not None and self.of_texts else None,
-            "components": components,
-            "distinct": options is not None and options.counts == "set",
-            "joined": options is not None and options.boundaries == "joined",
-            "apart": options is not None and options.model_units == "sentences",
-            "best": options is not None and options.references == "best",
+            "unit": options.get("length_unit") if self.of_texts else None,
+            "components": list(_components(self.metric)) if self.metric is not None and options else [],
+            "distinct": options.get("counts") == "set",
+            "joined": options.get("boundaries") == "joined",
+            "apart": options.get("model_units") == "sentences",
+            "best": options.get("references") == "best",
         }
 
 
@@ -247,19 +246,13 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
         return [length, pieces, ids, chunks]
 
     length_of = word_count if spec is None or spec.length_unit == "given" else spec.length_of
-    references = [
-        [shown(sentence, length_of(sentence), known=False) for sentence in reference] for reference in topic.references
-    ]
+    references = [[shown(each, length_of(each), known=False) for each in reference] for reference in topic.references]
     begins = _begins(parts, len(topic.sentences))
-    sentences = [
-        shown(sentence, lengths[number], known=True, parts=None if begins is None else begins[number])
-        for number, sentence in enumerate(topic.sentences)
-    ]
+    rows = zip(topic.sentences, lengths, [None] * len(lengths) if begins is None else begins, strict=True)
+    sentences = [shown(sentence, length, known=True, parts=begin) for sentence, length, begin in rows]
     found: dict[str, Any] = {
-        "documents": list(map(len, topic.documents)),
-        "sentences": sentences,
-        "references": references,
-    }
+        "documents": list(map(len, topic.documents)), "sentences": sentences, "references": references,
+    }  # fmt: skip
     if topic.cover is not None:
         found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
         found["names"] = list(texts_of(topic))
@@ -327,12 +320,10 @@ class PageProblem:
     @property
     def value(self) -> float | None:
         """The optimum for display, or the best known value."""
-        held = [each.result for each in self.found.values() if each.result.objective is not None]
-        best = [each.result for each in self.found.values() if each.reached and each.result.objective is not None]
-        if best:
-            return best[0].objective
-        chosen = (min if self.setting.minimizes else max)(held, key=lambda r: r.objective or 0.0, default=None)
-        return None if chosen is None else chosen.objective
+        held = [(each.reached, value) for each in self.found.values() if (value := each.result.objective) is not None]
+        best = (value for reached, value in held if reached)
+        known = (min if self.setting.minimizes else max)((value for _, value in held), default=None)
+        return next(best, known)
 
     def judge(self) -> None:
         """Compare each result with the optimum, or with the best bound if that is unknown."""
@@ -366,12 +357,8 @@ class Gathered:
                 name += f", seed {variant[2]}"
             found.append(visible(name))
         counts = Counter(found)
-        seen: Counter[str] = Counter()
-        for place, name in enumerate(found):
-            if counts[name] > 1:
-                seen[name] += 1
-                found[place] = f"{name} ({seen[name]})"
-        return found
+        before = [found[:place].count(name) for place, name in enumerate(found, start=1)]
+        return [f"{name} ({n})" if counts[name] > 1 else name for name, n in zip(found, before, strict=True)]
 
     def of(self, variant: Variant) -> list[PageResult]:
         """Return the results of a variant, problem by problem."""
@@ -396,6 +383,14 @@ class Gathered:
     def exact(self) -> list[bool]:
         """Return whether each variant is exact."""
         return [_is_exact(strategy) for strategy, *_ in self.variants]
+
+    def heuristics(self) -> dict[int, list[PageResult]]:
+        """Return the results of each variant that is not exact, by its number."""
+        return {place: self.of(self.variants[place]) for place, exact in enumerate(self.exact()) if not exact}
+
+    def has_frontier(self) -> bool:
+        """Return whether a result is a frontier."""
+        return any(each.result.frontier is not None for *_, each in self.each())
 
 
 def _is_exact(strategy: str) -> bool:
@@ -542,6 +537,9 @@ class Axis:
     unit: str = ""  # "seconds", "share", or empty for plain numbers.
 
 
+_TOPICS: Final = Axis("share of topics", 0.0, 1.0, unit="share")
+
+
 @dataclass(frozen=True)
 class Chart:
     """One small chart."""
@@ -591,21 +589,22 @@ def drawn(chart: Chart) -> dict[str, Any]:
     """
     x = _scale(chart.x, _LEFT, WIDTH - _RIGHT)
     y = _scale(chart.y, HEIGHT - _BOTTOM, _TOP)
-    lines, dots = [], []
-    for strategy, found in chart.series.items():
-        points = [(round(x(one), 1), round(y(other), 1)) for one, other in found]
-        style = strategy % STYLES
-        if chart.kind == "dots":
-            dots.append((style, points))
-        else:
-            lines.append((style, _path(points, steps=chart.kind == "steps")))
+    series = [
+        (place % STYLES, [(round(x(one), 1), round(y(other), 1)) for one, other in found])
+        for place, found in chart.series.items()
+    ]
+    is_dots, turn = chart.kind == "dots", "H{:g}V{:g}" if chart.kind == "steps" else "L{:g} {:g}"
+    paths = [
+        (style, "M{:g} {:g}".format(*points[0]) + "".join(turn.format(*each) for each in points[1:]))
+        for style, points in series
+    ]
     x_ticks = [(round(x(value), 1), _shown(value, chart.x)) for value in _ticks(chart.x)]
     return {
         "chart": chart,
         "x_ticks": [(place, text, "end" if place > WIDTH - 2 * _RIGHT else "middle") for place, text in x_ticks],
         "y_ticks": [(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y)],
-        "lines": lines,
-        "dots": dots,
+        "lines": [] if is_dots else paths,
+        "dots": series if is_dots else [],
         "width": WIDTH,
         "height": HEIGHT,
         "left": _LEFT,
@@ -623,13 +622,6 @@ def _scale(axis: Axis, start: float, end: float) -> Callable[[float], float]:
         return start + (end - start) * min(1.0, max(0.0, (at - low) / span))
 
     return place
-
-
-def _path(points: list[tuple[float, float]], *, steps: bool) -> str:
-    (x, y), *rest = points
-    parts = [f"M{x:g} {y:g}"]
-    parts += [f"H{x:g}V{y:g}" if steps else f"L{x:g} {y:g}" for x, y in rest]
-    return "".join(parts)
 
 
 def _ticks(axis: Axis) -> list[float]:
@@ -682,7 +674,7 @@ def profile(gathered: Gathered) -> Chart | None:
         "Share of topics whose optimum was found within this many times the time of the fastest that found it; "
         f"n = {counted(n, 'topic')} with a known optimum.",
         Axis("times the fastest", 1.0, high, log=True),
-        Axis("share of topics", 0.0, 1.0, unit="share"),
+        _TOPICS,
         {place: thinned([(1.0, 0.0), *steps(found, n)], high) for place, found in ratios.items()},
         heading=["strategy", *(f"{factor} x" for factor in factors)],
         table=[
@@ -707,8 +699,8 @@ def values(gathered: Gathered) -> Chart | None:
     times = [second for found in traces.values() for trace in found for second, _ in trace if second > 0]
     if not times:
         return None
-    low, high = 10 ** floor(log10(max(min(times), 1e-6))), 10 ** ceil(log10(max(*times, 2e-6)))
-    high = high if high > low else low * 10
+    low = 10 ** floor(log10(max(min(times), 1e-6)))
+    high = max(low * 10, 10 ** ceil(log10(max(*times, 2e-6))))
     grid = [low * (high / low) ** (step / 60) for step in range(61)]
     names = gathered.names()
     series = {
@@ -746,14 +738,11 @@ def sizes(gathered: Gathered) -> Chart | None:
     times = [time for found in dots.values() for _, time in found]
     borders = [sizes[min(len(sizes) - 1, len(sizes) * part // 4)] for part in range(5)]
     names = gathered.names()
+    ends = [*borders[1:4], borders[4] + 1]
     table = []
     for place, found in sorted(dots.items()):
-        cells = []
-        for part in range(4):
-            last = part == 3
-            inside = [t for s, t in found if borders[part] <= s and (s < borders[part + 1] or last)]
-            cells.append(seconds(median(inside)) if inside else "-")
-        table.append([names[place], *cells])
+        parts = [[t for s, t in found if low <= s < end] for low, end in zip(borders, ends, strict=False)]
+        table.append([names[place], *(seconds(median(inside) if inside else None) for inside in parts)])
     count = max(map(len, dots.values()))
     every = ceil(count / _DOTS)
     left = f", of which every {every}th is drawn" if every > 1 else ""
@@ -772,9 +761,8 @@ def sizes(gathered: Gathered) -> Chart | None:
 def losses(gathered: Gathered) -> Chart | None:
     """Return the share of topics that lose at most x of the optimum (1 - ratio), for each heuristic."""
     values = {
-        place: [0.0 if each.reached else 1 - each.ratio for each in gathered.of(variant) if each.ratio is not None]
-        for place, (variant, exact) in enumerate(zip(gathered.variants, gathered.exact(), strict=True))
-        if not exact
+        place: [0.0 if each.reached else 1 - each.ratio for each in found if each.ratio is not None]
+        for place, found in gathered.heuristics().items()
     }
     lost = [loss for found in values.values() for loss in found if loss > 0]
     if not lost:
@@ -784,7 +772,7 @@ def losses(gathered: Gathered) -> Chart | None:
     about = f"Share of topics that lose at most this part of the optimum; curves begin with those that lose none{note}."
     low = max(_LEAST_LOSS, 10.0 ** floor(log10(min(lost))))
     high = max(10 * low, *lost)
-    return _distribution(gathered, "Loss against the optimum", about, values, "1 - ratio", low=low, high=high, log=True)
+    return _distribution(gathered, "Loss against the optimum", about, values, Axis("1 - ratio", low, high, log=True))
 
 
 _LEAST_LOSS: Final = 1e-4  # Smallest loss that the logarithmic axis shows; less counts as that.
@@ -799,7 +787,7 @@ def ties(gathered: Gathered) -> Chart | None:
         "Number of optima",
         f"Share of topics by their number of tied optima: at most this many; n = {len(counts)}.",
         Axis("optima", max(1.0, counts[0]), max(10.0, counts[-1]), log=True),
-        Axis("share of topics", 0.0, 1.0, unit="share"),
+        _TOPICS,
         {0: thinned([(max(1.0, counts[0]), 0.0), *steps(counts, len(counts))], max(10.0, counts[-1]))},
         heading=["", "least", "median", "largest"],
         table=[["optima", *(f"{value:g}" for value in (counts[0], median(counts), counts[-1]))]],
@@ -818,20 +806,13 @@ def gaps(gathered: Gathered) -> Chart | None:
     note = f"; {wide} of more than 1" if wide else ""
     about = f"Share of topics with at most this gap to its own bound{note}."
     largest = max(gap for gaps in values.values() for gap in gaps)
-    return _distribution(gathered, "Certified gap", about, values, "gap", low=0.0, high=min(1.0, largest))
+    return _distribution(gathered, "Certified gap", about, values, Axis("gap", 0.0, min(1.0, largest)))
 
 
 def _distribution(
-    gathered: Gathered,
-    title: str,
-    about: str,
-    values: dict[int, list[float]],
-    what: str,
-    *,
-    low: float,
-    high: float,
-    log: bool = False,
+    gathered: Gathered, title: str, about: str, values: dict[int, list[float]], axis: Axis
 ) -> Chart | None:
+    low, high = axis.low, axis.high
     values = {place: sorted(found) for place, found in values.items() if found}
     if not values:
         return None
@@ -847,8 +828,8 @@ def _distribution(
     return Chart(
         title,
         f"{about} {n}.",
-        Axis(what, low, high, log=log),
-        Axis("share of topics", 0.0, 1.0, unit="share"),
+        replace(axis, low=low, high=high),
+        _TOPICS,
         series,
         heading=["strategy", "least", "5 %", "25 %", "median", "75 %", "95 %", "largest"],
         table=[
@@ -923,15 +904,11 @@ def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
 
 def charts_of(gathered: Gathered) -> list[Chart]:
     """Return the charts for which there are data."""
-    first = lengths if _has_frontier(gathered) else losses
-    makers = (ties, losses, gaps, profile, values, sizes, lengths) if len(gathered.problems) > 1 else (values, lengths)
+    first = lengths if gathered.has_frontier() else losses
+    makers = [first, ties, losses, gaps, profile, values, sizes, lengths]
     if len(gathered.problems) == 1:  # has no distributions
-        first = lengths
-    return [chart for maker in dict.fromkeys((first, *makers)) if (chart := maker(gathered)) is not None]
-
-
-def _has_frontier(gathered: Gathered) -> bool:
-    return any(each.result.frontier is not None for *_, each in gathered.each())
+        makers = [lengths, values]
+    return [chart for maker in dict.fromkeys(makers) if (chart := maker(gathered)) is not None]
 
 
 Tile: TypeAlias = tuple[str, str, str]  # A number shown large, its name, and a remark.
@@ -972,30 +949,28 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         whole = all(problem.setting.minimizes or not problem.setting.of_texts for problem in problems)
         what = ("minimum cover" if whole else "oracle") if problems[0].setting.of_texts else "optimum"
         proven = f"of {counted(len(oracles), 'topic')}, proven" if mean else "proven"
-        where = " at the largest maximum length" if _has_frontier(gathered) else ""
+        where = " at the largest maximum length" if gathered.has_frontier() else ""
         value = fmean(oracles)
-        digits = 2 if whole else 4
-        tiles.append((number(value, 0 if _is_whole(value, problems) else digits), f"{mean}{what}", proven + where))
+        digits = 0 if _is_whole(value, problems) else 2 if whole else 4
+        tiles.append((number(value, digits), f"{mean}{what}", proven + where))
     names = gathered.names()
-    rated = [
-        (place, found)
-        for place, (variant, exact) in enumerate(zip(gathered.variants, gathered.exact(), strict=True))
-        if not exact and (found := [each for each in gathered.of(variant) if each.ratio is not None])
-    ]
+    every = {
+        place: [one.ratio for one in found if one.ratio is not None] for place, found in gathered.heuristics().items()
+    }
+    rated = {place: ratios for place, ratios in every.items() if ratios}
     if rated:
-        place, found = max(rated, key=lambda pair: fmean(each.ratio or 0.0 for each in pair[1]))
-        ratios = [each.ratio or 0.0 for each in found]
-        least = "at least " if any(each.guaranteed for each in found) else ""
+        place = max(rated, key=lambda place: fmean(rated[place]))
+        ratios = rated[place]
+        least = "at least " if any(each.guaranteed for each in gathered.of(gathered.variants[place])) else ""
         worst = f"; {least}{number(min(ratios))} at worst" if mean else ""
         what = f"{mean or least}ratio of {names[place]}"
         tiles.append((number(fmean(ratios)), what, f"the best heuristic{worst}"))
     if rated and mean:
         place = missing_strategy(gathered)
-        missed = [
-            each for each in gathered.of(gathered.variants[place]) if not each.guaranteed and each.ratio is not None
-        ]
-        lost = sum(not each.reached for each in missed)
-        tiles.append((f"{lost} of {len(missed)}", f"topics whose optimum {names[place]} misses", ""))
+        found = gathered.of(gathered.variants[place])
+        reached = [each.reached for each in found if not each.guaranteed and each.ratio is not None]
+        lost = f"{reached.count(False)} of {len(reached)}"
+        tiles.append((lost, f"topics whose optimum {names[place]} misses", ""))
     tiles += _frontier_tiles(gathered)
     counts = gathered.counts()
     if counts:
@@ -1016,7 +991,7 @@ def _is_whole(value: float, problems: Iterable[PageProblem]) -> bool:
 
 def _frontier_tiles(gathered: Gathered) -> list[Tile]:
     """Return how close greedy search comes to the best value over all lengths of frontiers."""
-    curves = _curves(gathered) if _has_frontier(gathered) else {}
+    curves = _curves(gathered) if gathered.has_frontier() else {}
     best, greedy = curves.get(0), curves.get(len(gathered.variants))
     if not best or not greedy:
         return []
@@ -1034,9 +1009,8 @@ def _frontier_tiles(gathered: Gathered) -> list[Tile]:
 
 def missing_strategy(gathered: Gathered) -> int:
     """Return the number of the strategy for filtering topics: greedy, or the first heuristic."""
-    heuristics = [place for place, exact in enumerate(gathered.exact()) if not exact]
-    named = [place for place in heuristics if gathered.variants[place][0] == DEFAULT_HEURISTIC]
-    return (named or heuristics or [0])[0]
+    names = {place: gathered.variants[place][0] for place in gathered.heuristics()}
+    return min(names, key=lambda place: (names[place] != DEFAULT_HEURISTIC, place), default=0)
 
 
 def short(digits: str) -> str:
@@ -1086,21 +1060,13 @@ def ordered(gathered: Gathered) -> list[PageProblem]:
 
 def _line(problem: PageProblem, setting: int, gathered: Gathered) -> dict[str, Any]:
     results: list[list[str | float | None] | None] = []
-    for variant in gathered.variants:
-        each = problem.found.get(variant)
+    for each in map(problem.found.get, gathered.variants):
         if each is None:
             results.append(None)
             continue
-        result = each.result
-        results.append(
-            [
-                result.status.value,
-                _rounded(result.objective),
-                _rounded(each.ratio, 6),
-                int(each.reached) if problem.optimum is not None else int(each.guaranteed) * 2,
-                _rounded(_answer_time(result), 6),
-            ]
-        )
+        mark = int(each.reached) if problem.optimum is not None else int(each.guaranteed) * 2
+        cells = [each.result.status.value, _rounded(each.result.objective), _rounded(each.ratio, 6), mark]
+        results.append([*cells, _rounded(_answer_time(each.result), 6)])
     optima = None
     if (found := problem.optima) is not None:  # how many, whether these are all, and what they are if no optima
         optima = [found["count"], found["complete"], *([found["near"]] if "near" in found else [])]
@@ -1220,7 +1186,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         settings=[visible(setting.label) for setting in gathered.settings],
         matrix=matrix_of(gathered),
         charts=list(map(drawn, charts)),
-        wide=_has_frontier(gathered),
+        wide=gathered.has_frontier(),
         strategies=[*gathered.names(), *([GREEDY] if has_greedy else [])],
         guaranteed=any(each.guaranteed for *_, each in gathered.each()),
         styles=STYLES,
@@ -1269,6 +1235,13 @@ def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[s
 
 
 def _result(result: Result) -> dict[str, Any]:
+    # Of a frontier's steps: selections, values, and bounds of unproven values.
+    names = ("from", "to", "objective", "bound", "length", "selection")
+    steps = [
+        {name: row.get(name) for name in names if name != "bound" or step.bound_exact != step.objective_exact}
+        for step in (() if result.frontier is None else result.frontier.steps)
+        if step.selection is not None and step.objective is not None and (row := step.to_row())
+    ]
     shown = {
         "selection": None if result.selection is None else list(result.selection),
         "numerator": result.numerator,
@@ -1281,16 +1254,6 @@ def _result(result: Result) -> dict[str, Any]:
         "rouge": None if result.rouge is None else {visible(k): dict(v) for k, v in result.rouge.items()},
         "error": None if result.error is None else visible(result.error),
         "summary": None if result.summary is None else list(result.summary),
-        "steps": None if result.frontier is None else _steps(result.frontier.steps) or None,
+        "steps": steps or None,
     }
     return {key: value for key, value in shown.items() if value is not None}
-
-
-def _steps(steps: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return the steps of a frontier for the page: selections, values, and bounds of unproven values."""
-    names = ("from", "to", "objective", "bound", "length", "selection")
-    held = [step for step in steps if step.selection is not None and step.objective is not None]
-    return [
-        {name: row.get(name) for name in names if name != "bound" or step.bound_exact != step.objective_exact}
-        for step, row in ((step, step.to_row()) for step in held)
-    ]

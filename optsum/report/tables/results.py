@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import floor
 from typing import Any, Final
 
-from optsum.contracts.result import Result, Status, is_posed, unit_text
+from optsum.contracts.result import OptimaFields, Result, Status, is_posed, unit_text
 from optsum.corpus.rows.writer import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
@@ -82,9 +82,18 @@ def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{above}{name}", value
 
 
-def _row_without(result: Result, dashes: int) -> list[str]:
-    """Return the row of a result without numbers: its name, dashes, and the reason."""
-    return [result.id or "?", *["-"] * dashes, result.error or result.status.value]
+def _lines(
+    results: Iterable[Result],
+    numbers: Sequence[str],
+    cells: Callable[[Result], Sequence[str] | None],
+    long: Sequence[str] = (),
+) -> Table:
+    """Return a table with one line for each result; where `cells` returns None there are dashes, and the reason."""
+    table = Table.of(["id"], numbers, long=long)
+    dashes = ["-"] * (len(table.columns) - 2)
+    for result in results:
+        table.add(result.id or "?", *(cells(result) or [*dashes, result.error or result.status.value]))
+    return table
 
 
 def results_table(results: Iterable[Result]) -> Table:
@@ -93,34 +102,25 @@ def results_table(results: Iterable[Result]) -> Table:
     table = Table([Column(name, name not in {"id", "status", "units"}, name == "units") for name in names])
     for result in results:
         if result.status is Status.ERROR:
-            table.rows.append([result.id or "?", "-", "-", "-", "error", "-", result.error or ""])
+            table.add(result.id or "?", "-", "-", "-", "error", "-", result.error or "")
             continue
         early = "" if result.termination.value == "completed" else f", {result.termination.value.replace('_', ' ')}"
-        table.add(
-            result.id or "?",
-            _value(result.objective, result),
-            _value(result.bound, result),
-            share(result.gap, 1),
-            result.status.value.replace("_", " ") + early,
-            number(result.length, 0),
-            _units(result.selection or ()),
-            seconds(result.seconds),
-        )
+        values = [_value(result.objective, result), _value(result.bound, result), share(result.gap, 1)]
+        status, units = result.status.value.replace("_", " ") + early, _units(result.selection or ())
+        table.add(result.id or "?", *values, status, number(result.length, 0), units, seconds(result.seconds))
     return table
 
 
 def context_table(results: Iterable[Result], options: Options) -> Table:
     """Return one line for each context: the budget, the supported claims, and those of greedy selection."""
-    names = ["budget", "used", "claims", "supported", "bound", DEFAULT_HEURISTIC, "loses", "time"]
-    table = Table.of(["id"], names, long=["missed"])
     cover = not options.formulated().has_metric
     budget = options.max_length if isinstance(options.max_length, int) else None
     lost = []
-    for result in results:
+
+    def cells(result: Result) -> list[str] | None:
         packed = result.greedy
         if result.objective is None or packed is None:
-            table.rows.append(_row_without(result, len(names)))
-            continue
+            return None
         greedy = packed["objective"]
         share_lost = None if greedy is None or not result.objective else 1 - greedy / result.objective
         lost.append(share_lost or 0.0)
@@ -130,9 +130,12 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
             values = [number(result.numerator, 0), bound, number(packed["numerator"], 0)]
         else:
             values = [number(result.objective), number(result.bound), number(greedy)]
+        sizes = [number(budget, 0), number(result.length, 0), claims]
         missed = _units(result.missed) if result.missed else "-"
-        cells = [number(budget, 0), number(result.length, 0), claims, *values, share(share_lost, 1)]
-        table.add(result.id or "?", *cells, seconds(result.seconds), missed)
+        return [*sizes, *values, share(share_lost, 1), seconds(result.seconds), missed]
+
+    names = ["budget", "used", "claims", "supported", "bound", DEFAULT_HEURISTIC, "loses", "time"]
+    table = _lines(results, names, cells, ["missed"])
     table.caption = [
         f"budget in {options.length_unit}; claims count by their weights; bound: no context supports more",
         f"{DEFAULT_HEURISTIC}: greedy selection by claims per length, and the share that it loses",
@@ -144,49 +147,32 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
 
 def optima_table(results: Iterable[Result]) -> Table:
     """Return one line for each enumeration."""
-    table = Table.of(["id"], ["objective", "optima", "always", "some", "never", "time"])
-    for result in results:
-        all_ = result.enumeration
-        if all_ is None:
-            table.rows.append(_row_without(result, 5))
-            continue
-        value = _value(result.objective, result)
-        table.add(
-            result.id or "?",
-            value,
-            _sets(all_.count, all_.complete),
-            *_in_all(all_.always, all_.never, all_.units),
-            seconds(result.seconds),
-        )
+
+    def cells(result: Result) -> list[str] | None:
+        if (all_ := result.enumeration) is None:
+            return None
+        return [_value(result.objective, result), _sets(all_), *_in_all(all_), seconds(result.seconds)]
+
+    table = _lines(results, ["objective", "optima", "always", "some", "never", "time"], cells)
     table.caption = ["always, some, never: units in all, in some, in none of the optima"]
     return table
 
 
 def near_table(results: Sequence[Result]) -> Table:
     """Return one line for each enumeration of near-optimal sets."""
+
+    def cells(result: Result) -> list[str] | None:
+        if (all_ := result.enumeration) is None or all_.near is None:
+            return None
+        name, units = result.formulation or "", "-" if all_.units is None else str(all_.units)
+        # Units are sentences, as far as that is known here.
+        if all_.units is not None and name in FORMULATIONS.builtin and FORMULATIONS.load(name).whole_sentences:
+            units += "" if result.sentence_count is None else f" of {result.sentence_count}"
+        values = [_value(result.objective, result), _value(all_.at_least, result), _sets(all_)]
+        return [*values, share(all_.irredundant), *_in_all(all_), units, seconds(result.seconds)]
+
     names = ["objective", "at least", "sets", "irredundant", "always", "some", "never", "of", "time"]
-    table = Table.of(["id"], names)
-    for result in results:
-        all_ = result.enumeration
-        if all_ is None or all_.near is None:
-            table.rows.append(_row_without(result, 8))
-            continue
-        units = "-"
-        if all_.units is not None:
-            name = result.formulation or ""  # units are sentences, as far as that is known here
-            more = name in FORMULATIONS.builtin and FORMULATIONS.load(name).whole_sentences
-            more = more and result.sentence_count is not None
-            units = f"{all_.units} of {result.sentence_count}" if more else str(all_.units)
-        table.add(
-            result.id or "?",
-            _value(result.objective, result),
-            _value(all_.at_least, result),
-            _sets(all_.count, all_.complete),
-            share(all_.irredundant, 0),
-            *_in_all(all_.always, all_.never, all_.units),
-            units,
-            seconds(result.seconds),
-        )
+    table = _lines(results, names, cells)
     table.caption = [
         "sets: selections of at least this value; irredundant: those from which no unit can be left out",
         "always, some, never: units in all, in some, in none of the sets",
@@ -196,15 +182,16 @@ def near_table(results: Sequence[Result]) -> Table:
     return table
 
 
-def _sets(count: int, complete: bool) -> Cell:
-    shown = f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"
-    return Cell(shown if complete else f"at least {shown}", count)
+def _sets(found: OptimaFields) -> Cell:
+    shown = f"{found.count:,}" if found.count < 10**9 else f"{Decimal(found.count):.3e}"
+    return Cell(shown if found.complete else f"at least {shown}", found.count)
 
 
-def _in_all(always: Sized | None, never: Sized | None, units: int | None) -> list[str]:
-    if always is None or never is None or units is None:
+def _in_all(found: OptimaFields) -> list[str]:
+    if found.always is None or found.never is None or found.units is None:
         return [number(None)] * 3
-    return [number(count, 0) for count in (len(always), units - len(never) - len(always), len(never))]
+    always, never = len(found.always), len(found.never)
+    return [number(count, 0) for count in (always, found.units - never - always, never)]
 
 
 def _value(value: float | None, result: Result) -> str:
@@ -260,11 +247,10 @@ def frontier_table(results: Sequence[Result]) -> Table:
     found = [result.frontier for result in results]
     every = sorted({length for one in found if one is not None for length in lengths_of(one.lengths)})
     lengths = sorted({every[place * len(every) // _COLUMNS - 1] for place in range(1, _COLUMNS + 1)} if every else ())
-    table = Table.of(["id"], [*(f"<= {length}" for length in lengths), "steps", "greedy loses", "time"])
-    for result, one in zip(results, found, strict=True):
-        if one is None:
-            table.rows.append(_row_without(result, len(lengths) + 2))
-            continue
+
+    def cells(result: Result) -> list[str] | None:
+        if (one := result.frontier) is None:
+            return None
         values = [_shown(_at(one.steps, length)) for length in lengths]
         lost = [  # by greedy search, at all lengths at which something can be reached
             (last - first + 1, abs(1 - reached.objective / step.objective))
@@ -274,7 +260,9 @@ def frontier_table(results: Sequence[Result]) -> Table:
             if first <= last and step.objective and reached.objective is not None
         ]
         mean = sum(many * loss for many, loss in lost) / sum(many for many, _ in lost) if lost else None
-        table.add(result.id or "?", *values, number(len(one.steps), 0), share(mean, 1), seconds(result.seconds))
+        return [*values, number(len(one.steps), 0), share(mean, 1), seconds(result.seconds)]
+
+    table = _lines(results, [*(f"<= {length}" for length in lengths), "steps", "greedy loses", "time"], cells)
     table.caption = ["steps: different best values; greedy loses: missed share, mean over all lengths"]
     if any(one is not None and not one.complete for one in found):
         table.caption.append("a-b: a limit was reached; a is attained, and nothing is better than b")
@@ -291,17 +279,10 @@ def steps_table(result: Result) -> Table:
     table = Table.of([], [*names, *(["optima"] if counted else [])])
     for step in one.steps:
         reached = _at(one.greedy or (), step.first)
-        cells = [
-            number(step.first, 0),
-            number(step.last, 0),
-            _shown(step),
-            number(step.gain, 5),
-            number(None if step.selection is None else len(step.selection), 0),
-            number(None if reached is None else reached.objective),
-        ]
-        if counted:
-            cells.append(number(step.count, 0))
-        table.rows.append(cells)
+        cells = [number(step.first, 0), number(step.last, 0), _shown(step), number(step.gain, 5)]
+        cells.append(number(None if step.selection is None else len(step.selection), 0))
+        cells.append(number(None if reached is None else reached.objective))
+        table.add(*cells, *([number(step.count, 0)] if counted else []))
     table.caption = [
         "gain: increase of the objective per additional unit of length; greedy: at the first length of the step"
     ]

@@ -109,9 +109,8 @@ def _check_optimum(name: str, where: str, problem: Problem) -> bool:
         return False
     _check_sides(problem, outcome, truth.best, where)
     if truth.best is None:
-        expect(
-            outcome.infeasible and outcome.selection is None, where, "it is infeasible, but was not reported as such."
-        )
+        reported = outcome.infeasible and outcome.selection is None
+        expect(reported, where, "it is infeasible, but was not reported as such.")
     else:
         expect(outcome.optimal, where, f"it ended with {outcome.native!r}, which is no optimum.")
         expect(outcome.selection in truth.optima, where, f"{outcome.selection} is no optimum.")
@@ -133,35 +132,30 @@ def _check_sides(problem: Problem, outcome: RawOutcome, best: Any, where: str) -
     """Fail if the optimum or the solver's own answer exceeds the bound, or if that answer violates a limit."""
     model, sign = problem.linear_model, 1 if problem.sense is Sense.MAXIMIZE else -1
     held = best
+
+    def above(claimed: float, key: Any) -> float:
+        """Return by how much a claim exceeds a value, as a share of it."""
+        worth = float(Fraction(key) * model.denominator - model.offset)
+        return sign * (claimed - worth) / max(1.0, abs(worth))
+
     if outcome.selection is not None:
         evaluation = problem.evaluate(outcome.selection)
         expect(evaluation.feasible, where, f"its answer violates the limits by {evaluation.violation}.")
-        worth = Fraction(evaluation.key) * model.denominator - model.offset
         held = evaluation.key if held is None else held
         if outcome.objective is not None:
-            slack = _SLACK * max(1.0, abs(float(worth)))
-            expect(
-                sign * (outcome.objective - float(worth)) <= slack,
-                where,
-                "its claimed objective differs from its answer's.",
-            )
+            honest = above(outcome.objective, evaluation.key) <= _SLACK
+            expect(honest, where, "its claimed objective differs from its answer's.")
     if outcome.bound is not None and held is not None:
-        reach = Fraction(held) * model.denominator - model.offset
-        slack = _SLACK * max(1.0, abs(float(reach)))
-        expect(
-            sign * (outcome.bound - float(reach)) >= -slack, where, f"the bound {outcome.bound} is on the wrong side."
-        )
+        beyond = above(outcome.bound, held) >= -_SLACK
+        expect(beyond, where, f"the bound {outcome.bound} is on the wrong side.")
 
 
 def _check_options(name: str, problem: Problem) -> None:
     try:
         _backend(name, backend_options=((_UNKNOWN, 1),)).solve(problem, Limits(), 0)
     except OptionError as error:
-        expect(
-            _backend(name).name in str(error),
-            name,
-            "an unknown option is refused by a sentence that does not name the backend.",
-        )
+        named = _backend(name).name in str(error)
+        expect(named, name, "an unknown option is refused by a sentence that does not name the backend.")
     else:
         expect(False, name, "an unknown option is silently accepted.")
     names = _backend(name).declaration.names

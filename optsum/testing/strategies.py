@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -129,9 +129,8 @@ def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -
     except UnsupportedError as error:
         raise ConformanceError(f"{where}: accept lets it pass, but the search refuses it ({error})") from error
     check_claims(strategy, problem, result, truth, where)
-    expect(
-        result.termination is Termination.COMPLETED, where, f"without limits it ended with {result.termination.value}."
-    )
+    done = result.termination is Termination.COMPLETED
+    expect(done, where, f"without limits it ended with {result.termination.value}.")
     expect(result.seed == seed, where, "the result has another seed.")
     again = search(problem, strategy, seed=seed)
     expect(_essence(again) == _essence(result), where, f"seed {seed} gives another result the second time.")
@@ -176,11 +175,8 @@ def _check_limits(strategy: Strategy, problem: Problem, truth: Enumeration, wher
 
     stopped = search(problem, strategy, on_progress=lambda _: False)
     check_claims(strategy, problem, stopped, truth, where)
-    expect(
-        stopped.termination is Termination.INTERRUPTED,
-        where,
-        f"a callback that says stop ended it with {stopped.termination.value}.",
-    )
+    fine = stopped.termination is Termination.INTERRUPTED
+    expect(fine, where, f"a callback that says stop ended it with {stopped.termination.value}.")
 
 
 def _check_interrupt(strategy: Strategy, problem: Watched, truth: Enumeration, where: str) -> None:
@@ -217,21 +213,15 @@ class Watched(CoverageProblem):
 def watched(instance: Coverage, *, interrupt_after: int | None = None) -> Watched:
     """Wrap an instance."""
     made: Any = Watched.of(instance)  # of the class that it is asked of
-    found: Watched = dataclasses.replace(made, interrupt_after=interrupt_after)
-    return found
+    return cast("Watched", dataclasses.replace(made, interrupt_after=interrupt_after))
 
 
 def fingerprint(problem: Problem) -> tuple[object, ...]:
     """Return all data of a problem, so that a change shows."""
     owner = problem.coverage if isinstance(problem, CoverageProblem) else problem
     values = [getattr(owner, item.name) for item in dataclasses.fields(owner)]
-    return (
-        problem.lengths,
-        problem.min_length,
-        problem.max_length,
-        problem.sense,
-        *(value.tobytes() if isinstance(value, np.ndarray) else repr(value) for value in values),
-    )
+    limits = (problem.lengths, problem.min_length, problem.max_length, problem.sense)
+    return (*limits, *(value.tobytes() if isinstance(value, np.ndarray) else repr(value) for value in values))
 
 
 def check_claims(strategy: Strategy, problem: Problem, result: Result, truth: Enumeration, where: str) -> None:
@@ -257,11 +247,8 @@ def _check_selection(problem: Problem, result: Result, truth: Enumeration, where
     expect(selection == tuple(sorted(set(selection))), where, f"the selection {selection} is not sorted.")
     evaluation = problem.evaluate(selection)
     expect(evaluation.feasible, where, f"the selection {selection} is not feasible.")
-    expect(
-        result.key == evaluation.key and result.objective == evaluation.value,
-        where,
-        f"the objective is {result.key}, but {selection} is worth {evaluation.key}.",
-    )
+    same = result.key == evaluation.key and result.objective == evaluation.value
+    expect(same, where, f"the objective is {result.key}, but {selection} is worth {evaluation.key}.")
     expect(result.length == problem.length(selection), where, f"{selection} is not {result.length} long.")
     best = truth.best
     beaten = best is None or problem.sense.better(evaluation.key, best)
@@ -297,9 +284,8 @@ def _check_trace(problem: Problem, result: Result, where: str) -> None:
     trace = result.trace
     expect(bool(trace) == (result.selection is not None), where, "the trace and the selection do not match.")
     for first, second in pairwise(trace):
-        rising = problem.sense is Sense.MAXIMIZE
-        no_worse = first.objective <= second.objective if rising else first.objective >= second.objective
-        expect(no_worse, where, f"the trace falls back from {first.objective} to {second.objective}.")
+        worse = problem.sense.better(first.objective, second.objective)
+        expect(not worse, where, f"the trace falls back from {first.objective} to {second.objective}.")
         expect(first.seconds <= second.seconds, where, "the trace goes back in time.")
         expect(first.evaluations <= second.evaluations, where, "the trace counts evaluations backwards.")
     if trace:

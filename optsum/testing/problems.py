@@ -127,8 +127,8 @@ def _evaluated(problem: Problem, selection: Selection, where: str) -> Evaluation
 def _check_values(evaluations: dict[Selection, Evaluation], where: str) -> None:
     ordered = sorted(evaluations.items(), key=lambda item: item[1].key)
     for (left, low), (right, high) in pairwise(ordered):
-        ordered = low.value < high.value or abs(low.value - high.value) <= 1e-9 * max(1.0, abs(low.value))
-        expect(ordered, where, f"the values of {left} and {right} are not ordered as their keys.")
+        rising = low.value < high.value or abs(low.value - high.value) <= 1e-9 * max(1.0, abs(low.value))
+        expect(rising, where, f"the values of {left} and {right} are not ordered as their keys.")
 
 
 def _only_limits(problem: Problem, selection: Selection) -> bool:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import floor
 from typing import Any, Final
 
-from optsum.contracts.result import OptimaFields, Result, Status, is_posed, unit_text
+from optsum.contracts.result import Result, Status, is_posed, unit_text
 from optsum.corpus.rows.writer import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
@@ -182,12 +182,12 @@ def near_table(results: Sequence[Result]) -> Table:
     return table
 
 
-def _sets(found: OptimaFields) -> Cell:
+def _sets(found: Any) -> Cell:
     shown = f"{found.count:,}" if found.count < 10**9 else f"{Decimal(found.count):.3e}"
     return Cell(shown if found.complete else f"at least {shown}", found.count)
 
 
-def _in_all(found: OptimaFields) -> list[str]:
+def _in_all(found: Any) -> list[str]:
     if found.always is None or found.never is None or found.units is None:
         return [number(None)] * 3
     always, never = len(found.always), len(found.never)

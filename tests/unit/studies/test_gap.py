@@ -166,7 +166,7 @@ def test_with_several_seeds_it_is_the_mean_of_single_runs(tmp_path: Path) -> Non
     assert "± seeds" in str(several)
     (figure,) = several.figures()
     assert figure.series[0].error is not None
-    assert figure.series[0].error[figure.series[0].x.index("random")] == several.over_seeds("random", "rouge-1")
+    assert figure.series[0].error[figure.series[0].x.index("random")] == spreads["random"]
     same = optsum.study("gap", given, seeds="0,1,2,3", **options)
     assert same.config_hash == several.config_hash
     assert same.config_hash != optsum.study("gap", given, seeds="0:3", **options).config_hash

@@ -48,10 +48,7 @@ Map: TypeAlias = Annotated[
 
 
 def reading_by(options: dict[str, Any], config: str | None = None, model: type[Any] = READING) -> Reading:
-    """Return the reading options, taken out of the other options.
-
-    `config`: a file of options, for a command with the options of `model`.
-    """
+    """Take the reading options out of others; `config`: a file of options, for a command with those of `model`."""
     found = resolve_as(model, {name: options.pop(name) for name in READING.model_fields}, config=config)
     return reading_of(found)
 
@@ -89,10 +86,7 @@ def count_topics(path: str, limit: int | None) -> int | None:
 
 
 def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[str, str] | None:
-    """Return the ``map`` of a file of options, a text or a table.
-
-    `also`: further options of the command.
-    """
+    """Return the ``map`` of a file of options, a text or a table; `also`: further options of the command."""
     said = read_config(config, also=also).get("map")
     if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
         return dict(said)

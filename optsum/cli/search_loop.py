@@ -171,10 +171,7 @@ class SearchLoop(Loop):
         self.on_terminal = sys.stdout is not None and sys.stdout.isatty()  # where `show` shows results
 
     def run(self, start: Searches) -> Iterator[Outcomes]:
-        """Yield the results of topics when their rows are on disk; those of an earlier run come first.
-
-        After Ctrl-C it ends, and `interrupted` is true.
-        """
+        """Yield results when their rows are on disk, first those of an earlier run; Ctrl-C ends it (`interrupted`)."""
         with self:
             for kept in by_problem(map(self._result_of, self.rows.kept())):
                 self._kept += len(kept)

@@ -98,10 +98,7 @@ _ALWAYS_THERE: Final = ("strategy", "status", "termination")
 
 
 def check_row(row: object, times: tuple[str, ...]) -> None:
-    """Refuse a row with fields of another kind than in rows that optsum writes.
-
-    `times`: names of statistics that are in seconds.
-    """
+    """Refuse a row with fields of another kind than optsum writes; `times`: statistics that are in seconds."""
     if not isinstance(row, Mapping):
         raise InputError(f"this is not a result row of optsum but {type(row).__name__}; give an object")
     for name in _ALWAYS_THERE:

@@ -22,9 +22,7 @@ from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock, o
 from optsum.whole import whole
 
 _SLOW_S: Final = 0.05  # Seconds of an evaluation by a user's own code after which none begins beyond the limit.
-
 _REMEMBERED: Final = 200_000  # Selections of which the value is remembered.
-
 _LOG = logging.getLogger("optsum")
 
 

@@ -638,11 +638,7 @@ _OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")  # Opt
 
 
 def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
-    """Read options from a TOML file; hyphens and underscores in names are the same.
-
-    A file may set options of all commands; each command takes those that it knows. `also`: further options of the
-    command.
-    """
+    """Read options of all commands (and `also` others) from TOML; hyphens and underscores in names are the same."""
     known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *ONLY_IN, *also])
     return read_table(path, known)
 

@@ -140,7 +140,6 @@ ONLY_IN: Final = {
 """Options of one command that are not fields of a model, and the command."""
 
 Scalar: TypeAlias = bool | int | float | str
-
 OwnOptions: TypeAlias = tuple[tuple[str, Scalar], ...]
 """Name and value, sorted by name, so that they can be compared and hashed."""
 
@@ -191,9 +190,7 @@ def number_in(text: str) -> int | float | str:
     return text
 
 
-LEAST_MEMORY: Final = 500_000_000
-"""Bytes that a process needs before its first topic, for kernels and a solver."""
-
+LEAST_MEMORY: Final = 500_000_000  # Bytes that a process needs before its first topic, for kernels and a solver.
 _SIZE: Final[TypeAdapter[ByteSize]] = TypeAdapter(ByteSize)
 
 
@@ -219,25 +216,22 @@ def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOpt
     """
     known = {name: STRATEGIES.options_of(name) for name in strategies}
     found: dict[str, dict[str, Scalar]] = {name: {} for name in strategies}
-    for wide in (True, False):  # what is given to one strategy wins
-        given_here = set()
-        for name, value in given:
-            strategy, dot, option = name.rpartition(".")
-            option = option.replace("-", "_")
-            if wide != (not dot):
-                continue
-            if dot and strategy not in known:
-                raise _of_another("strategy", strategy, name, known, STRATEGIES)
-            if (strategy, option) in given_here:
-                raise OptionError(f"The option {name} of a strategy is given twice: give it once.")
-            given_here.add((strategy, option))
-            takers = [strategy] if dot else [each for each in strategies if option in known[each]]
-            if not takers or (dot and option not in known[strategy]):
-                among = known[strategy] if dot else dict.fromkeys(each for own in known.values() for each in own)
-                whose = strategy if dot else " or ".join(strategies)
-                raise unknown_name(f"option of the strategy {whose}", option, list(among))
-            for each in takers:
-                found[each][option] = value
+    seen = set()
+    for name, value in sorted(given, key=lambda pair: "." in pair[0]):  # what is given to one strategy wins
+        strategy, dot, option = name.rpartition(".")
+        option = option.replace("-", "_")
+        if dot and strategy not in known:
+            raise _of_another("strategy", strategy, name, known, STRATEGIES)
+        if (strategy, option) in seen:
+            raise OptionError(f"The option {name} of a strategy is given twice: give it once.")
+        seen.add((strategy, option))
+        takers = [each for each in ([strategy] if dot else strategies) if option in known[each]]
+        if not takers:
+            among = dict.fromkeys(each for own in ([strategy] if dot else strategies) for each in known[own])
+            whose = strategy if dot else " or ".join(strategies)
+            raise unknown_name(f"option of the strategy {whose}", option, list(among))
+        for each in takers:
+            found[each][option] = value
     return {name: tuple(sorted(own.items())) for name, own in found.items()}
 
 
@@ -408,10 +402,7 @@ def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
 
 
 def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
-    """Return options as TOML from which the same options are read.
-
-    `options`: None means "not given" and becomes a comment; tables come last. `comments`: the description of each.
-    """
+    """Return options as TOML that reads back; None becomes a comment, tables come last; `comments` are added."""
     lines: list[str] = []
     tables: list[str] = []
     for name, value in options.items():

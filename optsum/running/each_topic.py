@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from optsum.running.executors import AnyExecutor
 
 _LOG = logging.getLogger("optsum")
-
 Finish: TypeAlias = Callable[[Topic, Result], list[Result]]
 """Converts the search result of one problem to the results of a topic. Pickled for other processes."""
 
@@ -63,16 +62,11 @@ _LETTERS = 300_000
 """Limits of topics, and of their letters, that are searched before signals are handled: a hundredth of a second."""
 
 _LONG = 15_000  # Letters of a topic whose own search takes most of its time: it goes by itself.
-
-
 _IS_PLAIN: Callable[[Any], bool] = str.isascii
 
 
 def say_warned(warned: Counter[str | None], unit: str = "topics") -> None:
-    """Log how many topics had a warning, and the first of the warnings.
-
-    `warned`: the number of topics for each warning; those without one are counted under None.
-    """
+    """Log how many topics had a warning, and the first one; `warned`: topics by warning, None without one."""
     if messages := [message for message in warned if message is not None]:
         count = warned.total()
         _LOG.warning("%d of %d %s: %s", count - warned[None], count, unit, messages[0])
@@ -432,10 +426,7 @@ def _fits(part: _Ahead, foreign: int, setup: Setup) -> bool:
 def _results(
     parts: Sequence[_Ahead], proven: Extracts, setup: Setup, ratios: int, *, scores: bool, times: tuple[float, float]
 ) -> Iterator[tuple[_Ahead, Result]]:
-    """Yield the topics with a proven optimum, and their results.
-
-    `ratios`: number of ratios in the mean, not counting references.
-    """
+    """Yield the topics with a proven optimum, and their results; `ratios`: in the mean, without references."""
     text_s, search_s = (seconds / len(parts) for seconds in times)
     by_reference = setup.spec.references == "mean" and setup.spec.measure != "recall"
     ran = {} if proven.ran is None else {"ran": proven.ran}

@@ -80,10 +80,7 @@ def _run_kernels() -> None:
 
 
 def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fraction, int]]:
-    """Return the different values of a family, the best first, and the number of sets with each.
-
-    `problems`: on the same units; the value of a set is the largest of its values in them.
-    """
+    """Return the values of a family, the best first, with numbers of sets; the largest of several problems counts."""
     first = problems[0]
     better_first = first.sense.better(1, 0)
     if not all(problem.can(Capability.COVERAGE) for problem in problems):
@@ -416,10 +413,7 @@ def enumerate_optima(
 def enumerate_topics(
     topics: AnyTopics, options: Options, nearness: Nearness | None = None, *, details: bool = False, **shape: Any
 ) -> Generator[list[Result], None, None]:
-    """Enumerate the optima of topics one after another; yield all rows of a topic together.
-
-    `shape`: arguments of `Oracles.to_result`. `details`: whether rows include the text (`optsum.running.enumerate`).
-    """
+    """Enumerate topics; yield all rows of a topic together. `shape`: arguments of `Oracles.to_result`."""
     setup = setup_of(options)
     search = partial(_enumerated_row, nearness=nearness, seed=options.seed, **shape)
     work = partial(search_part, setup=setup, search=search)
@@ -500,10 +494,7 @@ def _united(
 
 
 def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any]) -> Diagram:
-    """Return the union of families over units with the given `names`, ascending.
-
-    `families`: pairs of a diagram and the names of its units, ascending.
-    """
+    """Return the union of families, pairs of a diagram and the ascending names of its units, over `names`."""
     number = {name: unit for unit, name in enumerate(names)}
     renamed = []
     for diagram, units in families:

@@ -236,10 +236,7 @@ _IDLE_S = 60  # How long processes wait for more work, so that a next call need 
 
 
 class Local(Crew):
-    """Processes of this machine, which are kept for the next call.
-
-    `copied`: whether they may start as copies of this process (`optsum.running.copies`).
-    """
+    """Processes of this machine, kept for the next call; `copied`: begun as copies of this one, where that is safe."""
 
     width = 1
 
@@ -334,10 +331,7 @@ for the reader, which waits for Python's lock.
 
 
 class Results(Connection):
-    """The reading end of a pipe of results.
-
-    `handle`: a file descriptor, which is closed with this. `processes`: the living senders.
-    """
+    """The reading end of a pipe of results: `handle`, which this closes; `processes`: the living senders."""
 
     def __init__(self, handle: int, processes: Mapping[int, Any]) -> None:
         super().__init__(handle, writable=False)
@@ -364,10 +358,7 @@ class Results(Connection):
 
 
 def mend_pipes(executor: Any) -> None:
-    """Widen the pipes of an executor of loky, and make it detect incomplete messages.
-
-    `executor`: without submitted work; otherwise nothing is changed.
-    """
+    """Widen the pipes of an executor of loky without submitted work, and make it detect incomplete messages."""
     results = executor._result_queue  # noqa: SLF001 - loky has no other way to its pipes
     if os.name != "posix" or isinstance(results._reader, Results):  # noqa: SLF001
         return
@@ -381,10 +372,7 @@ def mend_pipes(executor: Any) -> None:
 
 
 class Given(Crew):
-    """An executor of the caller, who starts and ends it; or a function that makes one, again after a crash.
-
-    `source`: an executor made by a function is shut down at the end.
-    """
+    """An executor of the caller, who ends it; or a function that makes one, again after a crash."""
 
     def __init__(self, source: Executor | Callable[[], Executor]) -> None:
         self._make = None if isinstance(source, Executor) else source

@@ -276,10 +276,7 @@ class Walk:
 
 
 def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> dict[int, Key]:
-    """Return proven bounds of the objective at some of the maximum lengths; a bound at one holds for all below it.
-
-    `deadline`: the bounds known by then are returned.
-    """
+    """Return proven bounds at maximum lengths, as known at the deadline; each holds for all smaller lengths."""
     found: dict[int, Key] = {}
     if not problem.can(Capability.BOUND):
         return found

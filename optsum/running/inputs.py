@@ -69,10 +69,7 @@ def posed(
 
 
 def started(topics: Any, start: Any, reading: Reading) -> Any:
-    """Add the starting selection to each topic that has one.
-
-    `start`: units by id, or rows or results of an earlier run. `reading`: how records are converted to topics.
-    """
+    """Add the starting selections to topics; `start`: units by id, or rows or results of an earlier run."""
     if start is None:
         return topics
     if isinstance(start, str | os.PathLike):

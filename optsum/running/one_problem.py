@@ -37,7 +37,6 @@ from optsum.system.processes.signal_guard import postponing
 from optsum.text.tokenizer_check import nothing_left, stems_another, tokenizer_check
 
 _LOG = logging.getLogger("optsum")
-
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 
@@ -246,16 +245,12 @@ def single_problem(topic: Topic, setup: Setup) -> Topic:
 
 
 T = TypeVar("T")
-
 Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None", "Key | None"], Result]
 """Searches a topic with one reference, by its number; with the root bound and the cutoff, if they are known."""
 
 _LARGE: Final = 100  # Sentences of a topic from which on a bound is worth its time before a search.
-
 _LEAST_MORE: Final = Fraction(1, 10**9)  # Share by which a value of a reference is larger than another, or not at all.
-
 _LEAST_S: Final = 0.02  # Time (s) that a reference may take, however many there are: greedy search needs less.
-
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
 
 
@@ -414,10 +409,7 @@ def too_late(setup: Setup) -> Deadline:
 
 
 def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
-    """Yield a setup for each reference in turn; the remaining time is split evenly among the remaining ones.
-
-    Time is counted from the first request.
-    """
+    """Yield a setup for each reference in turn, with an even share of the time left since the first request."""
     began, all_of_them = clock(), max(1, len(topic.references))
     grace_s = max(setup.limits.grace_s / all_of_them, _LEAST_S)
     for left in range(all_of_them, 0, -1):
@@ -562,10 +554,7 @@ def count_sentences(topic: Topic) -> int | None:
 
 @postponing()
 def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatched: bool = False) -> Task:
-    """Return the problem of a topic, with the units that the strategy needs.
-
-    `keep_unmatched`: whether sentences without n-grams of the references are units, regardless of the options.
-    """
+    """Return the problem of a topic; `keep_unmatched`: with units that match no reference, whatever the options."""
     if setup.best_of_references and len(topic.references) > 1:
         raise OptionError(
             'With references="best" a topic with several references means several problems: give one reference.'
@@ -633,8 +622,6 @@ def run_task(
 
 
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
-
-
 _WORD: Final = "{0}\t{1}\t_\tX\t_\t_\t{2}\t{3}\t_\t_"  # Of a parse; all words hang on the first.
 
 SAMPLE: Final = as_topic(
@@ -657,7 +644,6 @@ _LIMIT_S: Final = 5.0
 """Time limit for the search of that topic, regardless of the options, so that a hanging solver does not hang long."""
 
 _ANY: Final = "whatever the problem is"  # What a setup is `Setup.ready` for when this process is.
-
 _ready: set[Options] = set()
 """Setups for which this process is prepared, a property of the process like its loaded kernels."""
 

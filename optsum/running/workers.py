@@ -129,10 +129,7 @@ class Crew(ABC):
 
     @abstractmethod
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Ask the searches of a run (`Job`) to end with their best selections.
-
-        Futures that have not begun may be cancelled.
-        """
+        """Ask the searches of a run (`Job`) to end with their best selections; others may be cancelled."""
 
     @abstractmethod
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
@@ -235,10 +232,7 @@ def interrupt_here(name: str) -> None:
 
 
 def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str | None) -> None:
-    """Prepare a worker process: its signals, its memory and its folder.
-
-    `folder`: the current folder of its parent, for relative paths.
-    """
+    """Prepare a worker process: its signals, memory and folder (its parent's current one, for relative paths)."""
     end_with(parent, natively=True)
     for number in STOP:
         signal.signal(number, _interrupts)
@@ -359,10 +353,7 @@ def as_done(
     lost: Callable[[Item], list[Result]],
     answer: Callable[[Item, list[Result]], Answer],
 ) -> Generator[list[Answer], None, None]:
-    """Yield answers as soon as there are any, in the order of completion.
-
-    `answer`: converts an item and its results to the yielded value, in the worker.
-    """
+    """Yield answers in the order of completion; `answer` makes one of an item and its results, in the worker."""
     rounds = _Stream(Job(work, answer, uuid4().hex), crew, lost, False).rounds(items)
     yield from cast("Iterator[list[Answer]]", rounds)
 

@@ -18,7 +18,6 @@ from optsum.errors import OptionError
 from optsum.whole import LARGEST, whole
 
 Item = TypeVar("Item")
-
 _BETWEEN_LOOKS: Final = 256  # Items of a loop between two looks at the clock.
 
 
@@ -131,13 +130,9 @@ class Deadline:
 
 
 NEVER: Final = Deadline()  # For work that may take as long as it takes.
-
 CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has used up its limit.
-
 INTERRUPTED_S: Final = 0.2  # Seconds that a first selection and a bound may take after Ctrl-C.
-
 _MEMORY: Final = 1_500_000_000
-
 _LONGEST_S: Final = 1e9  # Seconds; what is longer than thirty years is no limit, and more than timers take.
 
 LIMIT_OPTIONS: Final = {

@@ -167,10 +167,7 @@ _making: Final = RLock()
 
 
 class Instruction:
-    """A processor instruction on one word as a function for kernels.
-
-    `name`: the method of llvmlite's builder. `plain`: the same in Python.
-    """
+    """A processor instruction on one word for kernels; `name`: llvmlite's; `plain`: the same in Python."""
 
     def __init__(self, name: str, plain: Callable[[Any], Any]) -> None:
         self.name, self.plain = name, plain
@@ -232,10 +229,7 @@ def _compile(kernel: Kernel, arguments: tuple[Any, ...], tell: Callable[[], obje
 
 
 def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
-    """Return whether to call an optional kernel.
-
-    It is called if it is compiled, or if it has been missed long enough; `lost_s`: what it would have saved this time.
-    """
+    """Whether to call an optional kernel: compiled, or missed long enough; `lost_s`: what it would save now."""
     if lost_s * _SLOWER > _LOADING_S:
         patience.load()
     if is_loaded(kernel, *arguments) or patience.taken.get(kernel, 0.0) >= _PATIENCE_S:

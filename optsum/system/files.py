@@ -196,10 +196,7 @@ class _Unpacked(RawIOBase):
 
 
 def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputError) -> str:
-    """Return the text of a UTF-8 file, plain or compressed by gzip, without a byte order mark.
-
-    `what`: the name of the file in messages: "the table"; empty for its bare name.
-    """
+    """Return the text of a UTF-8 file, plain or compressed, without a byte order mark; `what`: its name in messages."""
     name = f"{what} {name_of(path)}".lstrip()
     try:
         with ExitStack() as stack:
@@ -283,10 +280,7 @@ def of_files(memory: M) -> M:
 
 
 def forget_changed(paths: Iterable[str]) -> None:
-    """Empty the caches of file contents if one of `paths` has been written since the last call.
-
-    A folder counts as written if files were added, removed or renamed in it.
-    """
+    """Empty the caches of file contents if a file or folder has been written since the last call."""
     for path in paths:
         try:
             held = Path(path).stat()

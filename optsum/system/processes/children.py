@@ -30,12 +30,9 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def python(module: str, function: str) -> list[str]:
-    """Return the command of a Python that calls a function with this process's id, and imports from the same places.
-
-    ``python -m`` would look in the current folder first, which may have a file called numpy.py.
-    """
+    """Return the command of a Python that calls a function with this process's id; it imports from the same places."""
     lines = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {function}; {function}({os.getpid()})"
-    return [sys.executable, "-P", "-c", lines]
+    return [sys.executable, "-P", "-c", lines]  # -m would look in the current folder first, which may have a numpy.py
 
 
 def has_one_thread() -> bool:

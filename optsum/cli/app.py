@@ -22,6 +22,7 @@ from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.options import our_name
 from optsum.system.processes.children import ONE_THREAD, environment, leave
 
+_FEW: Final = 8  # So few options need no groups.
 _GROUPS: Final = {
     "Problem": (
         "formulation formulation_options metric vectors similarity_unit measure references model_units counts "
@@ -69,9 +70,6 @@ class GroupedCommand(TyperCommand):
                     formatter.write_dl(records)
         if more:
             formatter.write(f"\n{more} more options: {ctx.command_path} --help-all\n")
-
-
-_FEW: Final = 8  # So few options need no groups.
 
 
 _COMMANDS: Final = {

@@ -171,39 +171,31 @@ Config: TypeAlias = Annotated[
     str | None,
     _more(metavar="FILE.toml", help="options by name, without the dashes; command-line options take precedence"),
 ]
-
 Output: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--output", "-o", metavar="FILE", help="rows: .jsonl, .csv (also .gz, .zst) or .parquet; - for standard output"
     ),
 ]
-
 Resume: TypeAlias = Annotated[
     bool, _more("--resume", help="keep the finished rows of the output, and add the missing ones")
 ]
-
 Overwrite: TypeAlias = Annotated[bool, _more("--overwrite", help="replace an existing output")]
-
 CsvSafe: TypeAlias = Annotated[
     bool, _more("--csv-safe", help="in .csv, an apostrophe before cells that a spreadsheet would run as formulas")
 ]
-
 Start: TypeAlias = Annotated[
     str | None, _more(metavar="FILE", help="rows of an earlier run whose selections are starting points")
 ]
-
 Details: TypeAlias = Annotated[
     bool, typer.Option("--details", help="rows with the texts and all optima, for optsum report")
 ]
-
 Format: TypeAlias = Annotated[
     str,
     typer.Option(
         "--format", metavar="text|markdown|csv|latex", help="format of tables; latex needs the package booktabs [text]"
     ),
 ]
-
 Plot: TypeAlias = Annotated[
     str | None, typer.Option("--plot", metavar="FILE.svg|pdf|png", help="draw it too (extra plots)")
 ]

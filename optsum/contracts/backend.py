@@ -242,7 +242,6 @@ class RawOutcome:
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse contradictory claims by a `BackendError`."""
         for what, value in (("objective", self.objective), ("bound", self.bound)):
             if value is not None and not isfinite(value):
                 raise BackendError(f"The solver states {value} for its {what}: its answer is not valid.")

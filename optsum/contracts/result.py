@@ -458,7 +458,6 @@ class Result:
     source: Sequence[Sequence[str | Sequence[str]]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse contradictory fields."""
         status, termination = self.status, self.termination
         holds = status is Status.OPTIMAL or status is Status.FEASIBLE
         fails, ends_well = status is Status.ERROR, termination in _GOOD_ENOUGH

@@ -1,4 +1,4 @@
-"""Limits of a search, and the search in progress: `Run` counts, keeps the incumbent and the trace, and ends it."""
+"""One search in progress: `Run` counts, keeps the incumbent and the trace, and ends the search at its limits."""
 
 from __future__ import annotations
 

@@ -131,7 +131,6 @@ class Setup:
 
 
 def _length_of_references(topic: Topic, spec: Spec) -> int:
-    """Return the mean length of the references, rounded."""
     if not topic.references:
         raise InputError(f"topic {topic.id!r} has no reference that gives the maximum length; give --max-length N")
     words = sum(spec.length_of(sentence) for reference in topic.references for sentence in reference)
@@ -672,7 +671,6 @@ def _made_ready(setup: Setup, small: Options) -> float:
 
     if setup.options.elsewhere:  # those processes find on disk what this one compiles
         compile_at_once()
-    interrupted = False
     unlimited = small.model_copy(update={"time_limit": None}) if setup.limits.time_s is None else None
     try:
         setup = setup_of(small)
@@ -688,7 +686,6 @@ def _made_ready(setup: Setup, small: Options) -> float:
                 if unlimited is None:
                     raise
                 result = answer(SAMPLE, setup_of(unlimited))  # its solver takes no limit
-            interrupted = result.termination is Termination.INTERRUPTED
             _check_solver(result)
     except InputError:  # this formulation wants topics of another kind
         setup.strategy.prepare()
@@ -696,8 +693,6 @@ def _made_ready(setup: Setup, small: Options) -> float:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever it is will be the row of each topic that it concerns
         describe(error)
-    if interrupted:  # the search has swallowed it, as a search does
-        raise KeyboardInterrupt
     _ready.add(small)
     return perf_counter() - began
 
@@ -717,6 +712,8 @@ def _try_parts(setup: Setup) -> None:
 
 def _check_solver(result: Result) -> None:
     """Refuse a solver that fails on a tiny problem, because all rows would be those of greedy search."""
+    if result.termination is Termination.INTERRUPTED:  # the search has swallowed it, as a search does
+        raise KeyboardInterrupt
     if result.solver_failed:
         raise BackendError(f"{result.detail}, on a tiny problem.")
 

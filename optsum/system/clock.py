@@ -187,7 +187,6 @@ class Limits:
         grace_s: float = CERTIFICATE_S,
         time_limit: float | None = None,
     ) -> None:
-        """Refuse impossible limits."""
         if time_limit is not None and time_s is not None:
             raise OptionError("The seconds of search are given as time_s= or as time_limit=: leave out one of the two.")
         seconds = time_limit if time_s is None else time_s

@@ -138,7 +138,6 @@ class Kernel:
         return _first_call(self, *arguments) if self.compiled is None else self.compiled(*arguments)
 
     def __reduce__(self) -> str:
-        """Pickle the kernel by its name."""
         return self.py_func.__qualname__
 
     @cached_property

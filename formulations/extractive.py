@@ -147,7 +147,7 @@ class Extractive(Formulation):
             spec.measure == "recall" and spec.references == "pooled" and len(metric.components) == 1
         )  # as papers print it
         model = partial(_reference_model, topic, spec, chosen) if simple else None
-        problem = CoverageProblem.of(instance, model, topic.reference_sentences)
+        problem = CoverageProblem.of(instance, model, round(numbered.references[-1] / len(topic.references)))
         return Extract.of(topic, spec, problem, chosen, numbered=numbered)
 
 

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from optsum.contracts.run import Run
 from optsum.coverage.ceiling_kernel import correct
-from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
+from optsum.coverage.ceilings import NO_CEILINGS, CeilingArrays, arrays_of_ceilings
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, kernel_array
 from optsum.coverage.state import INTEGER, RATIO, SUM, fits, pair_at
@@ -477,6 +477,7 @@ def search_few_units(
     instance: Coverage, check: Callable[[], object], node_limit: int | None = None, *, work: int | None = None
 ) -> Found | None:
     """Search an instance; None if it is not supported here."""
+    instance = instance.merged if len(instance.weights) > 1 else instance
     several = not instance.singletons or instance.rows or isinstance(instance, Facility)
     if several or instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
         return None
@@ -505,7 +506,7 @@ def search_few_units(
             return found
     entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
-    ceilings = arrays_of_ceilings(instance.ceilings, units, totals)
+    ceilings = arrays_of_ceilings(instance.ceilings, units, totals) if instance.ceilings else NO_CEILINGS
     gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
     column_start, column_unit, column_copies, added = laid_out(
         lengths, *entries, *tables, kernel_array(instance.mass), gains[0], least
@@ -1405,12 +1406,10 @@ def see(run: Run, selection: Selection, claimed: Fraction) -> None:
 def serve(run: Run, coverage: Coverage | None = None) -> bool:
     """Search for a while if selections have few units; return whether the optimum is proven."""
     coverage = coverage or run.problem.coverage
-    if len(coverage.weights) > 1:
-        coverage = coverage.merged
     if coverage.ceilings:
         from .objectives.whole_text import is_whole_text  # with all of the engine, which few such problems need
 
-        if is_whole_text(coverage):
+        if is_whole_text(coverage.merged):
             return False
     nodes = None if run.limits.nodes is None else max(0, run.limits.nodes - run.nodes)
     found = search_few_units(coverage, run.check, nodes)
@@ -1459,7 +1458,7 @@ def prove_extracts(extracts: Extracts) -> Extracts | None:
     lost_s = _LOST_S * (len(extracts.first_bound) - 1)
     given = (
         *extracts.tokens, extracts.bounds, extracts.first_bound, extracts.coded, extracts.form, extracts.scored,
-        arrays_of_ceilings((), 0, 0),
+        NO_CEILINGS,
     )  # fmt: skip
     return replace(extracts, answers=search_extracts(*given)) if is_worth(search_extracts, lost_s, *given) else None
 

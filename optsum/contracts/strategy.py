@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from optsum.contracts.run import Run
@@ -64,7 +65,7 @@ class Strategy(ABC):
     all_units: ClassVar[bool] = False
     flags: ClassVar[tuple[str, ...]] = ()
 
-    @property
+    @cached_property
     def backend_name(self) -> str | None:
         """Name of the solver behind the strategy, if it has one."""
         return None
@@ -77,7 +78,8 @@ class Strategy(ABC):
         UnsupportedError
             One sentence that says what is missing.
         """
-        require(problem, self.requires, f"The strategy {self.name}")
+        if self.requires:
+            require(problem, self.requires, f"The strategy {self.name}")
 
     def prepare(self, problem: Problem | None = None) -> None:  # noqa: B027 - most have nothing to do
         """Compile or load every kernel that a search of such problems may use, before its time starts.

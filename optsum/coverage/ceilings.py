@@ -27,7 +27,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -383,7 +383,7 @@ class CeilingArrays(NamedTuple):
 
 def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
     """Return the arrays of ceilings; those of no ceilings are shared by all searches."""
-    return _arrays(ceilings, units, totals) if ceilings else _arrays_of_none((), 0, 0)
+    return _arrays(ceilings, units, totals) if ceilings else NO_CEILINGS
 
 
 def _arrays(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
@@ -426,7 +426,7 @@ def _arrays(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArra
     )
 
 
-_arrays_of_none = cache(_arrays)
+NO_CEILINGS: Final = _arrays((), 0, 0)
 
 
 def _bits(numbers: Sequence[int], size: int) -> NDArray[np.uint8]:

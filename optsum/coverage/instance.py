@@ -488,7 +488,7 @@ class Coverage:
         ROUGE-1 and ROUGE-L count the same tokens, so that a sum of both is one ratio: w T / D + w' T' / D = (w T + w'
         T') / D. Denominators that differ by constants, as those of several references, are not merged.
         """
-        if not self.combination.adds or self.ratios < 2:
+        if not self.combination.adds or len(self.weights) < 2:
             return self
         if len(set(self.constants[1::2].tolist())) == self.ratios:
             return self

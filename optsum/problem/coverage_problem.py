@@ -50,6 +50,7 @@ class CoverageProblem(Problem):
 
     def __post_init__(self) -> None:
         """Skip checks, because the instance has checked its numbers."""
+        vars(self)["coverage"] = self.instance  # every search asks for it
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {repr(self.instance).partition(': ')[2]}"
@@ -68,7 +69,7 @@ class CoverageProblem(Problem):
         names = tuple(labels)
         if names and len(names) != instance.size:
             raise InputError(f"There are {len(names)} labels for {instance.size} units: give one each, or none.")
-        if reference_units is not None:
+        if reference_units is not None and (type(reference_units) is not int or reference_units < 0):
             reference_units = whole(reference_units, "The number of units of a reference", least=0)
         return cls(
             instance=instance,

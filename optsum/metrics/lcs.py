@@ -29,16 +29,12 @@ class LongestSubsequence(Metric):
     form: ClassVar[str] = "rouge-l"
     about: ClassVar[str] = "longest common subsequences, sentence by sentence (ROUGE-1.5.5's; rougeLsum of rouge-score)"
     countable: ClassVar[bool] = False
+    _code = LONGEST, 0
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
         """Raise an error: common subsequences cannot be counted in a single sentence."""
         del tokens
         raise UnsupportedError(f"{self} does not count n-grams, so it has no counts; use rouge-N or rouge-suK")
-
-    @property
-    def coded(self) -> tuple[int, int] | None:
-        """The code of common subsequences; None for derived classes, as for n-grams."""
-        return (LONGEST, 0) if type(self) is LongestSubsequence else None
 
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
         """Compare a summary with each of its references; counts are clipped, and sentences are always separate."""
@@ -59,11 +55,7 @@ class WholeSubsequence(LongestSubsequence):
 
     form: ClassVar[str] = "rougeL"
     about: ClassVar[str] = "longest common subsequence of the whole texts (rougeL of rouge-score)"
-
-    @property
-    def coded(self) -> tuple[int, int] | None:
-        """The code of common subsequences of texts; None for derived classes, as for n-grams."""
-        return (LONGEST, 1) if type(self) is WholeSubsequence else None
+    _code = LONGEST, 1
 
     def _hits(self, reference: Texts, summary: Texts) -> int:
         return lcs_length(list(chain.from_iterable(reference)), list(chain.from_iterable(summary)))

@@ -65,6 +65,7 @@ class Metric(ABC):
     countable: ClassVar[bool] = True
     of_texts: ClassVar[bool] = True
     geometric: ClassVar[bool] = False
+    _code: ClassVar[tuple[int, int | str]]  # Of `coded`; not inherited, as derived classes count something else.
 
     @classmethod
     def read(cls, name: str) -> Metric | None:
@@ -113,7 +114,8 @@ class Metric(ABC):
     @property
     def coded(self) -> tuple[int, int] | None:
         """The code for kernels: `NGRAMS` and n, `SKIPS` and the skip, `LONGEST`; None if only `keys` can count."""
-        return None
+        kind, number = vars(type(self)).get("_code", (None, None))
+        return None if kind is None else (kind, getattr(self, number) if isinstance(number, str) else number)
 
     def count(
         self,

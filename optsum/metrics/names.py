@@ -53,6 +53,7 @@ class NGrams(Metric):
     size: int
     form: ClassVar[str] = "rouge-N"
     about: ClassVar[str] = "N words next to each other, N from 1 to 999: rouge-1 single words, rouge-2 pairs, ..."
+    _code = NGRAMS, "size"
 
     @classmethod
     def read(cls, name: str) -> NGrams | None:
@@ -78,11 +79,6 @@ class NGrams(Metric):
         """Return the n-grams, in order."""
         return ngrams(tokens, self.size)
 
-    @property
-    def coded(self) -> tuple[int, int] | None:
-        """The code of n-grams; None for derived classes, which count something else."""
-        return (NGRAMS, self.size) if type(self) is NGrams else None
-
 
 @dataclass(frozen=True)
 class SkipBigrams(Metric):
@@ -93,6 +89,7 @@ class SkipBigrams(Metric):
     about: ClassVar[str] = (
         "single words, and pairs with at most K words between them; K = 0 is rouge-1 and rouge-2 in one"
     )
+    _code = SKIPS, "skip"
 
     @classmethod
     def read(cls, name: str) -> SkipBigrams | None:
@@ -121,11 +118,6 @@ class SkipBigrams(Metric):
     def official_keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
         """Leave out the last token, like ROUGE-1.5.5, whose loop over the first token of a pair ends one too early."""
         return chain(tokens[:-1], skip_bigrams(tokens, self.skip))
-
-    @property
-    def coded(self) -> tuple[int, int] | None:
-        """The code of tokens and pairs; None for derived classes, as for `NGrams`."""
-        return (SKIPS, self.skip) if type(self) is SkipBigrams else None
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:

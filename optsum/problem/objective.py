@@ -75,22 +75,22 @@ class Ratios(ABC):
         self.mean = Combination.SUM
 
     @abstractmethod
-    def cover(self, slot: int, part: int, references: Sequence[Any], weights: Sequence[int], component: Any) -> None:
+    def cover(
+        self, slot: int, part: int, component: Any, references: Any = (), weights: Sequence[int] = (), once: int = 0
+    ) -> None:
         """Add the n-grams of some references to a total, by their weights (`gains_of`).
 
-        `part` distinguishes the metrics of the same total.
+        `part` distinguishes the metrics of the same total. `once`: the gain of every n-gram of the units, counted once,
+        instead of those of references.
         """
 
     @abstractmethod
-    def cover_all(self, slot: int, part: int, gain: int, component: Any) -> None:
-        """Add every n-gram of the units to a total, counted once."""
-
-    @abstractmethod
-    def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
+    def coverage(self, lengths: Sequence[int] | IntArray, **others: Any) -> Coverage:
         """Return the instance, without n-grams of no unit and steps beyond all existing copies."""
 
-    def given(self, weights: tuple[int, ...]) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         """Return the fields of the instance that are known here."""
+        weights = (1,) * (len(self.constants) // 2)
         return {
             "constants": np.array(self.constants, np.int64),
             "mass": self.mass,
@@ -112,16 +112,11 @@ class Objective(Ratios):
         self.joints: list[Joint] = []
 
     def cover(
-        self, slot: int, part: int, references: Sequence[Counts], weights: Sequence[int], component: Component
+        self, slot: int, part: int, component: Any, references: Any = (), weights: Sequence[int] = (), once: int = 0
     ) -> None:
-        """Add the n-grams of some references to a total."""
-        self._cover(slot, part, gains_of(references, weights), component)
-
-    def cover_all(self, slot: int, part: int, gain: int, component: Component) -> None:
-        """Add every n-gram of the units to a total, counted once."""
-        self._cover(slot, part, {key: (gain,) for found in component.units for key in found}, component)
-
-    def _cover(self, slot: int, part: int, gains: Mapping[Gram, tuple[int, ...]], component: Component) -> None:
+        """Add n-grams to a total."""
+        every = {key: (once,) for found in component.units for key in found} if once else {}
+        gains = every or gains_of(references, weights)
         numbers, available = self.numbers.setdefault((slot, part), {}), self.available
         for key, needs, vetoes, copies in component.deadline.watching(component.joints):
             if key in gains:
@@ -145,7 +140,7 @@ class Objective(Ratios):
         self.available.append(0)
         return len(self.gains) - 1
 
-    def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
+    def coverage(self, lengths: Sequence[int] | IntArray, **others: Any) -> Coverage:
         """Return the instance."""
         level: list[int] = []
         level_start = [0]
@@ -162,7 +157,7 @@ class Objective(Ratios):
             level=np.array(level, np.int64),
             slot=np.array(self.slots, np.int64),
             joints=tuple(self.joints),
-            **self.given(weights),
+            **self.given(),
             **others,
         )
 
@@ -206,13 +201,11 @@ def coverage_of(
     **others: Any,
 ) -> Coverage:
     """Return the normal form of components of a metric; `made` builds ratios from components of its kind."""
-    objective, weights = _objective_of(components, spec, metric.geometric, made)
-    return objective.coverage(lengths, weights, min_length=spec.min_length, max_length=spec.max_length, **others)
+    objective = _objective_of(components, spec, metric.geometric, made)
+    return objective.coverage(lengths, min_length=spec.min_length, max_length=spec.max_length, **others)
 
 
-def _objective_of(
-    components: Sequence[Any], spec: Spec, product: bool, made: type[Ratios]
-) -> tuple[Ratios, tuple[int, ...]]:
+def _objective_of(components: Sequence[Any], spec: Spec, product: bool, made: type[Ratios]) -> Ratios:
     units, measure, mean = len(components[0].units), spec.measure, spec.references == "mean"
     # One ratio a component, or one a component and reference.
     ratios = [
@@ -231,23 +224,23 @@ def _objective_of(
             weights = [
                 common // total if len(ratios) > 1 and total else 1 for references, total in held for _ in references
             ]
-            objective.cover(0, part, flat, weights, component)
-        return objective, (1,)
+            objective.cover(0, part, component, flat, weights)
+        return objective
     objective = made(units, len(ratios))
     objective.mean = Combination.PRODUCT if product else Combination.SUM
     scale = 2 if measure == "f1" else 1  # F1 = 2 hits / (reference total + summary mass): hits count twice
     for ratio, (part, references) in enumerate(ratios):
         component, top, bottom = components[part], 2 * ratio, 2 * ratio + 1
-        objective.cover(top, part, references, [scale] * len(references), component)
+        objective.cover(top, part, component, references, [scale] * len(references))
         objective.constants[bottom] = 0 if measure == "precision" else totals[ratio]
         if measure == "recall":
             continue
         if spec.counts == "set":
-            objective.cover_all(bottom, part, len(references), component)
+            objective.cover(bottom, part, component, once=len(references))
         else:
             objective.mass[bottom] = np.multiply(component.masses, len(references))
             objective.constants[bottom] -= len(references) * component.lost
-    return objective, (1,) * len(ratios)
+    return objective
 
 
 def nothing_to_count(topic: Topic, what: str) -> InputError:
@@ -446,13 +439,14 @@ class Subsequences:
         """Return the ceiling of the hits in a reference, and its features, numbered from `feature`."""
         self.deadline.check()
         first, last = self._ends(reference)
-        made = self._of_texts if self.whole else self._of_sentences
-        return made(slot, gain, feature, first, last, reference)
-
-    def _of_texts(
-        self, slot: int, gain: int, feature: int, first: int, last: int, reference: int
-    ) -> tuple[CappedUnion | TextSubsequence, Features]:
-        del reference
+        known: dict[str, Any] = {
+            "slot": slot,
+            "gain": gain,
+            "first": feature,
+            "mass": np.zeros(len(self.units), np.int64),
+        }
+        if not self.whole:
+            return self._of_sentences(first, last, reference, known)
         ids, start = self.tokens.ids, self.tokens.start
         unit, token, copies = self._held(first, last)
         most = np.bincount(ids[first:last], minlength=self.tokens.different)
@@ -462,36 +456,24 @@ class Subsequences:
             tuple(one for one in ids[start[sentence] : start[sentence + 1]].tolist() if one in held)
             for sentence in self.units.tolist()
         ]
-        ceiling = TextSubsequence(
-            slot=slot,
-            gain=gain,
-            first=feature,
-            last=feature + len(different),
-            mass=np.zeros(len(self.units), np.int64),
-            reference=tuple(ids[first:last].tolist()),
-            units=tuple(texts),
-            above=gain,
-        )
+        end, own = feature + len(different), tuple(ids[first:last].tolist())
+        ceiling = TextSubsequence(last=end, reference=own, units=tuple(texts), above=gain, **known)
         levels = [[gain * copy for copy in range(most[one] + 1)] for one in different.tolist()]
         return ceiling, Features(unit, number.reshape(-1) + feature, copies, levels)
 
     def _of_sentences(
-        self, slot: int, gain: int, feature: int, first: int, last: int, reference: int
-    ) -> tuple[CappedUnion | TextSubsequence, Features]:
+        self, first: int, last: int, reference: int, known: dict[str, Any]
+    ) -> tuple[CappedUnion, Features]:
         assert self.covered is not None  # noqa: S101 - of rouge-l there always is
         covered = self.covered[:, first:last]
         positions = np.flatnonzero(covered.any(axis=0))
         unit, number = covered[:, positions].nonzero()
         packed = np.packbits(covered, axis=1, bitorder="little")
-        ceiling = CappedUnion(
-            slot=slot,
-            gain=gain,
-            first=feature,
-            last=feature + len(positions),
-            mass=np.zeros(len(self.units), np.int64),
-            covered=tuple(int.from_bytes(row.tobytes(), "little") for row in packed),
-        ).capped(self._groups(first, last, reference, positions))
-        return ceiling, Features(unit, number + feature, np.ones(len(unit), np.int64), [[0, gain]] * len(positions))
+        bits = tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
+        ceiling = CappedUnion(last=known["first"] + len(positions), covered=bits, **known)
+        ceiling = ceiling.capped(self._groups(first, last, reference, positions))
+        levels = [[0, known["gain"]]] * len(positions)
+        return ceiling, Features(unit, number + known["first"], np.ones(len(unit), np.int64), levels)
 
     def _groups(
         self, first: int, last: int, reference: int, positions: IntArray
@@ -526,33 +508,24 @@ class RowRatios(Ratios):
         self._longest: list[tuple[int, Subsequences, int, int]] = []
 
     def cover(
-        self, slot: int, part: int, references: Sequence[int], weights: Sequence[int], component: Rows | Subsequences
+        self, slot: int, part: int, component: Any, references: Any = (), weights: Sequence[int] = (), once: int = 0
     ) -> None:
-        """Add the n-grams, or common subsequences, of some references to a total."""
+        """Add n-grams, or common subsequences, to a total."""
         del part
         if isinstance(component, Subsequences):
             pairs = zip(references, weights, strict=True)
             self._longest += [(slot, component, reference, weight) for reference, weight in pairs]
             return
-        self._add(slot, component, 0)
+        self._parts.append(component)
+        first = component.metric * (component.entries.totals.shape[1] + 1)
+        self._covers.append((first, int(component.entries.kinds[component.metric]), once, len(self._held)))
+        self._slots.append(slot)
         self._held += references
         self._weights += weights
 
-    def cover_all(self, slot: int, part: int, gain: int, component: Rows) -> None:
-        """Add every n-gram of the units to a total, counted once."""
-        del part
-        self._add(slot, component, gain)
-
-    def _add(self, slot: int, rows: Rows, once: int) -> None:
-        self._parts.append(rows)
-        _, _, _, totals, _, kinds = rows.entries
-        first = rows.metric * (totals.shape[1] + 1)
-        self._covers.append((first, int(kinds[rows.metric]), once, len(self._held)))
-        self._slots.append(slot)
-
-    def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
+    def coverage(self, lengths: Sequence[int] | IntArray, **others: Any) -> Coverage:
         """Return the instance."""
-        given, none = self.given(weights), np.zeros(0, np.int64)
+        given, none = self.given(), np.zeros(0, np.int64)
         entries = np.zeros(len(lengths) + 1, np.int64), none, none, np.zeros(1, np.int64), none
         features: IntArray | int = 0
         if self._parts:

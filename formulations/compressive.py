@@ -18,7 +18,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
-from itertools import combinations, pairwise
+from itertools import combinations, groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
@@ -41,7 +42,7 @@ from optsum.problem.problem import Move, Selection
 from optsum.system.files import of_files
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_starts
-from optsum.text.tokenizers import Sentence
+from optsum.text.tokenizers import Sentence, raw_text
 
 from .extractive import maximize_hits
 from .similar import OF_SIMILARITY, Likeness, needed_vectors, vector_score
@@ -290,17 +291,11 @@ def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: s
     kept = [sentence.owner(start) in groups for _, start in spans]
     if tokenizer == "tokens" and not isinstance(sentence.sentence, str):
         return tuple(token for (token, _), here in zip(spans, kept, strict=True) if here)
-    text = sentence.sentence if isinstance(sentence.sentence, str) else " ".join(sentence.sentence)
+    text = raw_text(sentence.sentence)
     starts = [start for _, start in spans]
-    pieces: list[str] = []
-    joins = False
-    for start, end, here in zip(starts, [*starts[1:], len(text)], kept, strict=True):
-        if here and joins:
-            pieces[-1] += text[start:end]
-        elif here:
-            pieces.append(text[start:end])
-        joins = here
-    return " ".join(piece.strip() for piece in pieces)
+    runs = groupby(zip(starts, [*starts[1:], len(text)], kept, strict=True), key=itemgetter(2))
+    pieces = ["".join(text[start:end] for start, end, _ in run) for here, run in runs if here]
+    return " ".join(map(str.strip, pieces))
 
 
 def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
@@ -497,14 +492,8 @@ def similar_compression(
     unit_of_place = np.full(len(all_places) + 1, -1, np.int64)
     unit_of_place[order] = np.arange(len(order))
     places = tuple(all_places[place] for place in order)
-    above = [sentences[number].parents[group] for number, group in places]
-    parents = np.array(
-        [
-            unit_of_place[first[number] + parent] if parent >= 0 else -1
-            for (number, _), parent in zip(places, above, strict=True)
-        ],
-        np.int64,
-    )
+    above = [(first[number], sentences[number].parents[group]) for number, group in places]
+    parents = np.array([unit_of_place[own + parent] if parent >= 0 else -1 for own, parent in above], np.int64)
     instance = found.instance(order, [lengths[number][group] for number, group in places], spec, parents)
     given = vectors, unit_of_place[group_of], metric, len(topic.references), spec.references == "mean"
     scored = {metric: partial(vector_score, *given)}

@@ -49,23 +49,18 @@ def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
             f'Topic {topic.id!r} has no "cover": give it the alternatives of each abstract sentence, or make them from '
             "its texts (optsum align)."
         )
-    sentences, sets, lacking = [], [], []
-    for number, given in enumerate(topic.cover):
-        alternatives = tuple(dict.fromkeys(map(frozenset, given)))
-        if frozenset() in alternatives:
-            raise InputError(
-                f"In topic {topic.id!r} an alternative of abstract sentence {number} is empty: name its sentences, or "
-                "leave it out."
-            )
-        if alternatives:
-            sentences.append(number)
-            sets.append(alternatives)
-        else:
-            lacking.append(number)
-    found = Alternatives(tuple(sentences), tuple(sets), tuple(lacking))
+    sets = {number: tuple(dict.fromkeys(map(frozenset, given))) for number, given in enumerate(topic.cover)}
+    if empty := [number for number, alternatives in sets.items() if frozenset() in alternatives]:
+        raise InputError(
+            f"In topic {topic.id!r} an alternative of abstract sentence {empty[0]} is empty: name its sentences, or "
+            "leave it out."
+        )
+    lacking = tuple(number for number, alternatives in sets.items() if not alternatives)
+    held = {number: alternatives for number, alternatives in sets.items() if alternatives}
+    found = Alternatives(tuple(held), tuple(held.values()), lacking)
     _check_ids(topic, found.corresponding)
-    if lacking and uncoverable != "miss" and (uncoverable == "error" or not sentences):
-        skip = "" if not sentences else " Leave such sentences out with --uncoverable skip."
+    if lacking and uncoverable != "miss" and (uncoverable == "error" or not held):
+        skip = "" if not held else " Leave such sentences out with --uncoverable skip."
         raise InputError(f"In topic {topic.id!r} {_named(lacking)} no alternative, so nothing covers it.{skip}")
     if not topic.cover:
         raise InputError(f"The cover of topic {topic.id!r} is empty: give the alternatives of each abstract sentence.")

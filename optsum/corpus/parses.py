@@ -55,8 +55,8 @@ def _blocks(topic: Topic) -> list[Block | None]:
 
 
 def _found(topic: Topic, has_words: list[bool]) -> list[Block | None]:
+    found: list[Block | None] = []
     if topic.parses is not None:
-        found: list[Block | None] = []
         for number, text in enumerate(topic.parses):
             blocks = conllu_blocks(text, f"parses[{number}]")
             if not blocks and number < len(has_words) and not has_words[number]:

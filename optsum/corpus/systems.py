@@ -108,13 +108,12 @@ def _of_row(row: Mapping[Any, Any]) -> dict[str, Any]:
 def _selection(value: object) -> tuple[int | str, ...]:
     if not isinstance(value, list | tuple):
         raise InputError(f'"selection" is {json_type(value)}; give a list of unit numbers, or of sentence ids')
-    seen: set[int | str] = set()
     for number, unit in enumerate(value):
         if isinstance(unit, bool) or not isinstance(unit, int | str) or (isinstance(unit, int) and unit < 0):
             raise InputError(f"selection[{number}] is {unit!r:.40}; units are whole numbers from 0, or sentence ids")
-        if unit in seen:
-            raise InputError(f"selection has unit {unit!r:.40} twice; name each once")
-        seen.add(unit)
+    if len(set(value)) < len(value):
+        again = next(unit for place, unit in enumerate(value) if unit in value[:place])
+        raise InputError(f"selection has unit {again!r:.40} twice; name each once")
     return tuple(value)
 
 

@@ -64,22 +64,18 @@ def csv_records(
     next(lines)
     rows = _bare_rows(lines) if delimiter == "\t" and not closed else _quoted_rows(lines, heading, closed=closed)
     at = 0
-    while True:
-        try:
-            at, cells, fault, torn = next(rows)
-        except StopIteration:
-            return
-        except READ_ERRORS as error:
-            yield broken_off(error, name, at + 1)
-            return
-        source = f"{name}:{at}"
-        if fault is not None:
-            yield Line(source, None, fault, ended=not torn)
-        elif torn:
-            yield Line(source, None, "the row is incomplete", ended=False)
-            return
-        else:
-            yield _row(names, cells, source)
+    try:
+        for at, cells, fault, torn in rows:
+            source = f"{name}:{at}"
+            if fault is not None:
+                yield Line(source, None, fault, ended=not torn)
+            elif torn:
+                yield Line(source, None, "the row is incomplete", ended=False)
+                return
+            else:
+                yield _row(names, cells, source)
+    except READ_ERRORS as error:
+        yield broken_off(error, name, at + 1)
 
 
 def check_names(names: Iterable[str], table: str) -> None:

@@ -99,13 +99,11 @@ def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
         if values.dtype.kind == "i" or not values.size:
             return values.astype(np.int64)
         shape: tuple[int, ...] = values.shape
-        flat = list(values.reshape(-1)) if values.dtype.kind not in "uf" else values.reshape(-1).tolist()
-        if values.dtype.kind == "f" and values.dtype != np.float64:
-            flat = list(values.reshape(-1))  # so that 1.9 is said as it was written
+        plain = values.dtype.kind == "u" or values.dtype == np.float64  # 1.9 of others is said as it was written
+        flat = values.reshape(-1).tolist() if plain else list(values.reshape(-1))
     else:
-        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-            raise range_.get("error", InputError)(f"{what.format('')} is {values!r:.40}: give a list of whole numbers.")
-        rows = list(values)
+        is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes)
+        rows = list(values if is_list else whole_numbers(values, what, **range_))  # which refuses what is no list
         if rows and all(isinstance(row, Iterable) and not isinstance(row, str | bytes) for row in rows):
             nested = [whole_numbers(row, what, **range_) for row in rows]
             if len(set(map(len, nested))) > 1:

@@ -1,4 +1,4 @@
-"""Commands on existing results and summaries, and on runs over whole corpora."""
+"""Commands on results, summaries and runs over whole corpora: score, report, run, status and merge."""
 
 from __future__ import annotations
 

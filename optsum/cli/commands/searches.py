@@ -1,4 +1,4 @@
-"""Commands that search problems, export them to other programs and import the solutions."""
+"""Commands that search: solve, enumerate, frontier, context, labels and compare; export, and import-solution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about what is installed and which options apply."""
+"""Commands about what is installed and which options apply: list, config and warm-up."""
 
 from __future__ import annotations
 

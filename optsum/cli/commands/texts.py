@@ -1,4 +1,4 @@
-"""Commands that prepare topics."""
+"""Commands that prepare topics: parse, chunks and align."""
 
 from __future__ import annotations
 

@@ -274,11 +274,10 @@ _hints_of = cache(get_type_hints)  # Types of the fields of a class, cached beca
 
 
 def _attribute(path: str) -> Any:
-    module, _, attribute = path.partition(":")
     try:
-        return getattr(import_module(module), attribute)
+        return load_place(path)
     except ModuleNotFoundError as error:
-        if error.name is None or not module.startswith(error.name) or error.name.count(".") != 1:
+        if error.name is None or not path.startswith(error.name) or error.name.count(".") != 1:
             raise
         raise UnsupportedError(
             f"optsum is imported from {Path(__file__).parent}, a source tree without {error.name}: start it from "

@@ -206,7 +206,11 @@ class Reached:
 
     def to_row(self) -> dict[str, Any]:
         """Return the JSON object for a row."""
-        return {_IN_ROWS.get(item.name, item.name): getattr(self, item.name) for item in dataclasses.fields(self)}
+        row = {_IN_ROWS.get(item.name, item.name): getattr(self, item.name) for item in dataclasses.fields(self)}
+        if row.get("selection") is not None:
+            row["selection"] = list(map(listed, row["selection"]))
+        without = {"count", "complete"} if row.get("complete") is None else ()
+        return {name: value for name, value in row.items() if name not in without}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,15 +229,6 @@ class Step(Reached):
     gain: float | None = None  # By how much the objective is above the step before, for each unit of length more.
     count: int | None = None  # Optima at `first`; a lower bound if not `complete`.
     complete: bool | None = None  # None where optima were not asked for.
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the JSON object for a row."""
-        row = Reached.to_row(self)
-        if self.selection is not None:
-            row["selection"] = list(map(listed, self.selection))
-        if self.complete is None:
-            del row["count"], row["complete"]
-        return row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -696,8 +691,8 @@ class ResultCounts:
 
     def merge(self, other: ResultCounts) -> None:
         """Count what another counts has counted."""
-        for mine, others in ((getattr(self, name), getattr(other, name)) for name in _COUNTERS):
-            mine.update(others)
+        for name in ("statuses", "ended", "reasons", "warned"):
+            getattr(self, name).update(getattr(other, name))
         self.details = {*islice(self.details | other.details, 2)}
         self.objective += other.objective
         self.chosen += other.chosen
@@ -705,7 +700,6 @@ class ResultCounts:
         self.first_error = self.first_error or other.first_error
 
 
-_COUNTERS: Final = ("statuses", "ended", "reasons", "warned")
 _PLACE: Final = re.compile(r"^.*?:\d+: ")
 
 

@@ -370,7 +370,7 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
     meta: Any = given.get("meta", {})
     if not isinstance(meta, Mapping):
         raise InputError(f'"meta" is {json_type(meta)}; give an object')
-    if is_deep(meta := dict(meta)):
+    if (meta := dict(meta)) and is_deep(meta):
         raise InputError('"meta" is nested too deeply; give less deeply nested values')
     supports = _supports(given["supports"], cover) if "supports" in given else None
     if "constraints" in given:

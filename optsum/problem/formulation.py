@@ -573,6 +573,8 @@ class Task(ABC):
     def of(cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[Any], **others: Any) -> Self:
         """Return the task of a topic; `others`: further attributes."""
         known: dict[str, Any] = {"id": topic.id, "references": topic.references, "analyzer": spec.analyzer}
+        if "sentences" in cls.__dataclass_fields__:
+            known["sentences"] = topic.sentences
         return cls(problem=problem, units=tuple(units), **known, **others)
 
     def __repr__(self) -> str:

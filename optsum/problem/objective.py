@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from math import lcm
-from typing import Any, ClassVar, Final, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from optsum.metrics.metric import LONGEST, Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score, codes_of
 from optsum.problem.formulation import Spec, Task
-from optsum.problem.problem import Problem, Selection
+from optsum.problem.problem import Selection
 from optsum.system.clock import NEVER, Deadline
 from optsum.system.compiled import compiles
 from optsum.text.analyzer import Analyzer
@@ -808,8 +808,3 @@ class Extract(Task):
     def decode(self, selection: Selection) -> tuple[Sentence, ...]:
         """Return the chosen sentences."""
         return tuple(self.sentences[self.units[unit]] for unit in selection)
-
-    @classmethod
-    def of(cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[int], **others: Any) -> Self:
-        """Return the task of a problem whose units are sentences of a topic, given by their numbers."""
-        return super().of(topic, spec, problem, units, sentences=topic.sentences, **others)

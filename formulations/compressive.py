@@ -30,7 +30,6 @@ from optsum.chunks.rules.rules import Rules, load_rules
 from optsum.chunks.tree import chunk_tree
 from optsum.corpus.parses import parse_files, parses_of
 from optsum.corpus.topic import Topic
-from optsum.coverage.clauses import members
 from optsum.errors import InputError
 from optsum.metrics.metric import Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
@@ -39,6 +38,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec, Task
 from optsum.problem.objective import Component, Counted
 from optsum.problem.problem import Move, Selection
+from optsum.program.cover import members
 from optsum.system.files import of_files
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_starts

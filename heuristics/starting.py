@@ -10,10 +10,10 @@ import numpy as np
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
+from optsum.program.cover import is_cover
 from optsum.system.clock import Stopped, in_strides
 
 from .greedy import Greedy

@@ -28,7 +28,7 @@ from optsum.corpus.topics import read_topics as read_topics
 from optsum.coverage.instance import Coverage as Coverage
 from optsum.coverage.instance import Sense as Sense
 from optsum.coverage.normal_form_json import coverage_of_json as coverage_of_json
-from optsum.coverage.row import Row as Row
+from optsum.coverage.instance import Row as Row
 from optsum.errors import BackendError as BackendError
 from optsum.errors import ExecutorError as ExecutorError
 from optsum.errors import InputError as InputError

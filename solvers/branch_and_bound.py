@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from optsum.contracts.run import Run, limits_left
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, Joint, Key, Sense
 from optsum.errors import OptionError, UnsupportedError
@@ -22,6 +21,7 @@ from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, hold_bound, require
+from optsum.program.cover import is_cover
 from optsum.program.ratio_bound import MANY_JOINTS
 from optsum.program.surrogate import reaches
 from optsum.registry import CLIMBER, STRATEGIES

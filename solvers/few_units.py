@@ -32,8 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.contracts.run import Run
-from optsum.coverage.ceiling_kernel import correct
-from optsum.coverage.ceilings import NO_CEILINGS, CeilingArrays, arrays_of_ceilings
+from optsum.coverage.ceilings import NO_CEILINGS, CeilingArrays, arrays_of_ceilings, correct
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, kernel_array
 from optsum.coverage.state import INTEGER, RATIO, SUM, fits, pair_at

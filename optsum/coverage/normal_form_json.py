@@ -10,8 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from optsum.coverage.ceilings import CappedUnion, Ceiling, Group, TextSubsequence
-from optsum.coverage.instance import Combination, Coverage, Joint, Sense
-from optsum.coverage.row import Row
+from optsum.coverage.instance import Combination, Coverage, Joint, Row, Sense
 from optsum.errors import InputError
 from optsum.whole import whole, whole_array
 

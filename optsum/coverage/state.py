@@ -23,10 +23,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from optsum.coverage.ceiling_kernel import correct
-from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
-from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, kernel_array, pack
-from optsum.coverage.row import Row
+from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings, correct
+from optsum.coverage.instance import Combination, Coverage, IntArray, Row, Sense, kernel_array, pack
 from optsum.system.compiled import njit
 
 LENGTH, CHOSEN, MISSING = 0, 1, 2

@@ -18,7 +18,6 @@ from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, topic_of
-from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import Sense
 from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
@@ -26,7 +25,7 @@ from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
-from optsum.program.cover import wcnf_text
+from optsum.program.cover import is_cover, wcnf_text
 from optsum.program.model import LinearModel
 from optsum.running.each_topic import error_result, say_warned
 from optsum.running.inputs import posed

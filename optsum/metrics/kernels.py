@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage.ceiling_kernel import count_bits, extend
+from optsum.coverage.ceilings import count_bits, extend
 from optsum.metrics.metric import LONGEST, SKIPS
 from optsum.system.compiled import njit
 

@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Final, Self, TypeAlias, final
 import numpy as np
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import NO_LIMIT, IntArray, Sense
-from optsum.coverage.row import Row
+from optsum.coverage.instance import NO_LIMIT, IntArray, Row, Sense
 from optsum.errors import InputError, OptionError, UnsupportedError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import METRICS, SUM, parse_metric

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Coverage, gains_alone
-from optsum.coverage.row import Row
+from optsum.coverage.instance import Coverage, Row, gains_alone
 from optsum.program.highs import model_bound, relax, relaxed_bound
 from optsum.program.model import affordable, coverage_model, steps_of
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, excess, programs, reaches

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Key, Sense
-from optsum.coverage.row import Row
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Key, Row, Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 

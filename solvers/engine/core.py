@@ -46,8 +46,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import Coverage, IntArray, Joint
-from optsum.coverage.row import Row
+from optsum.coverage.instance import Coverage, IntArray, Joint, Row
 from optsum.errors import UnsupportedError
 from optsum.program.surrogate import reaches
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination

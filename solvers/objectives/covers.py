@@ -43,22 +43,22 @@ from operator import and_
 from typing import Any, Final, NamedTuple
 
 from optsum.contracts.run import Run
-from optsum.coverage.clauses import (
+from optsum.coverage.instance import Coverage
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes, deep_recursion
+from optsum.optima.optima import Optima
+from optsum.program.cover import (
     Bits,
     Clause,
     Clauses,
     canonical,
     clauses_of,
     contains_one,
+    cover_program,
     interchangeable,
     members,
     support,
     without,
 )
-from optsum.coverage.instance import Coverage
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes, deep_recursion
-from optsum.optima.optima import Optima
-from optsum.program.cover import cover_program
 from optsum.program.highs import SCALE, new_highs, pass_model, run
 from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.ceiling_kernel import extend
+from optsum.coverage.ceilings import extend
 from optsum.coverage.instance import Coverage, IntArray, Sense
 from optsum.coverage.state import arrays_of
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Coverage, Sense
-from optsum.coverage.row import Row
+from optsum.coverage.instance import Coverage, Row, Sense
 from optsum.optima import tally
 from optsum.optima.diagram import Diagram
 from optsum.optima.tally import Share, irredundant_share, is_irredundant

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum.coverage.row import Row
+from optsum.coverage.instance import Row
 from optsum.problem.formulation import cliques_of, similar_pairs
 from optsum.system.clock import NEVER
 

@@ -13,8 +13,7 @@ from optsum.solvers import truncation
 from optsum.solvers.engine.driver import Driver, Effort
 
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import IntArray
-from optsum.coverage.row import Row
+from optsum.coverage.instance import IntArray, Row
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
 

@@ -14,10 +14,10 @@ from optsum.solvers.objectives.covers import Relaxer, enumerate_covers, minimum_
 
 from optsum.contracts.result import Status
 from optsum.contracts.run import Run
-from optsum.coverage.clauses import canonical, clauses_of, interchangeable, members
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
+from optsum.program.cover import canonical, clauses_of, interchangeable, members
 from optsum.program.model import LinearModel, coverage_model
 from optsum.running.search import search
 from optsum.system.clock import Deadline, Limits, Stopped, Termination

@@ -11,8 +11,7 @@ from optsum.solvers.branch_and_bound import BranchAndBound
 
 import optsum
 from optsum.contracts.strategy import LengthSearch
-from optsum.coverage.instance import Coverage, Key
-from optsum.coverage.row import Row
+from optsum.coverage.instance import Coverage, Key, Row
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.system.clock import NEVER, Deadline, Limits, Stopped

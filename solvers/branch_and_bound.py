@@ -36,7 +36,7 @@ from .few_units import prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.paper_knapsack import solve_knapsack
 from .objectives.ratio import fits, ratio_program, servable, solve_ratio
-from .objectives.recall import ByLength, recall_program, solve_by_parts, solve_recall
+from .objectives.recall import ByLength, none_found, optima_of, recall_program, solve_by_parts, solve_recall
 from .objectives.sums import reaching_sum, solve_sum, tightened
 from .objectives.whole_text import LengthTable, is_whole_text, solve_whole_text
 from .truncation import Refining, all_by_levels, search_by_levels
@@ -513,32 +513,18 @@ class _Reach:
 
 
 def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
-    bottom, program = int(instance.constants[1]), recall_program(instance)
+    bottom = int(instance.constants[1])
     try:
-        engine = Driver(program, limits, deadline)
+        engine = Driver(recall_program(instance), limits, deadline)
     except Stopped as stopped:
-        nothing, most = Diagram.of_sets([]), Fraction(reaches(instance)[0], bottom)
-        found = Optima(nothing, 0, most, complete=False, termination=stopped.termination.value)
-        return _Reach(instance, found, lambda _: (nothing, None), dict)
-    lowest = engine.aim(program.floor)
-
-    def key_of(value: int) -> Fraction:
-        return Fraction(engine.worth(value), bottom)
+        return _Reach(instance, none_found(instance, stopped), lambda _: (Diagram.of_sets([]), None), dict)
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
-        node, reason = engine.all_of(max(0, lowest, engine.aim(ceil(threshold * bottom))))
+        lowest = max(0, engine.aim(engine.program.floor), engine.aim(ceil(threshold * bottom)))
+        node, reason = engine.all_of(lowest)
         return engine.store.diagram(node), reason
 
-    selection, termination, key, bound = None, Termination.COMPLETED, Fraction(0), Fraction(0)
-    if engine.feasible:
-        selection, value, upper, termination = engine.optimum(lowest)
-        if selection is not None:
-            key = key_of(value)
-        if selection is not None or termination is not Termination.COMPLETED:
-            bound = key_of(upper)
-    diagram = Diagram.of_sets([] if selection is None else [selection])
-    complete = termination is Termination.COMPLETED
-    return _Reach(instance, Optima(diagram, key, bound, complete, termination.value), sets, engine.as_dict)
+    return _Reach(instance, optima_of(engine, instance, every=False), sets, engine.as_dict)
 
 
 def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:

@@ -744,12 +744,13 @@ def linear_program(core: Core) -> LinearProgram | None:
 def _joined(matrix: Sequence[Any], model: LinearRows, columns: int) -> Matrix:
     start, row, value = matrix
     column = np.concatenate([np.repeat(np.arange(len(start) - 1), np.diff(start)), *model.column])
+    return _by_column(column, np.concatenate([row, *model.row]), np.concatenate([value, *model.value]), columns)
+
+
+def _by_column(column: IntArray, row: IntArray, value: NDArray[Any], columns: int) -> Matrix:
     order = np.argsort(column, kind="stable")
-    return (
-        np.searchsorted(column[order], np.arange(columns + 1)).astype(np.int32),
-        np.concatenate([row, *model.row])[order].astype(np.int32),
-        np.concatenate([value, *model.value])[order].astype(np.float64),
-    )
+    start = np.searchsorted(column[order], np.arange(columns + 1)).astype(np.int32)
+    return start, row[order].astype(np.int32), value[order].astype(np.float64)
 
 
 def _add_rows(core: Core, model: LinearRows, span_column: int) -> int:
@@ -853,10 +854,5 @@ def with_chains(core: Core, holds: NDArray[np.bool_], saved: NDArray[np.bool_], 
     gained = np.zeros(m, np.int64)  # the column that says whether a feature is gained
     gained[row[gain]] = column[gain]
     later = np.flatnonzero(holds)
-    column = np.concatenate([column[keep], gained[later - 1]])
-    order = np.argsort(column, kind="stable")
-    return (
-        np.searchsorted(column[order], np.arange(columns + 1)).astype(np.int32),
-        np.concatenate([row[keep], later.astype(np.int32)])[order],
-        np.concatenate([value[keep], np.ones(len(later))])[order],
-    )
+    more = np.concatenate([row[keep], later]), np.concatenate([value[keep], np.ones(len(later))])
+    return _by_column(np.concatenate([column[keep], gained[later - 1]]), *more, columns)

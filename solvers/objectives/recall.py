@@ -51,19 +51,36 @@ def solve_recall(
     feasible set. If a limit is reached, value and bound are equal if the optimum is known anyway; then the sets are
     some of the optima. Otherwise the only set is a good one, or there is none.
     """
-    program, bottom = recall_program(coverage), int(coverage.constants[1])
     try:
-        engine = Driver(program, limits or Limits(), deadline, effort, one=not every)
+        engine = Driver(recall_program(coverage), limits or Limits(), deadline, effort, one=not every)
     except Stopped as stopped:
         if not every:
             raise
-        most = Fraction(reaches(coverage)[0], bottom)
-        return Optima(Diagram.of_sets([]), 0, most, complete=False, termination=stopped.termination.value)
+        return none_found(coverage, stopped)
+    return optima_of(engine, coverage, every=every, at_most=at_most, start=start)
+
+
+def none_found(coverage: Coverage, stopped: Stopped) -> Optima:
+    """Return the answer of a search that was stopped before anything was known."""
+    most = Fraction(reaches(coverage)[0], int(coverage.constants[1]))
+    return Optima(Diagram.of_sets([]), 0, most, complete=False, termination=stopped.termination.value)
+
+
+def optima_of(
+    engine: Driver,
+    coverage: Coverage,
+    *,
+    every: bool,
+    at_most: Fraction | None = None,
+    start: tuple[int, ...] | None = None,
+) -> Optima:
+    """Search like `solve_recall` by an engine for the program of an instance."""
+    bottom = int(coverage.constants[1])
     if not engine.feasible:
         return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.as_dict())
     if at_most is not None:
-        engine.upper = min(engine.upper, (floor(at_most * bottom) - program.base) // engine.divisor)
-    lowest, upper, node = engine.aim(program.floor), engine.upper, EMPTY_FAMILY
+        engine.upper = min(engine.upper, (floor(at_most * bottom) - engine.program.base) // engine.divisor)
+    lowest, upper, node = engine.aim(engine.program.floor), engine.upper, EMPTY_FAMILY
     guess: tuple[int, ...] | None = None
     value, termination = lowest - 1, Termination.COMPLETED
     if every and upper > _NARROW:

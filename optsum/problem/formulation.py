@@ -122,7 +122,7 @@ class Sides:
 
     def linear(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> list[Linear]:
         """Return the constraints on sentences."""
-        return list(_checked(self._all(topic, tokens, deadline), topic))
+        return [_checked(each, topic) for each in self._all(topic, tokens, deadline)]
 
     def _all(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> Iterator[Linear]:
         everything = tuple(range(len(topic.sentences)))
@@ -245,24 +245,22 @@ def _row(row: Any) -> Linear:
     return Linear(tuple(sentences), tuple(numbers), row.get("low"), row.get("high"), str(row.get("name", "")))
 
 
-def _checked(found: Iterable[Linear], topic: Topic) -> Iterator[Linear]:
+def _checked(each: Linear, topic: Topic) -> Linear:
     most, where = len(topic.sentences), f"The constraints of topic {topic.id!r}"
-    for each in found:
-        limits = [limit for limit in (each.low, each.high) if limit is not None]
-        numbers = (*each.sentences, *each.coefficients, *limits)
-        try:
-            numbers = whole_numbers(numbers, "a number", most=10**400)
-        except InputError as error:
-            raise InputError(f"{where} have numbers that are not whole: {error}") from None
-        if min(each.sentences, default=0) < 0 or len(each.sentences) != len(each.coefficients):
-            raise InputError(f"{where} have negative numbers of sentences, or too few coefficients.")
-        if len(set(each.sentences)) != len(each.sentences):
-            raise InputError(f"{where} name a sentence twice: {_listed(each.sentences)}.")
-        if max(each.sentences, default=-1) >= most:
-            raise InputError(f"{where} name sentence {max(each.sentences)}; it has {most}, from 0 on.")
-        if max(map(abs, numbers), default=0) > _MOST:
-            raise InputError(f"{where} have numbers beyond {_MOST}.")
-        yield each
+    limits = [limit for limit in (each.low, each.high) if limit is not None]
+    try:
+        numbers = whole_numbers((*each.sentences, *each.coefficients, *limits), "a number", most=10**400)
+    except InputError as error:
+        raise InputError(f"{where} have numbers that are not whole: {error}") from None
+    if min(each.sentences, default=0) < 0 or len(each.sentences) != len(each.coefficients):
+        raise InputError(f"{where} have negative numbers of sentences, or too few coefficients.")
+    if len(set(each.sentences)) != len(each.sentences):
+        raise InputError(f"{where} name a sentence twice: {_listed(each.sentences)}.")
+    if max(each.sentences, default=-1) >= most:
+        raise InputError(f"{where} name sentence {max(each.sentences)}; it has {most}, from 0 on.")
+    if max(map(abs, numbers), default=0) > _MOST:
+        raise InputError(f"{where} have numbers beyond {_MOST}.")
+    return each
 
 
 _MOST = 10**6
@@ -483,10 +481,8 @@ class Compatibility:
             With a sentence that names supported values.
         """
         metric = parse_metric(spec.metric)
-        said = {aspect: getattr(spec, aspect) for aspect in ASPECTS} | {
-            "tokenizer": spec.analyzer.tokenizer,
-            "length_unit": spec.length_unit,
-        }
+        said = {aspect: getattr(spec, aspect) for aspect in (*ASPECTS, "length_unit")}
+        said["tokenizer"] = spec.analyzer.tokenizer
         chosen = {aspect: [frozenset({value})] for aspect, value in said.items()} | _of_metric(metric)
         for rule in self._all:
             if rule.refuses(chosen):

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import dropwhile, islice, takewhile
 from math import ceil, floor, isinf, isnan
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -117,17 +117,16 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
         written = _terms(name, entries, names)
         written[-1] += f" {relation} {right}"
         lines += written
-    lines.append("Bounds")
-    integral, upper = model.integral.tolist(), model.upper.tolist()
-    lines += [f" 0 <= {names[c]} <= {upper[c]}" for c in range(model.columns) if not (integral[c] and upper[c] == 1)]
-    binary = [names[c] for c in range(model.columns) if integral[c] and upper[c] == 1]
-    general = [names[c] for c in range(model.columns) if integral[c] and upper[c] != 1]
+    columns = list(zip(names, model.integral.tolist(), model.upper.tolist(), strict=True))
+    binary = [name for name, integral, upper in columns if integral and upper == 1]
+    general = [name for name, integral, upper in columns if integral and upper != 1]
+    lines += [
+        "Bounds",
+        *(f" 0 <= {name} <= {upper}" for name, integral, upper in columns if not integral or upper != 1),
+    ]
     for heading, members in (("Binaries", binary), ("Generals", general)):
-        if members:
-            lines.append(heading)
-            lines += [f" {line}" for line in _lines(members)]
-    lines.append("End")
-    return "\n".join(lines) + "\n"
+        lines += [heading, *(f" {line}" for line in _lines(members))] if members else []
+    return "\n".join([*lines, "End"]) + "\n"
 
 
 def _one_line(comment: str) -> str:
@@ -171,11 +170,9 @@ def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] =
         lines += [f"    {names[column]:<8}  {row:<8}  {value:>12}" for row, value in held]
         if integral[column] and (column + 1 == model.columns or not integral[column + 1]):
             lines.append(f"    N{column:<8} 'MARKER'                 'INTEND'")
-    lines.append("RHS")
-    lines += [f"    RHS       {name:<8}  {value:>12}" for name, value in rights]
-    lines.append("BOUNDS")
-    lines += [f" UP BND       {name:<8}  {value:>12}" for name, value in zip(names, model.upper.tolist(), strict=True)]
-    lines.append("ENDATA")
+    lines += ["RHS", *(f"    RHS       {name:<8}  {value:>12}" for name, value in rights)]
+    uppers = zip(names, model.upper.tolist(), strict=True)
+    lines += ["BOUNDS", *(f" UP BND       {name:<8}  {value:>12}" for name, value in uppers), "ENDATA"]
     return "\n".join(lines) + "\n"
 
 
@@ -201,14 +198,15 @@ def unit_labels(task: Task) -> list[str]:
     """Return a name for each unit that is valid in every format: its label, or s and its number in the input."""
     if (own := plain_names(task.problem.labels)) is not None:
         return own
-    labels: list[str] = []
-    for unit in range(task.problem.size):
+    numbered = [f"u{unit}" for unit in range(task.problem.size)]
+    labels = []
+    for unit, number in enumerate(numbered):
         named = task.name_units((unit,))
         name = named[0] if len(named) == 1 else None
         parts = name if isinstance(name, tuple) else (name,)
         plain = all(isinstance(part, int) for part in parts)
-        labels.append(f"s{'_'.join(map(str, parts))}" if plain else f"u{unit}")
-    return labels if len(set(labels)) == len(labels) else [f"u{unit}" for unit in range(task.problem.size)]
+        labels.append(f"s{'_'.join(map(str, parts))}" if plain else number)
+    return labels if len(set(labels)) == len(labels) else numbered
 
 
 def _program(task: Task, write: Callable[..., str]) -> str:
@@ -414,12 +412,13 @@ def _read(lines: list[str], columns: Sequence[str]) -> SolutionFile | None:
         return _cplex(lines)
     if any(line.startswith(("s OPTIMUM", "s SATISFIABLE", "s UNSAT", "s UNKNOWN")) for line in filled):
         return _maxsat(filled, columns)
-    if first.startswith("Model status"):
-        return _highs(filled)
+    if first.startswith("Model status"):  # HiGHS: sections under headings; the primal columns come first
+        stated = next((line for line in filled if line.startswith("Objective")), "")
+        below = islice(dropwhile(lambda line: not line.startswith("# Columns"), filled), 1, None)
+        return _named("highs", takewhile(lambda line: line[0] != "#", below), filled[1].strip(), _number_in(stated))
     if first.startswith("solution status:"):
-        return _named(
-            "scip", filled[2:], first.partition(":")[2].strip(), _number_in(filled[1]) if filled[1:] else None
-        )
+        value = _number_in(filled[1]) if filled[1:] else None
+        return _named("scip", filled[2:], first.partition(":")[2].strip(), value)
     if first.startswith("objective value:"):
         return _named("scip", filled[1:], "", _number_in(first))
     if first.startswith("# ") and any("bjective value" in line for line in filled[:3]):
@@ -430,7 +429,10 @@ def _read(lines: list[str], columns: Sequence[str]) -> SolutionFile | None:
     if any(line.startswith("Rows:") for line in filled[:4]):
         return _glpk_table(filled)
     if "objective value" in first or first.split()[0] in {"Infeasible", "Integer", "Unbounded", "Optimal", "Stopped"}:
-        return _cbc(filled)
+        # CBC: number, name, value and reduced cost, with two stars before violated columns.
+        none = "infeasible" in first.lower() or "no integer solution" in first
+        rows = (" ".join(line.replace("**", " ").split()[1:]) for line in (() if none else filled[1:]))
+        return _named("cbc", rows, first.strip(), _number_in(first))
     return _named("list", filled, "", None)
 
 
@@ -460,14 +462,6 @@ def _named(program: str, lines: Iterable[str], words: str, objective: float | No
     return SolutionFile(program, words, objective, values)
 
 
-def _highs(lines: list[str]) -> SolutionFile:
-    """Parse HiGHS: sections under headings; the primal columns come first."""
-    stated = next((line for line in lines if line.startswith("Objective")), "")
-    start = next((number for number, line in enumerate(lines) if line.startswith("# Columns")), len(lines))
-    columns = takewhile(lambda line: not line.startswith("#"), lines[start + 1 :])
-    return _named("highs", columns, lines[1].strip(), _number_in(stated))
-
-
 def _cplex(lines: list[str]) -> SolutionFile:
     """Parse CPLEX: XML, of which only attributes matter."""
     text = "\n".join(lines)
@@ -486,13 +480,6 @@ def _cplex(lines: list[str]) -> SolutionFile:
 
 def _attributes(text: str) -> dict[str, str]:
     return dict(re.findall(r"(\w+)\s*=\s*\"([^\"]*)\"", text))
-
-
-def _cbc(lines: list[str]) -> SolutionFile:
-    """Parse CBC: number, name, value and reduced cost, with two stars before violated columns."""
-    none = "infeasible" in lines[0].lower() or "no integer solution" in lines[0]
-    columns = () if none else (" ".join(line.replace("**", " ").split()[1:]) for line in lines[1:])
-    return _named("cbc", columns, lines[0].strip(), _number_in(lines[0]))
 
 
 def _glpk_table(lines: list[str]) -> SolutionFile:

@@ -168,10 +168,8 @@ class Experiment:
 
     def to_toml(self) -> str:
         """Return the experiment as a TOML file with all options, from which it can be rebuilt."""
-        shared = self.cells[0].model_copy(
-            update={name: Options.model_fields[name].default for name in ("preset", *self.varied)}
-        )
         fields = Options.model_fields
+        shared = self.cells[0].model_copy(update={name: fields[name].default for name in ("preset", *self.varied)})
         of_texts = () if shared.formulated().reads_topics else fields.keys() - OF_PROBLEMS
         silent = {*OF_WORKERS, *self.varied, *of_texts}
         first = {name: value for name, value in described(shared).items() if name not in silent}
@@ -183,11 +181,8 @@ class Experiment:
             return text
         for cell in self.cells:
             values = {name: getattr(cell, name) for name in self.varied}
-            own = {
-                name: [[f"{key}={one}" for key, one in each]]
-                for name, each in values.items()
-                if isinstance(each, tuple)
-            }
+            pairs = {name: each for name, each in values.items() if isinstance(each, tuple)}
+            own = {name: [[f"{key}={one}" for key, one in each]] for name, each in pairs.items()}
             text += "\n[[grid]]\n" + toml_of(values | own)
         return text
 
@@ -200,19 +195,19 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     a further value. Everything else is an option of `optsum.solve` for all cells. `options`: options of workers, which
     take precedence.
     """
-    where = "The experiment" if isinstance(given, Mapping) else f"The experiment {given}"
+    where, known = "The experiment", [*_OWN, *Options.model_fields]
     if isinstance(given, Mapping):
         table = {str(name).replace("-", "_"): value for name, value in given.items()}
-        for name in table:
-            if name not in {*_OWN, *Options.model_fields}:
-                raise unknown_name("option", name, [*_OWN, *Options.model_fields])
+        if strange := next((name for name in table if name not in known), None):
+            raise unknown_name("option", strange, known)
     elif not isinstance(given, str | os.PathLike):
         raise OptionError(
             "An experiment is a file of options, or a mapping of the same names: topics are a file of them, and "
             "problems the function that makes them, as in module.py:FUNCTION."
         )
     else:
-        table = read_table(Path(given), [*_OWN, *Options.model_fields])
+        where = f"The experiment {given}"
+        table = read_table(Path(given), known)
         check_kinds(Options, table, Path(given))
     own = {name: table.pop(name, None) for name in _OWN}
     topics = _topics(own["topics"], where)

@@ -42,13 +42,9 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             held = {each.name for each in self.path.iterdir() if not _LEFT.fullmatch(each.name)} - {_LOCK}
             self.fresh = STORE not in held
             if self.fresh and held - {CONFIG, ENVIRONMENT}:
-                raise OptionError(
-                    f"the folder {self.path} has other contents than a run: name a new folder, or an empty one"
-                )
+                raise self._refused("has other contents than a run: name a new folder, or an empty one")
             if not self.fresh and not resume:
-                raise OptionError(
-                    f"the folder {self.path} has a run already: --resume continues it, or name another folder"
-                )
+                raise self._refused("has a run already: --resume continues it, or name another folder")
             for name in (CONFIG, ENVIRONMENT, STORE, *(f"{STORE}-{part}" for part in ("wal", "shm", "journal"))):
                 check_no_link(self.path / name)
             file = self._stack.enter_context(FileIO(open_own(self.path / _LOCK), "ab"))
@@ -58,35 +54,25 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         while not lock(file.fileno(), self.path / _LOCK):  # `is_locked` may hold it for a moment
             if monotonic() > until:
                 self._stack.close()
-                raise OptionError(
-                    f"the folder {self.path} is being written by another run: wait for it, or name another"
-                )
+                raise self._refused("is being written by another run: wait for it, or name another")
             sleep(_PATIENCE_S / 20)
 
-    def begin(
-        self,
-        config: str,
-        identity: Mapping[str, Any],
-        inputs: list[dict[str, Any]],
-        facts: Mapping[str, Any],
-        limit: int | None,
-    ) -> None:
+    def begin(self, config: str, facts: Mapping[str, Any], limit: int | None) -> None:
         """Record the settings of the run; refuse to continue a run with other settings.
 
-        `config`: the experiment as TOML. `identity`: settings that must be the same, in JSON form. `inputs`:
-        fingerprints of the topics, of which only the contents matter. `facts`: further settings that must be the same,
-        by name. `limit`: the number of topics, from the first; None for all. It may grow.
+        `config`: the experiment as TOML. `facts`: settings that must be the same, in JSON form, by name; ``inputs`` are
+        the fingerprints of the topics, of which only the contents matter. `limit`: the number of topics, from the
+        first; None for all. It may grow.
         """
         try:
             with ExitStack() as failing:
                 self.store = failing.enter_context(RowStore(self.path / STORE, write=True))
                 known = facts_of(self.store)
-                now = json.loads(json.dumps({"identity": identity, "inputs": inputs, **facts}))  # as it is kept
+                now = json.loads(json.dumps(facts))  # as it is kept
                 if "identity" in known:
                     if differing := _differing(known, now, limit):
-                        raise OptionError(
-                            f"the folder {self.path} has another run ({differing}): resume with the same, or name "
-                            "another folder"
+                        raise self._refused(
+                            f"has another run ({differing}): resume with the same, or name another folder"
                         )
                     if known.get("limit") != limit:
                         self.store.tell(limit=limit, topics=None)  # nobody has counted that far yet
@@ -104,10 +90,10 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         if not (found := self.store.config_hashes()):
             return
         if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
-            raise OptionError(f"the folder {self.path} has rows of other options: name another folder")
+            raise self._refused("has rows of other options: name another folder")
         known = _noted(self.path, "inputs")
         if known and _are_inputs(known) and (differing := differing_inputs(known, now["inputs"])):
-            raise OptionError(f"the folder {self.path} has another run ({'; '.join(differing)}): name another folder")
+            raise self._refused(f"has another run ({'; '.join(differing)}): name another folder")
 
     def note(self, environment: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
         """Add this session's versions and machine to ``environment.json``."""
@@ -121,8 +107,11 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         with replacing(self.path / name) as new:
             new.write_text(text, encoding="utf-8", errors="surrogateescape")
 
+    def _refused(self, why: str) -> OptionError:
+        return OptionError(f"the folder {self.path} {why}")
+
     def _unwritable(self, error: OSError) -> OptionError:
-        return OptionError(f"the folder {self.path} cannot be written: {describe_os_error(error)}")
+        return self._refused(f"cannot be written: {describe_os_error(error)}")
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
@@ -177,12 +166,7 @@ def sessions_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def _text_of(path: Path) -> str:
-    """Return the contents of a file of a run; refuse endless ones such as pipes.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return the contents of a file of a run; refuse endless ones such as pipes."""
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is not a plain file: remove it")
     return read_text(path, "")
@@ -222,11 +206,8 @@ def differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) -> 
     said = []
     for one, other in zip(known, now, strict=True):
         if one["sha256"] != other["sha256"] or (one["sha256"] is None and one["path"] != other["path"]):
-            what = (
-                f"it had {one['bytes']} bytes, and has {other['bytes']}"
-                if one["bytes"] != other["bytes"]
-                else "the bytes"
-            )
+            sizes = f"it had {one['bytes']} bytes, and has {other['bytes']}"
+            what = "the bytes" if one["bytes"] == other["bytes"] else sizes
             said.append(f"the topics {other['path']} have changed: {what}")
         elif one.get("beside") != other.get("beside"):
             had, has = (each.get("beside") or {"files": 0, "bytes": 0} for each in (one, other))
@@ -410,8 +391,8 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
         except InputError as error:  # what the rows are of is in the store as well
             config = ""
             doubts.append(str(error))
-        same = {"shard": "1/1", "details": first["details"]}
-        target.begin(config, first["identity"], first["inputs"], same, first.get("limit"))
+        same = {name: first[name] for name in ("identity", "inputs", "shard", "details")}
+        target.begin(config, {**same, "shard": "1/1"}, first.get("limit"))
         known = [each[name] for each in facts for name in ("topics", "expected") if each.get(name) is not None]
         for store in stores:
             target.store.take(store)
@@ -453,16 +434,15 @@ def _check(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> None:
             what = "topics" if same else "options"
             raise OptionError(f"the runs {paths[0]} and {path} are of different {what}: merge shards of the same run")
         if own.get("limit") != facts[0].get("limit"):
+            one, other = (each.get("limit") or "none" for each in (facts[0], own))
             raise OptionError(
-                f"the runs {paths[0]} and {path} are of different limits ({facts[0].get('limit') or 'none'} and "
-                f"{own.get('limit') or 'none'}): merge shards of the same run"
+                f"the runs {paths[0]} and {path} are of different limits ({one} and {other}): merge shards of the same "
+                "run"
             )
         shard = Shard.parse(own["shard"])
         if shard.of != Shard.parse(facts[0]["shard"]).of:
-            raise OptionError(
-                f"the run {path} is shard {shard}, and {paths[0]} is {facts[0]['shard']}: merge shards of the same "
-                f"division"
-            )
+            apart = f"the run {path} is shard {shard}, and {paths[0]} is {facts[0]['shard']}"
+            raise OptionError(f"{apart}: merge shards of the same division")
         if shard in seen:
             raise OptionError(f"the runs {seen[shard]} and {path} both are shard {shard}: name each shard once")
         seen[shard] = path

@@ -171,13 +171,12 @@ class RunWork(AbstractContextManager["RunWork"]):
         self._stack = ExitStack()
         self._folder = self._stack.enter_context(RunFolder(folder, resume=resume))
         try:
-            facts = {"shard": str(self._shard), "details": details}
-            self._folder.begin(experiment.to_toml(), experiment.identity(), inputs, facts, limit)
+            facts = {"identity": experiment.identity(), "inputs": inputs, "shard": str(self._shard), "details": details}
+            self._folder.begin(experiment.to_toml(), facts, limit)
             before = {each.get("optsum") for each in sessions_of(self._folder.path)} - {__version__}
             if before:
-                others = ", ".join(sorted(map(str, before)))
                 how = "the run was begun with optsum %s, and this is %s: each row states its version"
-                _LOG.warning(how, others, __version__)
+                _LOG.warning(how, ", ".join(sorted(map(str, before))), __version__)
             self._folder.note(environment(experiment.cells), inputs)
             self.store: RowStore = self._folder.store
             self._inputs = inputs
@@ -201,12 +200,10 @@ class RunWork(AbstractContextManager["RunWork"]):
         facts = facts_of(self.store)
         topics = facts.get("topics")
         if topics is None:
-            counts = [
-                count_lines(path) if path.endswith((".jsonl", ".ndjson")) else None for path in self._experiment.topics
-            ]
-            topics = None if None in counts else sum(filter(None, counts))
-            if self._experiment.columns is not None and any("[]" in path for path in self._experiment.columns.values()):
-                topics = None  # a line is several topics
+            paths, columns = self._experiment.topics, self._experiment.columns or {}
+            counts = [count_lines(path) if path.endswith((".jsonl", ".ndjson")) else None for path in paths]
+            several = any("[]" in path for path in columns.values())  # topics in a line
+            topics = None if several or None in counts else sum(filter(None, counts))
             if topics is not None and self._limit is not None:
                 topics = min(topics, self._limit)
             self.store.tell(expected=topics)
@@ -222,26 +219,18 @@ class RunWork(AbstractContextManager["RunWork"]):
     ) -> Generator[int, None, None]:
         """Yield 1 for each topic (once for each cell) when its rows are durable."""
         _LOG.info("run %s: %d of %s done before", self._folder.path, self.kept, self.total or "an unknown number")
-        setups = [setup_of(cell) for cell in self._experiment.cells]
+        setups = list(map(setup_of, self._experiment.cells))
         for setup in setups:  # what cannot work on any topic is refused here
             warm_up(setup)
         copied = all(setup.may_be_copied for setup in setups)
         crew = crew_of(self._experiment.cells[0], executor, apart=True, copied=copied)
         assert crew is not None  # noqa: S101 - apart
         self.store.tell(session={"began": time(), "kept": self.kept})
-        settings = RunSettings(
-            setups,
-            [self._experiment.said_of(setup.options) for setup in setups],
-            self._experiment.topics if len(self._readers) > 1 else (),
-            self._details,
-        )
-        rounds = as_done(
-            partial(_search, settings=settings),
-            self._missing(len(setups)),
-            crew,
-            partial(_lost, settings=settings),
-            partial(_answer, settings=settings),
-        )
+        said = [self._experiment.said_of(setup.options) for setup in setups]
+        files = self._experiment.topics if len(self._readers) > 1 else ()
+        settings = RunSettings(setups, said, files, self._details)
+        search, lost = (partial(each, settings=settings) for each in (_search, _lost))
+        rounds = as_done(search, self._missing(len(setups)), crew, lost, partial(_answer, settings=settings))
         warned: Counter[str | None] = Counter()
         with closing(rounds):
             for answers in iterate(rounds):

@@ -167,8 +167,7 @@ def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low:
     chosen, length = [], 0
     for decided, unit in enumerate(order, start=1):
         longer = length + lengths[unit]
-        take = can_end(longer, decided) if decided <= len(kept) else not can_end(length, decided)
-        if take:
+        if can_end(longer, decided) if decided <= len(kept) else not can_end(length, decided):
             chosen.append(unit)
             length = longer
     return chosen

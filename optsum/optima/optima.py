@@ -118,14 +118,8 @@ class Optima:
         statistics: Mapping[str, Any] | None = None,
     ) -> Optima:
         """Make the object from a list of sets, for strategies that list them."""
-        return Optima(
-            Diagram.of_sets(sets),
-            value,
-            value if bound is None else bound,
-            complete=complete,
-            termination=termination,
-            statistics=statistics or {},
-        )
+        bound, diagram = value if bound is None else bound, Diagram.of_sets(sets)
+        return Optima(diagram, value, bound, complete, termination, statistics or {})
 
     @property
     def nodes(self) -> int:
@@ -137,12 +131,12 @@ class Optima:
 
     def _said(self) -> str:
         number = f"{self.count:,}" if self.count < _SPELT_OUT else f"{Decimal(self.count):.3e}"
+        sets = f"{number} set{'' if self.count == 1 else 's'}"
         if not self.proven:
-            sets = "set" if self.count == 1 else "sets"
-            return f"{number} {sets} of value {self.value}, which is not proven to be the best"
+            return f"{sets} of value {self.value}, which is not proven to be the best"
         least = "" if self.complete else "at least "
         if self.least is not None:
-            return f"{least}{number} {'set' if self.count == 1 else 'sets'} near the best value, {self.value}"
+            return f"{least}{sets} near the best value, {self.value}"
         return f"{least}{number} {'optimum' if self.count == 1 else 'optima'} of value {self.value}"
 
     def near(self, least: Fraction | None, best: tuple[int, ...] | None) -> Self:
@@ -190,12 +184,8 @@ class Optima:
             If the sets are incomplete, because the sets found first are not a fair sample.
         """
         self._need_all("shared out")
-        named = range(0) if self.names is None else self.names.units
-        return {
-            named[unit] if named else unit: Fraction(held, self.count)
-            for unit, held in sorted(self.diagram.holding.items())
-            if held
-        }
+        held = {unit: Fraction(held, self.count) for unit, held in sorted(self.diagram.holding.items()) if held}
+        return held if self.names is None else {self.names.units[unit]: share for unit, share in held.items()}
 
     @property
     def always(self) -> tuple[Any, ...]:
@@ -237,8 +227,8 @@ class Optima:
             if not size and not held:
                 precision, recall, jaccard = precision + number, recall + number, jaccard + number
                 continue
-            precision += Fraction(number * common, size) if size else 0
-            recall += Fraction(number * common, held) if held else 0
+            precision += Fraction(number * common, size or 1)
+            recall += Fraction(number * common, held or 1)
             jaccard += Fraction(number * common, held + size - common)
         return Agreement(precision / self.count, recall / self.count, jaccard / self.count)
 

@@ -137,8 +137,6 @@ class Figure:
                 axes.plot(one.x, y, linewidth=1.2, label=label, **look_of(number))
         axes.set(xlabel=plain(self.x_label), ylabel=plain(self.y_label))
         axes.set_title(plain(self.title), fontsize=10)
-        axes.set_axisbelow(True)
-        axes.grid(visible=True, alpha=0.3)
         if self.series:
             axes.legend(fontsize=7, ncols=2 if len(self.series) > 4 else 1)
 
@@ -162,7 +160,11 @@ def canvas(
     settings: Mapping[str, Any] = {"svg.hashsalt": "optsum", "svg.fonttype": "none"}
     with matplotlib.rc_context({**settings, "font.size": font}):
         figure = figures.Figure(figsize=(width, 4.2), layout="constrained")
-        yield figure, list(figure.subplots(1, panels, squeeze=False).flat)
+        axes = list(figure.subplots(1, panels, squeeze=False).flat)
+        yield figure, axes
+        for one in axes:
+            one.set_axisbelow(True)
+            one.grid(visible=True, alpha=0.3)
         for path in paths:
             stamped, described = _STAMPS.get(path.suffix.lower(), ("Date", "Description"))
             metadata = {stamped: None, **({described: visible(" ".join(caption))} if caption else {})}
@@ -230,11 +232,9 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
                 continue
             at_most = np.arange(1, len(found) + 1) / len(found)
             look = {**look_of(place), "label": plain(row.strategy)}
-            begin = float((found <= least).mean())
             inside = found > least
-            shares.step(
-                [least, *found[inside], most], [begin, *at_most[inside], 1], where="post", linewidth=1.6, **look
-            )
+            x, y = [least, *found[inside], most], [float((~inside).mean()), *at_most[inside], 1]
+            shares.step(x, y, where="post", linewidth=1.6, **look)
             if row.median_seconds:
                 low, high = np.quantile(ratios, [0.25, 0.75])
                 middle = float(row.mean_ratio or 0)
@@ -249,9 +249,6 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
         times.xaxis.set_major_formatter(lambda value, _: short_seconds(value))
         for one in axes:
             one.xaxis.set_minor_formatter("")
-        for one in axes:
-            one.set_axisbelow(True)
-            one.grid(visible=True, alpha=0.3)
         if any(row.guaranteed for row in comparison.rows):
             shares.set_xlabel("loss against the optimum, or against the best bound (an upper limit)")
         if shares.lines:
@@ -278,26 +275,20 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
     best = _values(np, at, [[(step.first, step.objective) for step in one.steps] for one in found])
     bound = _values(np, at, [[(step.first, step.bound) for step in one.steps] for one in found])
     with canvas(path, width=7) as (figure, (values,)):
-        best_look, greedy_look = look_of(0), look_of(1)
-        mean = best.mean(axis=0)
+        colour = look_of(0)["color"]
         if len(found) > 1:
             low, high = np.quantile(best, [0.25, 0.75], axis=0)
-            values.fill_between(
-                at, low, high, step="post", alpha=0.12, color=best_look["color"], label="middle half of the topics"
-            )
-        values.step(at, mean, where="post", label="optimum", **best_look)
+            label = "middle half of the topics"
+            values.fill_between(at, low, high, step="post", alpha=0.12, color=colour, label=label)
+        values.step(at, best.mean(axis=0), where="post", label="optimum", **look_of(0))
         if (bound != best).any():
-            values.step(
-                at, bound.mean(axis=0), where="post", color=best_look["color"], linestyle=":", label="best bound"
-            )
+            values.step(at, bound.mean(axis=0), where="post", color=colour, linestyle=":", label="best bound")
         greedy = [[(step.first, step.objective) for step in one.greedy] for one in found if one.greedy]
         if len(greedy) == len(found):
             reached = _values(np, at, greedy).mean(axis=0)
-            values.step(at, reached, where="post", label=DEFAULT_HEURISTIC, **greedy_look)
+            values.step(at, reached, where="post", label=DEFAULT_HEURISTIC, **look_of(1))
         values.set(xlabel=f"maximum length in {unit}", ylabel="objective", ylim=(0, None))
         values.legend(loc="lower right", frameon=False)
-        values.set_axisbelow(True)
-        values.grid(visible=True, alpha=0.3)
         figure.suptitle(f"{len(found)} topics" if len(found) > 1 else "")
 
 

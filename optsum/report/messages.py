@@ -101,41 +101,33 @@ def _drawn(what: str, total: int | None) -> Iterator[Advance]:
 @contextmanager
 def _logged(what: str, count: Callable[[], int | None], in_logs: bool) -> Iterator[Advance]:
     """Log a line every half minute, even without progress."""
-    pace, over, total = _Pace(what), Event(), cache(count)
+    over, total = Event(), cache(count)
+    seen: list[tuple[float, int]] = []  # when how many were done: the first time, and the last
+
+    def add(done: int = 1) -> None:
+        seen[1:] = [(monotonic(), done + (seen[-1][1] if seen else 0))]
+
+    def line() -> str:
+        (began, kept), (_, done), all_ = seen[0] if seen else (0.0, 0), seen[-1] if seen else (0.0, 0), total()
+        of = f"{done} {what}" if all_ is None else f"{done} of {all_} {what}"
+        passed = monotonic() - began
+        if done == kept or passed <= 0:
+            return f"{of} done"
+        rate = (done - kept) / passed
+        left = "" if all_ is None else f", {duration(max(0, all_ - done) / rate)} left"
+        return f"{of} done, {rate:.3g} a second{left}"
 
     def lines() -> None:
         while not over.wait(LINE_S):
-            _LOG.info("%s", pace.line(total()), extra={"for_logs": in_logs})
+            _LOG.info("%s", line(), extra={"for_logs": in_logs})
 
     thread = Thread(target=lines, name="progress", daemon=True)
     if _LOG.isEnabledFor(logging.INFO):
         thread.start()
     try:
-        yield pace.add
+        yield add
     finally:
         over.set()
-
-
-class _Pace:
-    def __init__(self, what: str) -> None:
-        self._what, self._done, self._kept = what, 0, 0
-        self._began: float | None = None
-
-    def add(self, done: int = 1) -> None:
-        self._done += done
-        if self._began is None:
-            self._began, self._kept = monotonic(), self._done
-
-    def line(self, total: int | None) -> str:
-        """Return the progress in one line."""
-        of = f"{self._done} {self._what}" if total is None else f"{self._done} of {total} {self._what}"
-        passed = 0.0 if self._began is None else monotonic() - self._began
-        new = self._done - self._kept
-        if not new or passed <= 0:
-            return f"{of} done"
-        rate = new / passed
-        left = "" if total is None else f", {duration(max(0, total - self._done) / rate)} left"
-        return f"{of} done, {rate:.3g} a second{left}"
 
 
 def duration(seconds: float) -> str:

@@ -28,31 +28,18 @@ class Entry(NamedTuple):
     about: str
 
 
+_MADE_BY: Final = {
+    "akhmetov:AkhmetovStudy": "upper bounds by greedy, VNS and genetic search (Akhmetov et al., 2022)",
+    "hirao:HiraoStudy": "greedy against all oracles, and their number (Hirao et al., 2017)",
+    "compressive:CompressiveStudy": "compressive and extractive oracles (Hirao et al., 2017, compressive)",
+    "gap:GapStudy": "what extraction and compression cost: any text, oracles, heuristics, systems in one table",
+    "lin_hovy:LinHovyStudy": "extracts of 100 and 150 words, full text and human agreement (Lin & Hovy, 2003)",
+    "tsc3:Tsc3Study": "Extracts against minimum covers: Precision, Coverage, pseudo QA (TSC3, Hirao et al., 2004)",
+}
 STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
     {
-        "akhmetov": Entry(
-            "optsum.studies.akhmetov:AkhmetovStudy",
-            "upper bounds by greedy, VNS and genetic search (Akhmetov et al., 2022)",
-        ),
-        "hirao": Entry(
-            "optsum.studies.hirao:HiraoStudy", "greedy against all oracles, and their number (Hirao et al., 2017)"
-        ),
-        "compressive": Entry(
-            "optsum.studies.compressive:CompressiveStudy",
-            "compressive and extractive oracles (Hirao et al., 2017, compressive)",
-        ),
-        "gap": Entry(
-            "optsum.studies.gap:GapStudy",
-            "what extraction and compression cost: any text, oracles, heuristics, systems in one table",
-        ),
-        "lin-hovy": Entry(
-            "optsum.studies.lin_hovy:LinHovyStudy",
-            "extracts of 100 and 150 words, full text and human agreement (Lin & Hovy, 2003)",
-        ),
-        "tsc3": Entry(
-            "optsum.studies.tsc3:Tsc3Study",
-            "Extracts against minimum covers: Precision, Coverage, pseudo QA (TSC3, Hirao et al., 2004)",
-        ),
+        made_by.partition(":")[0].replace("_", "-"): Entry(f"optsum.studies.{made_by}", about)
+        for made_by, about in _MADE_BY.items()
     }
 )
 

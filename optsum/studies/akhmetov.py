@@ -16,7 +16,6 @@ from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from pydantic import Field
 
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
@@ -43,6 +42,7 @@ from optsum.studies.base import (
     Study,
     Submitted,
     grouped,
+    option,
     score_of,
     searched,
     summaries_of,
@@ -207,38 +207,25 @@ class AkhmetovStudy(SeededStudy):
     shown_only: ClassVar[frozenset[str]] = frozenset({"interval", "z"})
 
     paper_filter: Annotated[
-        bool,
-        Field(
-            description="the paper's cleaning: abstracts of 10-20 and texts of 100-500 sentences, abstract not longer"
-        ),
+        bool, option("the paper's cleaning: abstracts of 10-20 and texts of 100-500 sentences, abstract not longer")
     ] = False
-    min_abstract: Annotated[int | None, Field(ge=0, description="smallest number of sentences of the abstract")] = None
-    max_abstract: Annotated[int | None, Field(ge=0, description="largest number of sentences of the abstract")] = None
-    min_text: Annotated[int | None, Field(ge=0, description="smallest number of sentences of the text")] = None
-    max_text: Annotated[int | None, Field(ge=0, description="largest number of sentences of the text")] = None
+    min_abstract: Annotated[int | None, option("smallest number of sentences of the abstract", ge=0)] = None
+    max_abstract: Annotated[int | None, option("largest number of sentences of the abstract", ge=0)] = None
+    min_text: Annotated[int | None, option("smallest number of sentences of the text", ge=0)] = None
+    max_text: Annotated[int | None, option("largest number of sentences of the text", ge=0)] = None
     counts: Annotated[
-        Literal["clipped", "set"], Field(description="counts of the paper's scores (clipped), or of its text (set)")
+        Literal["clipped", "set"], option("counts of the paper's scores (clipped), or of its text (set)")
     ] = "clipped"
-    interval: Annotated[
-        Interval, Field(description="confidence intervals by Student's t, or by --z as in the paper")
-    ] = "student"
-    z: Annotated[
-        float, Field(gt=0, description="Z of --interval z; the paper prints 1.956, but its intervals use 1.96")
-    ] = 1.96
+    interval: Annotated[Interval, option("confidence intervals by Student's t, or by --z as in the paper")] = "student"
+    z: Annotated[float, option("Z of --interval z; the paper prints 1.956, but its intervals use 1.96", gt=0)] = 1.96
     as_published: Annotated[
         bool,
-        Field(
-            description="the paper's own stopping rules (VNS: 60 s, 5000 iterations, or 700 without "
-            "success), not --time-limit"
-        ),
+        option("the paper's own stopping rules (VNS: 60 s, 5000 iterations, or 700 without success), not --time-limit"),
     ] = False
     baselines: Annotated[
-        str,
-        Field(
-            description="baselines with as many sentences as the abstract: mmr,sumbasic,lexrank,lsa, or some of them"
-        ),
+        str, option("baselines with as many sentences as the abstract: mmr,sumbasic,lexrank,lsa, or some of them")
     ] = ""
-    exact: Annotated[str, Field(description="strategy that computes the optimum; none for none")] = "branch-and-bound"
+    exact: Annotated[str, option("strategy that computes the optimum; none for none")] = "branch-and-bound"
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:

@@ -135,11 +135,16 @@ TIME_LIMIT: Final = 5.0
 REFUSED: Final = "refused"  # The kind of a row that says in ``error`` why a summary could not be used.
 
 
+def option(description: str, **limits: Any) -> Any:
+    """Return the description of an option for ``Annotated``, with the limits of its values as of `pydantic.Field`."""
+    return Field(description=description, **limits)
+
+
 @dataclass(kw_only=True)
 class Study(Tabular):
     """A paper's experiment and its findings so far.
 
-    The fields of a subclass are its options, each ``Annotated[type, Field(description=...)]``. The findings about a
+    The fields of a subclass are its options, each ``Annotated[type, option(description)]``. The findings about a
     topic are a list of rows; tables and figures use only rows, so that rows of an earlier run can be used.
 
     Attributes
@@ -160,7 +165,7 @@ class Study(Tabular):
     name: ClassVar[str]  # What `optsum study` calls it.
     shown_only: ClassVar[frozenset[str]] = frozenset()  # Options that change tables and no row.
 
-    paper: Annotated[bool, Field(description="also show the paper's own values, where it prints them")] = False
+    paper: Annotated[bool, option("also show the paper's own values, where it prints them")] = False
     rows: list[Row] = field(default_factory=list, init=False)
     failures: list[str] = field(default_factory=list, init=False)
     missing: list[str] = field(default_factory=list, init=False)
@@ -379,8 +384,8 @@ class Study(Tabular):
 class TimedStudy(Study):
     """A study whose searches have a time limit and can run in several processes."""
 
-    time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per problem")] = TIME_LIMIT
-    workers: Annotated[int, Field(ge=1, description="processes")] = 1
+    time_limit: Annotated[float | None, option("seconds of search per problem", ge=0)] = TIME_LIMIT
+    workers: Annotated[int, option("processes", ge=1)] = 1
 
 
 def _each_seed(given: Any) -> str | None:
@@ -392,14 +397,11 @@ class SeededStudy(TimedStudy):
     """A study of heuristics, which can be run with several seeds."""
 
     exact_time_limit: Annotated[
-        float | None,
-        Field(ge=0, description="seconds of search per problem for exact strategies, instead of --time-limit"),
+        float | None, option("seconds of search per problem for exact strategies, instead of --time-limit", ge=0)
     ] = None
-    seed: Annotated[int, Field(ge=0, description="the same seed gives the same tables")] = 0
+    seed: Annotated[int, option("the same seed gives the same tables", ge=0)] = 0
     seeds: Annotated[
-        str | None,
-        BeforeValidator(_each_seed),
-        Field(description="seeds for heuristics; 0:10 means ten [that of --seed]"),
+        str | None, BeforeValidator(_each_seed), option("seeds for heuristics; 0:10 means ten [that of --seed]")
     ] = None
 
 
@@ -409,12 +411,10 @@ class CutStudy(TimedStudy):
 
     max_words: Annotated[
         int | None,
-        Field(
-            ge=0, description="words of a system's summary that count, like ROUGE's -l; 0 for all [as many as oracles]"
-        ),
+        option("words of a system's summary that count, like ROUGE's -l; 0 for all [as many as oracles]", ge=0),
     ] = None
     max_bytes: Annotated[
-        int | None, Field(ge=1, description="bytes of a system's summary that count, like ROUGE's -b, instead of words")
+        int | None, option("bytes of a system's summary that count, like ROUGE's -b, instead of words", ge=1)
     ] = None
 
     def cut_after(self, longest: int) -> Cut:

@@ -9,8 +9,6 @@ from itertools import product
 from statistics import fmean
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import Field
-
 from optsum.contracts.result import Status
 from optsum.corpus.alternatives import text_of
 from optsum.corpus.topic import Topic
@@ -25,6 +23,7 @@ from optsum.studies.base import (
     Row,
     Submitted,
     grouped,
+    option,
     score_of,
     summaries_of,
     unproven,
@@ -55,15 +54,15 @@ class CompressiveStudy(CutStudy):
     name: ClassVar[str] = "compressive"
     shown_only: ClassVar[frozenset[str]] = frozenset({"show"})
 
-    max_length: Annotated[int, Field(ge=0, description="words of a summary")] = 100
+    max_length: Annotated[int, option("words of a summary", ge=0)] = 100
     chunk_profile: Annotated[
         Literal["strict", "paper"],
-        Field(description="parts that can be left out: as in the paper, or strict, which keeps subjects and objects"),
+        option("parts that can be left out: as in the paper, or strict, which keeps subjects and objects"),
     ] = "paper"
-    chunk_rules: Annotated[str | None, Field(description="rules that form chunks: ud, clearnlp, or a file")] = None
-    stem: Annotated[bool, Field(description="Porter stemming, as in the paper")] = True
-    strategy: Annotated[str, Field(description="how oracles are searched")] = "branch-and-bound"
-    show: Annotated[int, Field(ge=0, description="number of topics whose summaries are shown side by side")] = 1
+    chunk_rules: Annotated[str | None, option("rules that form chunks: ud, clearnlp, or a file")] = None
+    stem: Annotated[bool, option("Porter stemming, as in the paper")] = True
+    strategy: Annotated[str, option("how oracles are searched")] = "branch-and-bound"
+    show: Annotated[int, option("number of topics whose summaries are shown side by side", ge=0)] = 1
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:

@@ -13,8 +13,6 @@ from itertools import product
 from statistics import fmean
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field
-
 from optsum.contracts.result import Status
 from optsum.errors import OptionError
 from optsum.options.options import Options, resolve
@@ -31,6 +29,7 @@ from optsum.studies.base import (
     SeededStudy,
     Submitted,
     grouped,
+    option,
     score_of,
     searched,
     summaries_of,
@@ -54,18 +53,18 @@ class GapStudy(SeededStudy):
 
     name: ClassVar[str] = "gap"
 
-    max_length: Annotated[int, Field(ge=1, description="words of a summary")] = 100
-    metrics: Annotated[str, Field(description="rouge-1, rouge-2, or both joined by a comma")] = "rouge-1,rouge-2"
-    strategies: Annotated[str, Field(description="heuristics, joined by commas")] = "greedy,lead,random"
+    max_length: Annotated[int, option("words of a summary", ge=1)] = 100
+    metrics: Annotated[str, option("rouge-1, rouge-2, or both joined by a comma")] = "rouge-1,rouge-2"
+    strategies: Annotated[str, option("heuristics, joined by commas")] = "greedy,lead,random"
     vocabulary: Annotated[
-        bool, Field(description="any text may repeat words any number of times, not only as often as the documents")
+        bool, option("any text may repeat words any number of times, not only as often as the documents")
     ] = False
-    stem: Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does")] = False
-    stopwords: Annotated[str, Field(description="keep, drop (SMART list), or a file with one word a line")] = "keep"
+    stem: Annotated[bool, option("Porter stemming as ROUGE-1.5.5 -m does")] = False
+    stopwords: Annotated[str, option("keep, drop (SMART list), or a file with one word a line")] = "keep"
     chunk_profile: Annotated[
-        Literal["strict", "paper"], Field(description="parts that compressions can leave out, for topics with parses")
+        Literal["strict", "paper"], option("parts that compressions can leave out, for topics with parses")
     ] = "strict"
-    strategy: Annotated[str, Field(description="how oracles are searched")] = "branch-and-bound"
+    strategy: Annotated[str, option("how oracles are searched")] = "branch-and-bound"
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:

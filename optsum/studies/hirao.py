@@ -16,7 +16,6 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from optsum.contracts.result import Result, Status
 from optsum.corpus.alternatives import text_of
@@ -40,6 +39,7 @@ from optsum.studies.base import (
     SeededStudy,
     Submitted,
     grouped,
+    option,
     score_of,
     searched,
     summaries_of,
@@ -64,29 +64,28 @@ class HiraoStudy(SeededStudy, CutStudy):
 
     duc: Annotated[
         Literal["2001", "2002", "2003", "2004", "2005", "2006", "2007"],
-        Field(description="year of the data whose values --paper shows"),
+        option("year of the data whose values --paper shows"),
     ] = "2004"
-    max_length: Annotated[int, Field(ge=1, description="longest extract, in words")] = 100
-    greedy: Annotated[str, Field(description="the strategy to compare with the oracles")] = "greedy"
+    max_length: Annotated[int, option("longest extract, in words", ge=1)] = 100
+    greedy: Annotated[str, option("the strategy to compare with the oracles")] = "greedy"
     idle: Annotated[
-        bool, Field(description="greedy search also takes units without gain that fit, like the loop of Algorithm 2")
+        bool, option("greedy search also takes units without gain that fit, like the loop of Algorithm 2")
     ] = False
-    one: Annotated[
-        str, Field(description="the strategy that extracts a single oracle, to measure its time; none for none")
-    ] = "milp"
+    one: Annotated[str, option("the strategy that extracts a single oracle, to measure its time; none for none")] = (
+        "milp"
+    )
     bound: Annotated[
         Literal["lagrangian", "knapsack"],
-        Field(description="knapsack: Table 7 also with the paper's own bound, which takes longer"),
+        option("knapsack: Table 7 also with the paper's own bound, which takes longer"),
     ] = "lagrangian"
     extracts: Annotated[
-        int,
-        Field(ge=0, description="number of extracts in the distribution of scores, drawn at random if there are more"),
+        int, option("number of extracts in the distribution of scores, drawn at random if there are more", ge=0)
     ] = 1000
     least_found: Annotated[
-        float, Field(ge=0, le=1, description="Table 6: least share of a system's sentences that are in the sources")
+        float, option("Table 6: least share of a system's sentences that are in the sources", ge=0, le=1)
     ] = 0.5
-    resamples: Annotated[int, Field(ge=0, description="bootstrap samples for the intervals of Table 6")] = 1000
-    seed: Annotated[int, Field(ge=0, description="seed of strategies, estimates, random oracles and resampling")] = 0
+    resamples: Annotated[int, option("bootstrap samples for the intervals of Table 6", ge=0)] = 1000
+    seed: Annotated[int, option("seed of strategies, estimates, random oracles and resampling", ge=0)] = 0
 
     def about(self) -> str:
         """Describe the settings in a few words."""

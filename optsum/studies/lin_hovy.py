@@ -10,7 +10,6 @@ from statistics import fmean, median
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import numpy as np
-from pydantic import Field
 
 from optsum.contracts.result import Status
 from optsum.options.options import Options, resolve
@@ -18,7 +17,7 @@ from optsum.report.figures import Figure, Series, Style
 from optsum.report.statistics import CHANCE, average, chance, mean_of
 from optsum.report.tables.table import Cell, Table, counted, number, shown
 from optsum.running.one_problem import Setup
-from optsum.studies.base import Cut, CutStudy, Row, Submitted, score_of, searched, summaries_of
+from optsum.studies.base import Cut, CutStudy, Row, Submitted, option, score_of, searched, summaries_of
 from optsum.text.lengths import word_count
 
 _RANK: Final = "documents by decreasing MaxH"
@@ -87,18 +86,15 @@ class LinHovyStudy(CutStudy):
 
     name: ClassVar[str] = "lin-hovy"
 
-    max_sentences: Annotated[
-        int, Field(ge=1, description="longer documents have no oracle extract, as in the paper")
-    ] = 30
+    max_sentences: Annotated[int, option("longer documents have no oracle extract, as in the paper", ge=1)] = 30
     model_units: Annotated[
         Literal["sentences", "whole"],
-        Field(description="separately clipped units of a reference: its sentences or clauses, or the whole"),
+        option("separately clipped units of a reference: its sentences or clauses, or the whole"),
     ] = "sentences"
     reference: Annotated[
-        Literal["model", "summary"],
-        Field(description="reference among the two that agree best: the model, or the scored one"),
+        Literal["model", "summary"], option("reference among the two that agree best: the model, or the scored one")
     ] = "model"
-    strategy: Annotated[str, Field(description="exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
+    strategy: Annotated[str, option("exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
 
     @cached_property
     def _searches(self) -> dict[str, list[Options]]:

@@ -11,7 +11,6 @@ from itertools import chain, zip_longest
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
 from optsum.contracts.result import Status
 from optsum.corpus.alternatives import SentenceId, alternatives_of, check_extract, in_order, texts_of
@@ -24,7 +23,7 @@ from optsum.report.figures import Figure
 from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
-from optsum.studies.base import Row, Study, Submitted, TimedStudy, searched, summaries_of
+from optsum.studies.base import Row, Study, Submitted, TimedStudy, option, searched, summaries_of
 from optsum.system.compiled import njit
 from optsum.text.tokenizers import Sentence, raw_text
 from optsum.whole import whole
@@ -334,20 +333,17 @@ class Tsc3Study(TimedStudy):
     name: ClassVar[str] = "tsc3"
 
     uncoverable: Annotated[
-        Literal["error", "skip"],
-        Field(description="an abstract sentence without any alternative is an error, or left out"),
+        Literal["error", "skip"], option("an abstract sentence without any alternative is an error, or left out")
     ] = "error"
     lead: Annotated[
         Literal["in-turn", "first"],
-        Field(description="LEAD: first sentences of all documents in turn, or those of the first document"),
+        option("LEAD: first sentences of all documents in turn, or those of the first document"),
     ] = "in-turn"
     other_sizes: Annotated[
         Literal["larger", "minimum"],
-        Field(description="Precision of extracts without exactly h sentences: divided by the larger number, or by h"),
+        option("Precision of extracts without exactly h sentences: divided by the larger number, or by h"),
     ] = "larger"
-    strategy: Annotated[str, Field(description="strategy for the minimum covers, which must be proven")] = (
-        "branch-and-bound"
-    )
+    strategy: Annotated[str, option("strategy for the minimum covers, which must be proven")] = "branch-and-bound"
 
     @cached_property
     def _searches(self) -> dict[str, list[Options]]:

@@ -269,10 +269,9 @@ class AkhmetovStudy(SeededStudy):
         open_ends = _PAPER if self.paper_filter else {name: 0 if name[:3] == "min" else inf for name in _PAPER}
         limit = {name: open_ends[name] if (own := getattr(self, name)) is None else own for name in _PAPER}
         long = sum(map(word_count, topic.references[0])) > sum(map(word_count, topic.sentences))
+        kept = limit["min_abstract"] <= (topic.reference_sentences or 0) <= limit["max_abstract"]
         return (
-            limit["min_abstract"] <= (topic.reference_sentences or 0) <= limit["max_abstract"]
-            and limit["min_text"] <= len(topic.sentences) <= limit["max_text"]
-            and not (self.paper_filter and long)
+            kept and limit["min_text"] <= len(topic.sentences) <= limit["max_text"] and not (self.paper_filter and long)
         )
 
     def tables(self) -> list[Table]:
@@ -326,10 +325,9 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], b
         if row["kind"] == "found" and row["metric"] == "rouge-1":
             row["f1_rouge-2"] = f1([topic.sentences[unit] for unit in row["selection"]], "rouge-2")
     texts = [(system.system, text) for system, text in summaries_of(topic, rows)]
-    texts += [
-        (name, [topic.sentences[unit] for unit in baseline(name)(topic, topic.reference_sentences or 1)])
-        for name in baselines
-    ]
+    for name in baselines:
+        units = baseline(name)(topic, topic.reference_sentences or 1)
+        texts.append((name, [topic.sentences[unit] for unit in units]))
     for name, text in texts:
         scores = {metric: f1(text, metric) for metric in METRICS}
         rows.append({"kind": "system", "system": name, "f1": scores, "sentences": len(text)})
@@ -361,7 +359,8 @@ def baseline(name: str) -> Baseline:
         raise OptionError(f"The baseline {name} needs the package sumy: pip install 'optsum[baselines]'.") from None
 
     def chosen(topic: Topic, count: int) -> list[int]:
-        sentences = [_Words(unit, words) for unit, words in enumerate(_content_words(topic)) if words]
+        texts = map(Analyzer(stopwords="drop").tokens, topic.sentences)
+        sentences = [_Words(unit, words) for unit, words in enumerate(texts) if words]
         document = SimpleNamespace(sentences=sentences, words=[word for one in sentences for word in one.words])
         with catch_warnings():  # of the package, on texts of few words
             simplefilter("ignore")
@@ -378,17 +377,13 @@ class _Words:
     words: list[str]
 
 
-def _content_words(topic: Topic) -> list[list[str]]:
-    return list(map(Analyzer(stopwords="drop").tokens, topic.sentences))
-
-
 def marginal_relevance(topic: Topic, count: int) -> list[int]:
     """Return sentences by maximal marginal relevance (Carbonell & Goldstein 1998), in order.
 
     Relevance is the cosine of a sentence and the whole text, redundancy the largest cosine with an already chosen
     sentence, both with tf-idf weights.
     """
-    texts = list(map(Counter, _content_words(topic)))
+    texts = list(map(Counter, map(Analyzer(stopwords="drop").tokens, topic.sentences)))
     held = Counter(word for text in texts for word in text)
     place = {word: number for number, word in enumerate(held)}
     vectors = np.zeros((len(texts), len(place)))

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.result import Result, Status
+from optsum.contracts.result import Status
 from optsum.corpus.alternatives import text_of
 from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import Topic
@@ -261,8 +261,12 @@ def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
         return np.array(values, np.float64).reshape(len(topics), len(systems))
 
     def of_draws(topic: str, setting: str, metric: str) -> Floats:
+        """Return the F-measure of each system against each oracle drawn, a mean over problems."""
         summaries = [rows[topic, system, metric] for system in systems]
-        found = [_f_of_draws(one["draws"], summaries) for one in problems[topic, setting, metric]]
+        found = [
+            np.array([[_f_measure(oracle, row) for row in summaries] for oracle in map(set, problem["draws"])])
+            for problem in problems[topic, setting, metric]
+        ]
         # A problem with one oracle has it drawn once.
         return np.asarray(np.mean([np.broadcast_to(each, (DRAWS, len(systems))) for each in found], axis=0), np.float64)
 
@@ -275,14 +279,9 @@ def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
     )
 
 
-def _f_of_draws(draws: Sequence[Sequence[int]], summaries: Sequence[Row]) -> Floats:
-    """Return the F-measure of each summary against each oracle, draws x summaries."""
-    selections = [(set(row["selection"]), len(row["selection"]) + row["others"]) for row in summaries]
-
-    def f_measure(oracle: set[int], units: set[int], size: int) -> float:
-        return 2 * len(oracle & units) / (len(oracle) + size) if len(oracle) + size else 1.0
-
-    return np.array([[f_measure(oracle, *each) for each in selections] for oracle in map(set, draws)])
+def _f_measure(oracle: set[int], summary: Row) -> float:
+    both, size = len(oracle.intersection(summary["selection"])), len(summary["selection"]) + summary["others"]
+    return 2 * both / (len(oracle) + size) if len(oracle) + size else 1.0
 
 
 def _resampled(count: int, study: HiraoStudy) -> Floats:
@@ -587,31 +586,25 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
         "references": len(topic.references),
         "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
     }
-    rows: list[Row] = [size]
     found: list[tuple[Row, Optima | None]] = []
-    for metric in METRICS:
-        for setting, reference, part in _parts(topic):
-            if setting == "single" and len(topic.references) == 1:  # the same problem as with all references
-                row, oracles = found[-1]
-                row = {**row, "references": "single", "reference": 0}
-            else:
-                row, oracles = _problem(part, {role: seeded for (of, role), seeded in setups.items() if of == metric})
-                row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
-            found.append((row, oracles))
-    rows += [row for row, _ in found]
-    rows += [
-        _extracts(topic, metric, seeded[0], extracts) for (metric, role), seeded in setups.items() if role == "any"
-    ]
+    for metric, reference in product(METRICS, (None, *range(len(topic.references)))):
+        if reference == 0 and len(topic.references) == 1:  # the same problem as with all references
+            row, oracles = found[-1]
+            found.append(({**row, "references": "single", "reference": 0}, oracles))
+            continue
+        part = topic
+        if reference is not None:
+            part = replace(topic.with_references([reference]), id=f"{topic.id}#{reference}")
+        row, oracles = _problem(part, {role: seeded for (of, role), seeded in setups.items() if of == metric})
+        setting = "multi" if reference is None else "single"
+        row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
+        found.append((row, oracles))
+    drawn = ((metric, seeded[0]) for (metric, role), seeded in setups.items() if role == "any")
+    rows = [size, *(row for row, _ in found), *(_extracts(topic, *each, extracts) for each in drawn)]
     for system, text in summaries_of(topic, rows, LINES, text_of):
         if text is not None:
             rows += _system(topic, system, text, setups, found, cut)
     return rows
-
-
-def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
-    yield "multi", None, topic
-    for index in range(len(topic.references)):
-        yield "single", index, replace(topic.with_references([index]), id=f"{topic.id}#{index}")
 
 
 def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, Optima | None]:
@@ -619,10 +612,18 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
     oracles = oracles_of(part, setup)
     result = without_interruption(oracles.result)
     greedy = [searched(part, one) for one in setups["greedy"]]
-    efforts = _efforts(part, setups, result)
+    # Nodes and seconds of all searches (Table 7, section 6.2.4).
+    efforts: Row = {"feasible": oracles.feasible(), "nodes": result.nodes, "seconds": result.seconds}
+    if "paper" in setups:
+        paper = oracles_of(part, setups["paper"][0])
+        own = without_interruption(paper.result)
+        efforts |= {"paper_nodes": own.nodes, "paper_seconds": own.seconds, "paper_complete": paper.complete}
+    if "one" in setups:
+        single = searched(part, setups["one"][0])
+        efforts["one_seconds"] = single.seconds if single.status is Status.OPTIMAL else None
     proven = result if oracles.complete or result.status is Status.OPTIMAL else searched(part, *setups["optimum"])
     if proven.status is not Status.OPTIMAL or any(one.selection is None for one in greedy):
-        return {"complete": False, "proven": False, "feasible": oracles.feasible(), **efforts}, None
+        return {"complete": False, "proven": False, **efforts}, None
     best, reached = Fraction(proven.objective_exact or 0), [Fraction(one.objective_exact or 0) for one in greedy]
     held: Row = {
         "proven": True,
@@ -630,7 +631,6 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
         "greedy": _exact_mean(reached),
         "ratio": _exact_mean([one / best for one in reached]) if best else 1.0,
         "greedy_optimal": _exact_mean([Fraction(one == best) for one in reached]),
-        "feasible": oracles.feasible(),
         **efforts,
         "greedy_selection": list(greedy[0].selection or ()),
         "greedy_by_seed": [[one.seed, float(value)] for one, value in zip(greedy, reached, strict=True)],
@@ -645,15 +645,14 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
         except UnsupportedError:
             estimate = oracles.sampled_jaccard(seed=setup.options.seed)
             among, error = estimate.mean, estimate.standard_error
-    return {
-        "complete": True,
-        **held,
+    held |= {
         "count": oracles.count,
         "jaccard": _exact_mean([oracles.agreement(one.selection or ()).jaccard for one in greedy]),
         "jaccard_among_oracles": None if among is None else float(among),
         "jaccard_among_oracles_se": error,
         "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, setup.options.seed)],
-    }, oracles
+    }
+    return {"complete": True, **held}, oracles
 
 
 def _extracts(topic: Topic, metric: str, setup: Setup, wanted: int) -> Row:
@@ -661,13 +660,8 @@ def _extracts(topic: Topic, metric: str, setup: Setup, wanted: int) -> Row:
     problem, most = build(topic, setup).problem, setup.spec_for(topic).max_length
     count, drawn = draw_extracts(problem.coverage.lengths.tolist(), most, wanted, setup.options.seed)
     found = Counter(problem.value_of(problem.evaluate(selection).key) for selection in drawn)
-    return {
-        "kind": "extracts",
-        "metric": metric,
-        "count": str(count),  # there may be hundreds of digits
-        "drawn": found.total(),
-        "scores": sorted(found.items()),
-    }
+    row = {"kind": "extracts", "metric": metric, "count": str(count)}  # there may be hundreds of digits
+    return {**row, "drawn": found.total(), "scores": sorted(found.items())}
 
 
 def draw_extracts(
@@ -770,19 +764,6 @@ _BINS: Final = 100
 
 def _exact_mean(values: Sequence[Fraction]) -> float:
     return float(sum(values, Fraction()) / len(values))
-
-
-def _efforts(part: Topic, setups: Mapping[str, Sequence[Setup]], result: Result) -> Row:
-    """Return nodes and seconds of all searches (Table 7, section 6.2.4)."""
-    row: Row = {"nodes": result.nodes, "seconds": result.seconds}
-    if "paper" in setups:
-        paper = oracles_of(part, setups["paper"][0])
-        found = without_interruption(paper.result)
-        row |= {"paper_nodes": found.nodes, "paper_seconds": found.seconds, "paper_complete": paper.complete}
-    if "one" in setups:
-        single = searched(part, setups["one"][0])
-        row |= {"one_seconds": single.seconds if single.status is Status.OPTIMAL else None}
-    return row
 
 
 def _system(

@@ -80,20 +80,10 @@ def score_extract(
         for sentence in extract
     )
     check_extract(topic, alternatives, in_order(given))
-    covered = tuple(
-        max(Fraction(*part) for part in {(len(chosen & given), len(chosen)) for chosen in sets})
-        for sets in alternatives.sets
-    )
-    correct = len(given & alternatives.corresponding)
-    return ExtractScore(
-        precision=Fraction(correct, max(minimum, len(given))),
-        coverage=sum(covered, Fraction(0)) / len(covered),
-        correct=correct,
-        size=len(given),
-        minimum=minimum,
-        covered=covered,
-        uncoverable=alternatives.uncoverable,
-    )
+    covered = tuple(max(Fraction(len(one & given), len(one)) for one in sets) for sets in alternatives.sets)
+    correct, size = len(given & alternatives.corresponding), len(given)
+    precision, coverage = Fraction(correct, max(minimum, size)), sum(covered, Fraction(0)) / len(covered)
+    return ExtractScore(precision, coverage, correct, size, minimum, covered, alternatives.uncoverable)
 
 
 class Answers(NamedTuple):
@@ -131,7 +121,7 @@ def answer_score(sentence: str, answer: str) -> Fraction:
     """
     if not answer:
         raise InputError("An empty answer cannot be looked for: give the text of the answer.")
-    distance = int(_distance(_code_points(sentence), _code_points(answer)))
+    distance = int(_distance(*(np.array(list(map(ord, text)), np.int32) for text in (sentence, answer))))
     return min(Fraction(1), max(Fraction(0), Fraction(len(sentence) - distance, len(answer))))
 
 
@@ -156,10 +146,6 @@ def _known(question: Any) -> list[str]:
         return []
     plain = [_plain(answer) if isinstance(answer, str) else "" for answer in known]
     return plain if all(plain) else []
-
-
-def _code_points(text: str) -> Any:
-    return np.array([ord(character) for character in text], np.int32)
 
 
 @njit(cache=True)
@@ -430,9 +416,7 @@ def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger:
         row |= {
             "coverage": float(extract.coverage),
             "precision": float(extract.precision) if larger else extract.correct / extract.minimum,
-            "correct": extract.correct,
-            "size": extract.size,
-            "minimum": extract.minimum,
+            **{name: getattr(extract, name) for name in ("correct", "size", "minimum")},
             "covered": [float(share) for share in extract.covered],
             "uncoverable": list(extract.uncoverable),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations
@@ -121,33 +121,31 @@ class _Draw:
         return tuple(made)
 
     def make(self, kind: str) -> Coverage:
-        match kind:
-            case "sided":
-                before = KINDS[: KINDS.index("sided")]
-                return replace(self.make(before[self.below(len(before))]), rows=self.sides())
-            case "recall" | "window" | "compressive":
-                return self.recall(kind)
-            case "joined":
-                return self.joined()
-            case "cover":
-                return self.cover()
-            case "precision" | "f1":
-                return self.linear_denominator(kind == "f1")
-            case "set":
-                return self.set_counts()
-            case "sum" | "product":
-                return self.ratios(Combination.SUM if kind == "sum" else Combination.PRODUCT, 12, 4)
-            case "harmonic":
-                return self.harmonic()
+        if kind == "sided":
+            before = KINDS[: KINDS.index("sided")]
+            return replace(self.make(before[self.below(len(before))]), rows=self.sides())
+        makers: dict[str, Callable[[], Coverage]] = {
+            **dict.fromkeys(("recall", "window", "compressive"), lambda: self.recall(kind)),
+            **dict.fromkeys(("precision", "f1"), lambda: self.linear_denominator(kind == "f1")),
+            "joined": self.joined,
+            "cover": self.cover,
+            "set": self.set_counts,
+            "harmonic": self.harmonic,
+            "sum": lambda: self.ratios(Combination.SUM, 12, 4),
+            "product": lambda: self.ratios(Combination.PRODUCT, 12, 4),
+        }
+        if kind in makers:
+            return makers[kind]()
         # Beyond 64 bits: by the weights, by the constants, or by a large recall denominator alone.
         match self.below(3):
             case 0:
                 return self.ratios(Combination.SUM, 2**40, 2**20)
             case 1:
                 return self.ratios(Combination.PRODUCT, 12, 40)
-        return Coverage.of(
-            self.lengths, self.rows, self.gains(2**32), constants=(0, 2**60), **self.limits(self.below(2) == 1)
-        )
+        return self.coverage(self.gains(2**32), constants=(0, 2**60), **self.limits(self.below(2) == 1))
+
+    def coverage(self, gains: Sequence[Sequence[int]], **more: Any) -> Coverage:
+        return Coverage.of(self.lengths, self.rows, gains, **more)
 
     def recall(self, kind: str) -> Coverage:
         gains = self.gains()
@@ -159,7 +157,7 @@ class _Draw:
             mass = [[self.below(3) for _ in range(self.n)], [0] * self.n]
             extra["mass"] = mass
             total += sum(mass[0])
-        return Coverage.of(self.lengths, self.rows, gains, constants=(self.below(2), max(1, total)), **extra)
+        return self.coverage(gains, constants=(self.below(2), max(1, total)), **extra)
 
     def joined(self) -> Coverage:
         """Count n-grams across seams like any other; a text of w words has w - 1 bigrams."""
@@ -174,9 +172,7 @@ class _Draw:
         mass = [[0] * self.n, [sum(row.values()) + 1 + self.below(3) if f1 else 0 for row in self.rows]]
         total = sum(map(sum, gains)) + self.below(4) - 1 if f1 else max(1, sum(map(sum, gains)))
         limits = self.limits(self.below(4) == 0)
-        return Coverage.of(
-            self.lengths, self.rows, gains, constants=(0, total), mass=mass, joints=tuple(seams), **limits
-        )
+        return self.coverage(gains, constants=(0, total), mass=mass, joints=tuple(seams), **limits)
 
     def cover(self) -> Coverage:
         lengths = [1] * self.n if self.below(3) else self.lengths
@@ -197,9 +193,7 @@ class _Draw:
         gains = self.gains(2 if f1 else 1)
         mass = [[0] * self.n, [sum(row.values()) + self.below(4) for row in self.rows]]
         total = sum(map(sum, gains)) + self.below(5) if f1 else -max(0, self.below(6) - 3)
-        return Coverage.of(
-            self.lengths, self.rows, gains, constants=(0, total), mass=mass, **self.limits(self.below(3) == 0)
-        )
+        return self.coverage(gains, constants=(0, total), mass=mass, **self.limits(self.below(3) == 0))
 
     def set_counts(self) -> Coverage:
         """Count every n-gram once: those of the reference in the numerator, all of the summary's in the denominator."""
@@ -220,9 +214,7 @@ class _Draw:
     def ratios(self, combination: Combination, most: int, heaviest: int) -> Coverage:
         count = 1 + self.below(3)
         mass = [[self.below(4) if self.below(3) == 0 else 0 for _ in range(self.n)] for _ in range(2 * count)]
-        return Coverage.of(
-            self.lengths,
-            self.rows,
+        return self.coverage(
             self.gains(),
             slots=[self.below(2 * count) for _ in range(self.features)],
             constants=[self.below(most) for _ in range(2 * count)],

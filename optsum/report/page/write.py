@@ -410,7 +410,14 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
     block: PageProblem | None = None
     for place, row in enumerate(rows, start=1):
         try:
-            result, details = _read(row)
+            if "labels" in row and "selection" not in row:
+                raise InputError(  # noqa: TRY301 - with the number of the row
+                    "this is a row of training labels, which does not identify searches: give rows of solve, compare, "
+                    "enumerate or run"
+                )
+            result, details = Result.from_row(row), row.get("details")
+            if details is not None and not isinstance(details, Mapping):
+                raise InputError(f"{_STRANGE}: no object")  # noqa: TRY301
             if (
                 block is None
                 or details is not None
@@ -439,26 +446,12 @@ def _variant(result: Result, number: int) -> Variant:
 
 
 def _free(problem: PageProblem, result: Result) -> Variant:
-    number = 0
-    while (other := problem.found.get(_variant(result, number))) is not None:
+    for place in range(len(problem.found) + 1):
+        if (other := problem.found.get(_variant(result, place))) is None:
+            return _variant(result, place)
         if other.result.config_hash == result.config_hash:
-            raise InputError(
-                f"there are two rows of {result.id!r} by {result.strategy}: give the rows of each search once"
-            )
-        number += 1
-    return _variant(result, number)
-
-
-def _read(row: Mapping[str, Any]) -> tuple[Result, Mapping[str, Any] | None]:
-    if "labels" in row and "selection" not in row:
-        raise InputError(
-            "this is a row of training labels, which does not identify searches: give rows of solve, "
-            "compare, enumerate or run"
-        )
-    result, details = Result.from_row(row), row.get("details")
-    if details is not None and not isinstance(details, Mapping):
-        raise InputError(f"{_STRANGE}: no object")
-    return result, details
+            break
+    raise InputError(f"there are two rows of {result.id!r} by {result.strategy}: give the rows of each search once")
 
 
 def _problem(

@@ -309,21 +309,16 @@ def _farthest(diagram: Diagram, chosen: Collection[tuple[int, ...]], weights: In
     rank = 1
     while True:  # most often the best set is new, so that keeping one way a node is enough
         _, step, number = _best_ways(diagram.nodes, diagram.root, weights, rank)
-        for place in range(int(number[diagram.root])):
-            found = _follow(diagram, step, rank, place)
-            if found not in chosen:
+        for first in range(int(number[diagram.root])):
+            node, place, units = diagram.root, first, []
+            while node != EMPTY_SET:
+                unit, without, with_ = diagram.rows[node]
+                place = int(step[node, place])
+                if place < rank:
+                    node = without
+                else:
+                    units.append(unit)
+                    node, place = with_, place - rank
+            if (found := tuple(sorted(units))) not in chosen:
                 return found
         rank = min(4 * rank, len(chosen) + 1)
-
-
-def _follow(diagram: Diagram, step: NDArray[np.int32], rank: int, place: int) -> tuple[int, ...]:
-    node, units = diagram.root, []
-    while node != EMPTY_SET:
-        unit, without, with_ = diagram.rows[node]
-        place = int(step[node, place])
-        if place < rank:
-            node = without
-        else:
-            units.append(unit)
-            node, place = with_, place - rank
-    return tuple(sorted(units))

@@ -319,7 +319,6 @@ def export_topics(
 
 
 def _folder(folder: str | Path) -> Path:
-    """Make the folder, check that it can be written to, and return it."""
     if str(folder) in {"", "-"}:
         raise OptionError("An export needs a folder, not the standard output: give --output DIR.")
     place = Path(folder)

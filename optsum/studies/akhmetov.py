@@ -229,7 +229,6 @@ class AkhmetovStudy(SeededStudy):
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
-        """The searches of each method and metric, with every seed if there are several."""
         strategies = {name: strategy for strategy, name in METHODS.items()}
         if self.exact != "none":
             check_exact(self.exact)

@@ -77,7 +77,6 @@ class GapStudy(SeededStudy):
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
-        """The searches of each line and metric, with every seed if there are several."""
         heuristics = [name.strip() for name in self.strategies.split(",") if name.strip()]
         for name in heuristics:
             STRATEGIES.load(name)

@@ -774,7 +774,6 @@ def _system(
     problems: Sequence[tuple[Row, Optima | None]],
     cut: Cut,
 ) -> Iterator[Row]:
-    """Yield the scores of a summary, a row for each metric."""
     extract = extract_of(topic, cut.system(system, text))
     words, text = sum(map(word_count, text)), cut.text(text)
     for metric in METRICS:

@@ -268,7 +268,6 @@ def _answered(name: str) -> _Measure:
 
 
 def _left_out(study: Study, measure: str, reason: str) -> list[str]:
-    """Add a remark about the systems that a table lacks."""
     shown = {row["system"] for row in study.of("score") if measure in row}
     return [f"Not in this table: {name}, which {reason}." for name in systems(study) if name not in shown]
 

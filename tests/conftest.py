@@ -21,7 +21,7 @@ if "OPTSUM_PATIENCE" not in os.environ:
     patience.end()
 
 # Kernels compile on their first call, so no example may be judged by its time.
-settings.register_profile("default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
 
 

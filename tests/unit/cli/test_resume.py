@@ -213,11 +213,9 @@ def test_the_other_commands(command: list[str], out: str, capsys: pytest.Capture
     assert len(rows(out)) == len(first)
 
 
-@pytest.mark.parametrize("command", [["solve", *SOLVE], ["labels", *SOLVE]], ids=lambda command: command[0])
 @pytest.mark.usefixtures("here")
-def test_lines_that_workers_read_are_told_by_their_text_too(
-    command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_that_workers_read_are_told_by_their_text_too(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["labels", *SOLVE]
     lines = Path("topics.jsonl").read_text().splitlines()
     flat = {"id": "flat", "documents": ["It ran. It sat.", "We ran. We sat."], "references": ["It sat. It ran."]}
     lines += [json.dumps(flat), "{broken", lines[0], json.dumps({"id": "no", "documents": [["a"]]})]

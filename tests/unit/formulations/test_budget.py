@@ -71,7 +71,7 @@ def test_exact_strategies_and_all_optima_are_those_of_trying_everything(record: 
     assert (optima.complete, optima.count, set(optima)) == (True, len(found.optima), found.optima)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(records())
 def test_what_proves_nothing_has_a_bound_that_holds(record: dict[str, Any]) -> None:
     best = truth(record, record["budget"]).best
@@ -83,7 +83,7 @@ def test_what_proves_nothing_has_a_bound_that_holds(record: dict[str, Any]) -> N
         assert (result.length or 0) <= record["budget"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(records(5))
 def test_every_budget_is_proven(record: dict[str, Any]) -> None:
     most = max(1, sum(record["lengths"]))
@@ -101,7 +101,7 @@ def test_backends_get_the_same_program(record: dict[str, Any], backend: str) -> 
     assert (result.status.value, result.key) == ("optimal", truth(record, record["budget"]).best)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(records(6), st.integers(0, 2))
 def test_side_constraints_and_a_minimum_length_hold(record: dict[str, Any], most: int) -> None:
     sizes = [len(chosen) for chosen in truth(record, record["budget"]).optima]

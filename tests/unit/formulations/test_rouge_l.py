@@ -74,7 +74,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9), OPTIONS, st.sampled_from(["auto", "branch-and-bound", "milp", "exhaustive"]))
 def test_optimum_is_the_best_official_score(seed: int, options: dict[str, Any], strategy: str) -> None:
     topic = topic_of(seed, 5)
@@ -106,7 +106,7 @@ def test_all_optima_and_what_is_near_them(seed: int, options: dict[str, Any], ev
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9), st.sampled_from(MEASURES), st.integers(1, 20))
 def test_the_table_of_whole_texts(seed: int, measure: str, most: int) -> None:
     topic = topic_of(seed, 6)
@@ -118,7 +118,7 @@ def test_the_table_of_whole_texts(seed: int, measure: str, most: int) -> None:
     assert result.key == worth[result.selection]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**9), st.sampled_from(MEASURES), st.integers(2, 24), st.sampled_from([None, "10%", "50%", "0.1"])
 )
@@ -156,7 +156,7 @@ def test_branch_and_bound_takes_references_too_long_for_a_program(
         assert {tuple(units) for units in found} == {units for units, value in worth.items() if value == best}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9), OPTIONS, st.sampled_from(["greedy", "vns", "genetic", "lead", "random"]))
 def test_heuristics_are_bounded(seed: int, options: dict[str, Any], strategy: str) -> None:
     topic = topic_of(seed, 5)
@@ -266,7 +266,7 @@ def allowed(topic: dict[str, Any], units: tuple[int, ...], sides: dict[str, Any]
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**9),
     OPTIONS.filter(lambda each: each["references"] != "best"),
@@ -302,7 +302,7 @@ def test_side_constraints(
         assert {tuple(units) for units in found} == {units for units, value in worth.items() if value == best}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9), OPTIONS.filter(lambda each: each["references"] != "best"), st.booleans())
 def test_frontier_is_the_best_at_every_length(seed: int, options: dict[str, Any], each: bool) -> None:
     topic = topic_of(seed, 5)

@@ -37,7 +37,7 @@ def best(sentences: list[str], reference: str, lengths: list[int], most: int, le
 
 
 @pytest.mark.parametrize("strategy", ["auto", "branch-and-bound", "milp", "exhaustive"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_optima_are_those_of_the_lengths(strategy: str, data: st.DataObject) -> None:
     sentences = data.draw(SENTENCES)

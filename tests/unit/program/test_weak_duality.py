@@ -73,7 +73,7 @@ def models(draw: st.DrawFn) -> LinearModel:
 
 
 @given(models(), st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_bound_is_the_formula_s(model: LinearModel, data: st.DataObject) -> None:
     multiplier = st.one_of(st.sampled_from(MULTIPLIERS), st.floats(-4, 4), st.integers(-4, 4).map(float))
     duals = data.draw(st.lists(multiplier, min_size=model.rows, max_size=model.rows))

@@ -175,7 +175,7 @@ def test_no_program_follows_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.status, result.termination, len(asked)) == (Status.FEASIBLE, Termination.INTERRUPTED, 1)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32))
 def test_a_program_has_what_keeps_its_rows_and_surpasses_what_it_should(seed: int) -> None:
     rng = np.random.default_rng(seed)

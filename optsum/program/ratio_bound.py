@@ -96,11 +96,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     if instance.combination.alone:
         start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
         return single_bound(instance, start, deadline)
-    most = reaches(instance)
-    if instance.combination.adds and len(instance.joints) > MANY_JOINTS and (instance.constants[1::2] > 0).all():
-        alone = [trivial_bound(instance, h, most) for h in range(instance.ratios)]  # others would take longer than all
-    else:
-        alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
+    alone = alone_bounds(instance, deadline)
     bound, total = combined_bound(instance, alone, deadline), sum(instance.weights)
     if instance.combination.adds:
         return min(_sum_bound(instance, weights, alone, deadline) / total, bound)
@@ -114,6 +110,29 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     mean = Fraction(ceil(mean * _GRID**2), _GRID**2)
     power = prod((ratio**weight for ratio, weight in zip(rounded, instance.weights, strict=True)), start=mean**total)
     return min(bound, power)
+
+
+def alone_bounds(instance: Coverage, deadline: Deadline) -> list[Fraction]:
+    """Return a bound of each ratio; many joints are bounded as if their first units were enough."""
+    if len(instance.joints) > MANY_JOINTS and (instance.constants[1::2] > 0).all():
+        instance = _without_joints(instance)
+    most = reaches(instance)
+    return [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
+
+
+def _without_joints(instance: Coverage) -> Coverage:
+    """Return an instance of the same selections, with no lower values, whose joints belong to their first units."""
+    odd = instance.slot % 2 == 1
+    added = [joint for joint in instance.joints if not odd[joint.feature]]  # a smaller denominator is no lower value
+    held = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
+    units = np.concatenate([held, np.array([joint.needs[0] for joint in added], np.int64)])
+    features = np.concatenate([instance.unit_feature, np.array([joint.feature for joint in added], np.int64)])
+    counts = np.concatenate([instance.unit_count, np.array([joint.count for joint in added], np.int64)])
+    keys, place = np.unique(units * instance.features + features, return_inverse=True)
+    copies = np.zeros(len(keys), np.int64)
+    np.add.at(copies, place.reshape(-1), counts)
+    starts = np.searchsorted(keys, np.arange(instance.size + 1) * instance.features)
+    return replace(instance, joints=(), unit_start=starts, unit_feature=keys % instance.features, unit_count=copies)
 
 
 def combined_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:

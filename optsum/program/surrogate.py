@@ -390,6 +390,7 @@ def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -
     ceilings = [one.times(int(factor[one.slot])) for one in instance.ceilings if factor[one.slot]]
     return replace(
         instance,
+        joints=tuple(one for one in instance.joints if per_feature[one.feature]),
         level=instance.level * np.repeat(per_feature, steps + 1),
         slot=np.where(lost, 0, slot),
         constants=np.array([factor[0::2] @ instance.constants[0::2], factor[1::2] @ instance.constants[1::2]]),

@@ -40,7 +40,17 @@ from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
 from optsum.program.highs import relax
 from optsum.program.model import CeilingColumns, affordable, coverage_model
-from optsum.program.ratio_bound import anchored, least_of, most_of, relaxed_anchor, restricted, varying, window_box
+from optsum.program.ratio_bound import (
+    alone_bounds,
+    anchored,
+    combined_bound,
+    least_of,
+    most_of,
+    relaxed_anchor,
+    restricted,
+    varying,
+    window_box,
+)
 from optsum.program.surrogate import (
     DenominatorBox,
     Weighted,
@@ -450,8 +460,12 @@ def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
     if best.selection is None or best.key <= 0 or isinstance(search, WindowedSearch):
         return None
     with suppress(Stopped, _Open):
+        alone = alone_bounds(search.instance, deadline.within(deadline.left_s / 3))
+        bound = combined_bound(search.instance, alone, deadline)
         for share in _SHARES:
             threshold = Fraction(ceil(best.wanted * Fraction(1 + share) * _GRID), _GRID)
+            if threshold >= bound:
+                continue
             closing = Closing(search.instance, Budget(deadline=deadline), every=True, threshold=threshold)
             closing.best.see(best.selection)
             closing._cover_all()  # noqa: SLF001 - of this module

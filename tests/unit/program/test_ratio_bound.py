@@ -83,6 +83,24 @@ def test_time_that_ends_amid_the_programs_leaves_a_bound(kind: str) -> None:
             assert best <= module.value_bound(instance, deadline), (number, looks)
 
 
+@pytest.mark.parametrize("kind", ["joined", "sum", "product"])
+def test_ratios_of_joints_are_bounded_without_them(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MANY_JOINTS", 0)
+    rng, joined = np.random.default_rng(8), 0
+    for number in range(60):
+        instance = random_coverage(rng, kind=kind, units=6).relaxed
+        if instance.goal is Sense.MINIMIZE:
+            continue
+        bounds = module.alone_bounds(instance, NEVER)
+        joined += bool(instance.joints)
+        for size in range(instance.size + 1):
+            for units in combinations(range(instance.size), size):
+                totals, _, violation = score(instance, units)
+                pairs = zip(totals[0::2], totals[1::2], bounds, strict=True)
+                assert violation or all(top <= bound * bottom for top, bottom, bound in pairs if bottom > 0), number
+    assert joined >= 10
+
+
 @pytest.mark.parametrize("kind", EXPECTED)
 def test_each_ratio_has_a_bound_that_takes_no_time(kind: str) -> None:
     rng, tight = np.random.default_rng(7), 0

@@ -226,7 +226,7 @@ class Joint:
     vetoes: Sequence[int] = ()
     count: int = 1
 
-    @property
+    @cached_property
     def seam(self) -> bool:
         """Whether it joins two units and every unit between them vetoes it (n-grams across sentence ends)."""
         needs = self.needs
@@ -610,6 +610,8 @@ class Coverage:
 
     def closure(self, units: Iterable[int]) -> tuple[int, ...]:
         """Return the units with all their ancestors, sorted."""
+        if not len(self.parents):
+            return tuple(sorted(set(units)))
         closed: set[int] = set()
         for unit in units:
             closed.update((unit, *self.ancestors(unit)))

@@ -570,7 +570,7 @@ class Task(ABC):
         known: dict[str, Any] = {"id": topic.id, "references": topic.references, "analyzer": spec.analyzer}
         if "sentences" in cls.__dataclass_fields__:
             known["sentences"] = topic.sentences
-        return cls(problem=problem, units=tuple(units), **known, **others)
+        return cls(problem=problem, units=tuple(units), **known | others)
 
     def __repr__(self) -> str:
         kind = type(self).__name__

@@ -202,6 +202,8 @@ def _first_call(kernel: Kernel, *arguments: Any) -> Any:
         if early:
             return _first_call(kernel, *arguments)
     with standing():
+        while _waiting and patience.loads:
+            _waiting.popitem()[0]()
         patience.lost()
         _compile(kernel, arguments, _hear)
     return kernel(*arguments)
@@ -211,8 +213,6 @@ def is_loaded(kernel: Kernel, *arguments: Any) -> bool:
     """Return whether a kernel is compiled; a cached one is loaded, if that is worthwhile by now."""
     if kernel.compiled is None and kernel.may_be_kept and patience.loads:
         with standing():
-            while _waiting:
-                _waiting.popitem()[0]()
             _compile(kernel, arguments)
         kernel.may_be_kept = kernel.compiled is not None
     return kernel.compiled is not None
@@ -246,7 +246,7 @@ Part: TypeAlias = Callable[[], object]  # A function without arguments that call
 _collecting: list[list[Part]] = []  # Where parts are put instead of being run.
 _hearing: list[Callable[[], None]] = []  # What is called when something has to be compiled.
 _run: Final[dict[Part, set[Any]]] = {}  # The parts that were run, and the kernels that each had interpreted.
-_waiting: Final[dict[Part, None]] = {}  # Parts that are run when kept kernels are loaded.
+_waiting: Final[dict[Part, None]] = {}  # Parts that are run before something is compiled; others load what they call.
 _SEVERAL: Final = 2  # Kernels of a part that make it worth to be compiled as a whole, which another process can do.
 
 

@@ -48,6 +48,28 @@ def test_what_is_collected_is_not_called() -> None:
     assert called == [0, 1]  # each once
 
 
+def test_what_is_prepared_waits_until_something_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kept kernels are loaded when they are called, and those that nobody calls never."""
+    found = compiling.Patience()
+    found.left_s = 3.0
+    monkeypatch.setattr(compiling, "patience", found)
+    monkeypatch.setattr(compiling, "_NUMBA", "optsum.no_such_module")
+    monkeypatch.setattr(compiling, "_waiting", {})
+    monkeypatch.setattr(compiling, "plain_of", lambda _: None)
+    kept, other = (compiling.Kernel(function, {}) for function in (min, max))
+
+    def compile_(kernel: compiling.Kernel, _: object, tell: object = None) -> None:
+        if kernel is kept or tell is not None:
+            kernel.compiled = kernel.py_func
+
+    monkeypatch.setattr(compiling, "_compile", compile_)
+    called: list[int] = []
+    compiles(lambda: called.append(0))()
+    found.load()
+    assert (kept(3, 2), called) == (2, [])
+    assert (other(3, 2), called) == (3, [0])
+
+
 def test_collecting_ends_with_an_error() -> None:
     with pytest.raises(ZeroDivisionError):
         collected(lambda: 1 / 0)

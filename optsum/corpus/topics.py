@@ -339,8 +339,9 @@ class Lines:
         return len(self.lines.raws)
 
     def __getitem__(self, places: slice) -> Lines:
-        first = places.indices(len(self))[0]
-        return Lines(self.lines.some(places), self.number + first, self.reading, self.again[places])
+        raws, numbers, name = self.lines
+        first, some = places.indices(len(self))[0], RawLines(raws[places], numbers[places], name)
+        return Lines(some, self.number + first, self.reading, self.again[places])
 
     def read(self) -> list[Topic | BadTopic]:
         """Return the topics, or what is wrong with them."""

@@ -84,9 +84,8 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
         reading.notes(
             "left",
             f"{len(left)} of {references} belong{'s' if len(left) == 1 else ''} to nothing in {documents}, such as "
-            f"{left[0].name}, and is left out; give it the name of its document, or NAME.1.txt and NAME.2.txt "
-            f"where several "
-            "belong to one",
+            f"{left[0].name}, and is left out; give it the name of its document, or NAME.1.txt and NAME.2.txt where "
+            "several belong to one",
         )
     for entry in entries:
         beside = references / entry.name

@@ -10,7 +10,7 @@ import sys
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import DEFAULT_BUFFER_SIZE, BufferedReader, BytesIO, FileIO
-from itertools import groupby, starmap
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from optsum.corpus.sentences import well_formed
@@ -33,14 +33,6 @@ class RawLines(NamedTuple):
     raws: Sequence[bytes]
     numbers: Sequence[int]  # Of each in the file, from 1.
     name: str  # Of the file.
-
-    def some(self, places: slice) -> RawLines:
-        """Return the lines at some places."""
-        return self._replace(raws=self.raws[places], numbers=self.numbers[places])
-
-    def each(self) -> Iterator[tuple[bytes, str]]:
-        """Yield each line, and its source as of a `Line`."""
-        return ((raw, f"{self.name}:{number}") for raw, number in zip(self.raws, self.numbers, strict=True))
 
 
 LONGEST: Final = 1 << 28
@@ -146,7 +138,7 @@ def decoded(found: Iterable[Any], how: Callable[[bytes, str], Line] | None = Non
     """Yield the lines among what was found decoded by `decode`, or as `how` does it, and anything else as it is."""
     for each in found:
         if isinstance(each, RawLines):
-            yield from starmap(how or decode, each.each())
+            yield from map(how or decode, each.raws, (f"{each.name}:{number}" for number in each.numbers))
         else:
             yield each
 

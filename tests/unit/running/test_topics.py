@@ -243,7 +243,7 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
         next(results)
 
 
-@pytest.mark.parametrize("where", ["running.one_problem.build", "problem.formulation.official_scores"])
+@pytest.mark.parametrize("where", ["running.one_problem.build", "problem.objective.official_scores"])
 def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = pkgutil.resolve_name(f"optsum.{where}")
     calls = count()

@@ -204,7 +204,7 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
         for number in range(len(topic.references)):
             yield replace(topic.with_references([number]), id=f"{topic.id}#{number}")
     elif setup.options.references == "first":
-        yield topic.with_references(range(len(topic.references[:1])))
+        yield part_of(topic, 0)
     elif setup.options.references == "agreed" and topic.references:
         try:
             yield topic.with_references([agreed(topic, setup)])

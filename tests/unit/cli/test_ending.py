@@ -138,7 +138,7 @@ def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path, start: Start) -> 
     arguments = ["compare", topics, "--strategies", "greedy,exhaustive", "--max-length", "60", "-o", out]
     process = start(arguments)
     wait_for(lambda: len(rows_of(out)) == 2)
-    wait_for_work(process.pid, 1.5)  # the search that never ends, which comes before greedy search, is under way
+    wait_for_work(process.pid, 2.5)  # the search that never ends, which comes before greedy search, is under way
     process.send_signal(signal.SIGINT)
     shown, err = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -202,7 +202,7 @@ def test_a_solver_within_a_process_lets_signals_through(
         ]
     )
     wait_for(lambda: len(rows_of(out)) == 1)
-    wait_for_work(process.pid, 2.0 * workers)  # the solver, too
+    wait_for_work(process.pid, 3.0 * workers)  # the solver, too
     process.send_signal(number)
     _, err = process.communicate(timeout=45)
     assert process.returncode == 128 + number

@@ -42,7 +42,7 @@ def test_whatever_ends_the_search(options: dict[str, Any], strategy: str) -> Non
     topic = large(0)
     given = {"max_length": 40, **options}
     greedy = optsum.solve(topic, strategy="greedy", **given)
-    for limits in ({"time_limit": 0.2}, {"node_limit": 1}, {"evaluation_limit": greedy.evaluations}):
+    for limits in ({"time_limit": 0.5}, {"node_limit": 1}, {"evaluation_limit": greedy.evaluations}):
         if strategy == "exhaustive" and "node_limit" in limits:
             continue  # it has no nodes
         if strategy == "milp" and "evaluation_limit" in limits:

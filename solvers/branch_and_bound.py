@@ -36,7 +36,7 @@ from .few_units import prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.paper_knapsack import solve_knapsack
 from .objectives.ratio import fits, ratio_program, servable, solve_ratio
-from .objectives.recall import ByLength, none_found, optima_of, recall_program, solve_by_parts, solve_recall
+from .objectives.recall import ByLength, none_found, recall_program, solve_by_parts, solve_recall
 from .objectives.sums import reaching_sum, solve_sum, tightened
 from .objectives.whole_text import LengthTable, is_whole_text, solve_whole_text
 from .truncation import Refining, all_by_levels, search_by_levels
@@ -351,7 +351,7 @@ def _bounded(problem: Problem, found: Optima, limits: Limits, deadline: Deadline
 
 
 def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
-    run.count(nodes=found.nodes)
+    run.nodes += found.nodes
     run.statistics.update(found.statistics)
     for selection in found:
         see(run, selection, Fraction(found.value))
@@ -524,7 +524,7 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
         node, reason = engine.all_of(lowest)
         return engine.store.diagram(node), reason
 
-    return _Reach(instance, optima_of(engine, instance, every=False), sets, engine.as_dict)
+    return _Reach(instance, engine.optima(bottom, every=False), sets, engine.as_dict)
 
 
 def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:

@@ -22,8 +22,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from heapq import heappop, heappush
-from math import inf
+from math import floor, inf
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import IntArray
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.optima import Optima
 from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.compiled import njit
 
@@ -253,6 +255,9 @@ def frontier_order(core: Core) -> IntArray:
             heappush(heap, cost[other])
     return np.lexsort((np.arange(n), np.array([place[root] for root in tree.tolist()], np.int64))).astype(np.int64)
 
+
+_NARROW: Final = 64
+"""Distance between bound and a good set up to which targets of an enumeration are tried one by one."""
 
 _NEAR: Final = 500  # A gap is small that is less than one such part of the bound.
 
@@ -583,23 +588,67 @@ class Driver(Budget):
         ends, bounds = found
         return set(map(tuple, self._root.ids[ends[bounds >= target * self._root.scale]].tolist()))
 
-    def optimum(
-        self, floor: int, start: tuple[int, ...] | None = None
-    ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
-        """Close the gap between a good set and the bound: set, value, bound, termination.
+    def optima(
+        self,
+        bottom: int,
+        *,
+        every: bool,
+        at_most: Fraction | None = None,
+        start: tuple[int, ...] | None = None,
+    ) -> Optima:
+        """Search one optimum, or all, of the program's value divided by `bottom`.
 
-        Values below `floor` violate rows: without a set, nothing keeps them, or nothing was found. `start`: a known
-        set.
+        `at_most`, `start`: for one optimum, a bound of the quotient, and a known feasible set. If a limit is reached,
+        value and bound are equal if the optimum is known anyway; then the sets are some of the optima. Otherwise the
+        only set is a good one, or there is none.
         """
-        guess, value = self.guess()
-        if start is not None and (known := self.value_of(start)) >= value:
-            guess, value = start, known
-        return self.closed(guess, value) if value >= floor else self.closed(None, floor - 1)
+        if not self.feasible:
+            return Optima(Diagram.of_sets([]), 0, 0, statistics=self.as_dict())
+        if at_most is not None:
+            self.upper = min(self.upper, (floor(at_most * bottom) - self.program.base) // self.divisor)
+        lowest, upper, node = self.aim(self.program.floor), self.upper, EMPTY_FAMILY
+        guess: tuple[int, ...] | None = None
+        value, termination = lowest - 1, Termination.COMPLETED
+        if not every or upper > _NARROW:
+            guess, value = self.guess()
+            if start is not None and (known := self.value_of(start)) >= value:
+                guess, value = start, known
+            if not every or upper - value > _NARROW:
+                begun = (guess, value) if value >= lowest else (None, lowest - 1)
+                guess, value, upper, termination = self.closed(*begun)
+        while every and termination is Termination.COMPLETED and node == EMPTY_FAMILY and upper >= lowest:
+            node, reason = self.all_of(upper)
+            if reason is not None:
+                termination = reason
+            elif node == EMPTY_FAMILY:
+                upper -= 1
+        if termination is Termination.COMPLETED and node == EMPTY_FAMILY and (every or guess is None):
+            return Optima(Diagram.of_sets([]), 0, 0, statistics=self.as_dict())  # no set keeps all rows
+        if node != EMPTY_FAMILY:
+            value = upper
+        elif value < lowest:
+            guess, value = self.guess()
+        key, bound = (Fraction(self.worth(each), bottom) for each in (value, upper))
+        statistics = self.as_dict()
+        if node != EMPTY_FAMILY:
+            diagram = self.store.diagram(node)
+        else:
+            diagram = Diagram.of_sets([guess or ()] if value >= lowest else [])
+        if every:
+            statistics["diagram"] = len(diagram.nodes)
+        return Optima(
+            diagram,
+            key if value >= lowest else 0,
+            bound,
+            complete=termination is Termination.COMPLETED,
+            termination=termination.value,
+            statistics=statistics,
+        )
 
     def closed(
         self, selection: tuple[int, ...] | None, value: int
     ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
-        """Close the gap between a set's value, or a value for none, and the bound, like `optimum`.
+        """Close the gap between a set's value, or a value for none, and the bound: set, value, bound, termination.
 
         Bounds are usually nearer to optima than greedy sets, so steps from above start small and grow as they fail.
         """

@@ -13,7 +13,7 @@ import numpy as np
 
 from optsum.coverage.instance import Coverage, Key
 from optsum.errors import UnsupportedError
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.diagram import EMPTY_SET, Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
@@ -23,9 +23,6 @@ from ..engine.bound import Session, bounds_within, linear_program, priced
 from ..engine.core import DROPPED, FREE, Core, Program, States, core_of, program_of, reduced
 from ..engine.driver import DEFAULT, Driver, Effort
 from ..engine.search import total_of
-
-_NARROW: Final = 64
-"""Distance between bound and a good set up to which targets of an enumeration are tried one by one."""
 
 
 def recall_program(coverage: Coverage) -> Program:
@@ -47,9 +44,7 @@ def solve_recall(
 ) -> Optima:
     """Find one optimum of recall, or all; raise `Stopped` at a limit before anything is known.
 
-    `deadline`: instead of the time limit. `at_most`, `start`: for one optimum, a bound of the ratio, and a known
-    feasible set. If a limit is reached, value and bound are equal if the optimum is known anyway; then the sets are
-    some of the optima. Otherwise the only set is a good one, or there is none.
+    `deadline`: instead of the time limit. Others: as for `Driver.optima`.
     """
     try:
         engine = Driver(recall_program(coverage), limits or Limits(), deadline, effort, one=not every)
@@ -57,64 +52,13 @@ def solve_recall(
         if not every:
             raise
         return none_found(coverage, stopped)
-    return optima_of(engine, coverage, every=every, at_most=at_most, start=start)
+    return engine.optima(int(coverage.constants[1]), every=every, at_most=at_most, start=start)
 
 
 def none_found(coverage: Coverage, stopped: Stopped) -> Optima:
     """Return the answer of a search that was stopped before anything was known."""
     most = Fraction(reaches(coverage)[0], int(coverage.constants[1]))
     return Optima(Diagram.of_sets([]), 0, most, complete=False, termination=stopped.termination.value)
-
-
-def optima_of(
-    engine: Driver,
-    coverage: Coverage,
-    *,
-    every: bool,
-    at_most: Fraction | None = None,
-    start: tuple[int, ...] | None = None,
-) -> Optima:
-    """Search like `solve_recall` by an engine for the program of an instance."""
-    bottom = int(coverage.constants[1])
-    if not engine.feasible:
-        return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.as_dict())
-    if at_most is not None:
-        engine.upper = min(engine.upper, (floor(at_most * bottom) - engine.program.base) // engine.divisor)
-    lowest, upper, node = engine.aim(engine.program.floor), engine.upper, EMPTY_FAMILY
-    guess: tuple[int, ...] | None = None
-    value, termination = lowest - 1, Termination.COMPLETED
-    if every and upper > _NARROW:
-        guess, value = engine.guess()
-    if not every or (upper > _NARROW and upper - value > _NARROW):
-        guess, value, upper, termination = engine.optimum(lowest, start)
-    while every and termination is Termination.COMPLETED and node == EMPTY_FAMILY and upper >= lowest:
-        node, reason = engine.all_of(upper)
-        if reason is not None:
-            termination = reason
-        elif node == EMPTY_FAMILY:
-            upper -= 1
-    if termination is Termination.COMPLETED and node == EMPTY_FAMILY and (every or guess is None):
-        return Optima(Diagram.of_sets([]), 0, 0, statistics=engine.as_dict())  # no set keeps all rows
-    if node != EMPTY_FAMILY:
-        value = upper
-    elif value < lowest:
-        guess, value = engine.guess()
-    key, bound = (Fraction(engine.worth(each), bottom) for each in (value, upper))
-    statistics = engine.as_dict()
-    if node != EMPTY_FAMILY:
-        diagram = engine.store.diagram(node)
-    else:
-        diagram = Diagram.of_sets([guess or ()] if value >= lowest else [])
-    if every:
-        statistics["diagram"] = len(diagram.nodes)
-    return Optima(
-        diagram,
-        key if value >= lowest else 0,
-        bound,
-        complete=termination is Termination.COMPLETED,
-        termination=termination.value,
-        statistics=statistics,
-    )
 
 
 _LEAST: Final = 8  # Units of a part; smaller ones are searched together.

@@ -22,7 +22,7 @@ QUICK, ALL = 10, 20
 
 blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= QUICK else []) for block in range(ALL)]
 
-few_blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= 6 else []) for block in range(12)]
+few_blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= 4 else []) for block in range(8)]
 
 
 def seeds(block: int, most: int = BLOCK) -> range:

@@ -81,7 +81,7 @@ def test_two_thousand_topics_are_one_page(chromium: Any, tmp_path: Path) -> None
     (one, *others) = rows_of(some_topics(0)[:1], max_length=8)
     rows = []
     for number in range(2000):
-        document = [" ".join(rng.choices(vocabulary, k=22)) for _ in range(35)]
+        document = [" ".join(rng.choices(vocabulary, k=22)) for _ in range(15)]
         details = {**one["details"], "documents": [document], "references": [document[:3]]}
         rows += [{**row, "id": f"topic {number}"} for row in ({**one, "details": details}, *others)]
     write_page(rows, tmp_path / "page.html")

@@ -26,9 +26,9 @@ from optsum.corpus.topic import Topic as Topic
 from optsum.corpus.topic import as_topic as as_topic
 from optsum.corpus.topics import read_topics as read_topics
 from optsum.coverage.instance import Coverage as Coverage
+from optsum.coverage.instance import Row as Row
 from optsum.coverage.instance import Sense as Sense
 from optsum.coverage.normal_form_json import coverage_of_json as coverage_of_json
-from optsum.coverage.instance import Row as Row
 from optsum.errors import BackendError as BackendError
 from optsum.errors import ExecutorError as ExecutorError
 from optsum.errors import InputError as InputError

@@ -89,7 +89,7 @@ def stub() -> str:
 
 
 def test_type_checkers_see_the_same_names() -> None:
-    assert STUB.read_text(encoding="utf-8") == stub(), "run: python tests/unit/test_startup.py"
+    assert STUB.read_text(encoding="utf-8") == stub(), "run: PYTHONPATH=tests/support python tests/unit/test_startup.py"
     assert sorted([*optsum._HOME, *PUBLIC_NAMES, "__version__"]) == sorted(public_names())
 
 

@@ -26,6 +26,17 @@ SOME = (
 )
 
 
+def test_a_cell_with_an_error_is_not_finished_until_its_rows_are_replaced(tmp_path: Path) -> None:
+    with RowStore(tmp_path / "rows.sqlite", write=True) as store:
+        store.add(
+            [(0, 0, (("error", "{}"),)), (0, 1, (("optimal", "{}"), ("error", "{}"))), (0, 2, (("optimal", "{}"),))]
+        )
+        assert store.finished(0) == {2}
+        store.add([(0, 0, (("optimal", "{}"),)), (0, 2, (("error", "{}"),))])
+        assert store.finished(0) == {0, 2}
+        assert store.counts() == {"optimal": 3, "error": 1}
+
+
 def test_what_is_damaged_is_said_and_searched_again() -> None:
     assert list(damaged_stores(list(SOME))) == [(name, "") for name in SOME]
 

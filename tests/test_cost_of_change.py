@@ -118,10 +118,9 @@ from itertools import accumulate
 from typing import ClassVar
 
 from optsum.corpus.topic import Topic
-from optsum.problem.objective import Counted
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Extract, Formulation
-from optsum.problem.formulation import Spec
+from optsum.problem.formulation import Formulation, Spec
+from optsum.problem.objective import Counted, Extract
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def over_primes(seed: int) -> Coverage:
 def check_against_the_optimum(kind: str, searched: Searched) -> None:
     """Let a strategy search tiny instances: it reaches nearly all optima, and never passes one."""
     reached = compared = 0
-    for seed in range(50 if kind != "huge" else 20):
+    for seed in range(100 if kind != "huge" else 20):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         if kind in {"sum", "product", "set"}:  # their bounds take longer than the search, and are tested elsewhere
             problem.__dict__["root_bound"] = lambda _: Fraction(10**6)

@@ -25,12 +25,6 @@ settings.register_profile("default", deadline=None, max_examples=30, suppress_he
 settings.load_profile("default")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One process of pytest more than there are processors: a tenth of the time a test waits for something."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long, so that no process is left alone with it in the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -127,9 +127,8 @@ class Run:
             For a unit that does not exist, or an objective that is not finite.
         """
         units: Selection = tuple(sorted({int(unit) for unit in selection}))
-        size = len(self.problem.lengths)
-        if units and not 0 <= units[0] <= units[-1] < size:
-            raise InputError(f"The selection {units} names a unit outside 0..{size - 1}.")
+        if units and not 0 <= units[0] <= units[-1] < self.problem.size:
+            raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
         evaluation = self.evaluate(units)
         self.evaluations += 1
         better = self.problem.sense.better

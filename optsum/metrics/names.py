@@ -223,7 +223,6 @@ def _official_single(name: str) -> str:
     return "rouge-l" if kind in {"l", "lsum"} else f"rouge-{kind}"
 
 
-@lru_cache(maxsize=256)
 def parse_metric(name: str | Metric) -> Metric:
     """Read the name of a metric.
 
@@ -252,8 +251,11 @@ def parse_metric(name: str | Metric) -> Metric:
     >>> [part.name for part in parse_metric("rouge-1+rouge-2").components]
     ['rouge-1', 'rouge-2']
     """
-    if isinstance(name, Metric):
-        return name
+    return name if isinstance(name, Metric) else _parsed(name)
+
+
+@lru_cache(maxsize=256)
+def _parsed(name: str) -> Metric:
     name = official_name(name)
     parts = tuple(_parse_single(part) for part in name.split("+"))
     if len(set(parts)) < len(parts):

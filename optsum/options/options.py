@@ -486,7 +486,8 @@ class Options(Model):
 
     def formulated(self) -> Formulation:
         """Return the formulation with its own options set."""
-        return _formulated(self)
+        shipped = self.formulation in FORMULATIONS.builtin and not self.formulation_options
+        return _formulated(self) if shipped else _formulated.__wrapped__(self)
 
     @property
     def memory(self) -> int | None:
@@ -516,6 +517,7 @@ class Options(Model):
 
 
 _NAMING_FILES: Final = ("stopwords", "vectors", "chunk_rules")  # Options whose files count by what they hold.
+_WITH_FILES: Final = (*_NAMING_FILES, "exclusive", "requires")
 
 
 class ScoreOptions(Model):
@@ -659,8 +661,7 @@ def resolve(
     others.
     """
     options = resolve_as(Options, given, config=config, taken=taken)
-    if files := options.files:
-        forget_changed(files)
+    forget_changed(named for name in _WITH_FILES if isinstance(named := getattr(options, name), str))
     if not among_others and options.backend_options:
         own = own_of_solver(options.backend_options, options.backend)
         options = options.model_copy(update={"backend_options": own})

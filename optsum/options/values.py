@@ -18,7 +18,7 @@ from pydantic import BaseModel, ByteSize, TypeAdapter, ValidationError
 from optsum.corpus.topic import as_id
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.registry import BACKENDS, STRATEGIES
-from optsum.system.files import parse_toml, read_text
+from optsum.system.files import of_files, parse_toml, read_text
 from optsum.whole import whole, whole_numbers
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def exclusive_of(text: str | None) -> Fraction | Cliques | None:
     return least
 
 
+@of_files
 @lru_cache(maxsize=8)
 def _read(path: str, key: str) -> Cliques:
     """Read JSON Lines with lists under a key: ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``."""

@@ -50,7 +50,8 @@ class CoverageProblem(Problem):
 
     def __post_init__(self) -> None:
         """Skip checks, because the instance has checked its numbers."""
-        vars(self)["coverage"] = self.instance  # every search asks for it
+        if type(self).coverage is CoverageProblem.coverage:
+            vars(self)["coverage"] = self.instance  # every search asks for it
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {repr(self.instance).partition(': ')[2]}"

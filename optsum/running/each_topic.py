@@ -23,7 +23,7 @@ from optsum.contracts.result import Result, ResultCounts, Status, Timing, TraceP
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopic, AnyTopics, path_of, topics_of
 from optsum.corpus.rows.writer import to_bytes
-from optsum.corpus.topic import BadTopic, Topic, topic_of
+from optsum.corpus.topic import BadTopic, Notes, Topic, topic_of
 from optsum.corpus.topics import Lines, using, watched_to_end
 from optsum.coverage.instance import IntArray
 from optsum.coverage.normal_form_json import json_of_coverage
@@ -97,7 +97,8 @@ def each_topic(
     topics may be searched together. `scores`: whether these results need the official scores. `row_of`: converts
     results to rows, in the worker processes that read `Lines`; without it there are none among the topics.
     """
-    given = topics_of(topics, setups[0].options.reading)
+    reading = setups[0].options.reading._replace(notes=Notes())  # these topics have doubts of their own
+    given = topics_of(topics, reading)
     if executor is not None:  # its processes find on disk what this one compiles
         from optsum.system.compiled import compile_at_once  # most runs compile nothing
 
@@ -381,7 +382,7 @@ def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
         try:
             texts = list(map("\0".join, all_sentences))  # type: ignore[arg-type]  # tokens are refused
             others = () if searches[0][0] is topic else chain.from_iterable(topic.references)
-            plain = all(map(_IS_PLAIN, chain(texts, others)))
+            plain = not setup.stems_another and all(map(_IS_PLAIN, chain(texts, others)))
         except TypeError:  # tokens
             continue
         size = sum(map(len, texts))

@@ -92,10 +92,14 @@ class Setup:
         """Pickle as the options, which are small, and cache the setup in the other process."""
         return _setup_sent, (self.options, self.blank.config_hash)
 
+    def spec_of_text(self, topic: Topic) -> Spec:
+        """Return the specification for a topic's text or tokens, without a length that its references give."""
+        tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
+        return self.spec_of_tokens if tokens else self.spec
+
     def spec_for(self, topic: Topic) -> Spec:
         """Return the specification for a topic, with its own maximum length, and its own tokens if it has them."""
-        tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
-        spec = self.spec_of_tokens if tokens else self.spec
+        spec = self.spec_of_text(topic)
         if self.options.max_length != "reference":
             return spec
         return replace(spec, max_length=_length_of_references(topic, spec))
@@ -114,7 +118,7 @@ class Setup:
             plain = set(map(type, sentences)) <= {str} and "".join(sentences).isascii()  # which nothing spoils
             last = topic, None, None
             if not plain or self.stems_another:
-                options, analyzer = self.options, self.spec_for(topic).analyzer
+                options, analyzer = self.options, self.spec_of_text(topic).analyzer
                 lost = nothing_left(texts, analyzer.tokenizer) if self.scores[0].of_texts else None
                 in_words = options.max_length is not None and options.length_unit == "words"
                 said = tokenizer_check(sentences, analyzer, options.language, in_words=in_words)
@@ -216,7 +220,7 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
 
 def agreed(topic: Topic, setup: Setup) -> int:
     """Return the number of the reference that agrees best with another, by the objective."""
-    spec = setup.spec_for(topic)
+    spec = setup.spec_of_text(topic)
     return agreed_reference(
         topic.references,
         spec.metric,

@@ -93,6 +93,10 @@ def search(
         raise OptionError(
             f"Options ({', '.join(options)}) belong to a strategy's name: this strategy has its own already."
         )
+    if not isinstance(problem, Problem):
+        raise OptionError(
+            f"optsum.search takes a Problem, not {type(problem).__name__!r}: pass topics to optsum.solve instead."
+        )
     return searched(
         problem,
         strategy,

@@ -280,11 +280,13 @@ def of_files(memory: M) -> M:
 
 
 def forget_changed(paths: Iterable[str]) -> None:
-    """Empty the caches of file contents if a file or folder has been written since the last call."""
+    """Empty the caches of file contents if a file or folder has been written or removed since the last call."""
     for path in paths:
         try:
             held = Path(path).stat()
         except (OSError, ValueError):  # no file; whoever reads it says so
+            if _seen.pop(path, None) is not None:
+                forget()
             continue
         if not stat.S_ISREG(held.st_mode) and not stat.S_ISDIR(held.st_mode):
             continue  # a pipe, which can be read once

@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 from optsum.errors import OptionError, UnsupportedError, unknown_name
 from optsum.metrics.metric import NGRAMS, SKIPS, Gram, Metric
 from optsum.plugins import Registry, is_place
+from optsum.system.files import of_files
 
 METRICS: Final[Registry[Metric]] = Registry(
     "metric",
@@ -254,6 +255,7 @@ def parse_metric(name: str | Metric) -> Metric:
     return name if isinstance(name, Metric) else _parsed(name)
 
 
+@of_files  # of which own metrics are a part
 @lru_cache(maxsize=256)
 def _parsed(name: str) -> Metric:
     name = official_name(name)

@@ -61,7 +61,7 @@ from optsum.options.values import (
 from optsum.plugins import named_function, place_of
 from optsum.registry import CERTIFIED, DEFAULT_STRATEGY, FORMULATIONS, STRATEGIES
 from optsum.system.clock import LIMIT_OPTIONS, Limits
-from optsum.system.files import forget_changed, of_files
+from optsum.system.files import forget_changed, forget_former, of_files
 
 if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy
@@ -172,6 +172,7 @@ class Model(BaseModel):
         if isinstance(value, Metric):  # the name of its class, if it is one that a class has by itself
             value = type(value) if value == type(value).read(value.form) else value.name
         if isinstance(value, type) and issubclass(value, Metric):
+            forget_former(place_of(value), value)
             return place_of(value)
         return official_name(value) if isinstance(value, str) else value
 

@@ -23,12 +23,13 @@ from optsum.contracts.result import Result, ResultCounts, Status, Timing, TraceP
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.arguments import AnyTopic, AnyTopics, path_of, topics_of
 from optsum.corpus.rows.writer import to_bytes
-from optsum.corpus.topic import BadTopic, Notes, Topic, topic_of
+from optsum.corpus.topic import BadTopic, Topic, topic_of
 from optsum.corpus.topics import Lines, using, watched_to_end
 from optsum.coverage.instance import IntArray
 from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import describe
 from optsum.metrics.rouge import Score, codes_of, score_row
+from optsum.options.options import reading_of
 from optsum.plugins import check_sent
 from optsum.problem.objective import NO_SCORES, Extracts, extracts_of
 from optsum.problem.problem import Capability, Problem
@@ -97,8 +98,7 @@ def each_topic(
     topics may be searched together. `scores`: whether these results need the official scores. `row_of`: converts
     results to rows, in the worker processes that read `Lines`; without it there are none among the topics.
     """
-    reading = setups[0].options.reading._replace(notes=Notes())  # these topics have doubts of their own
-    given = topics_of(topics, reading)
+    given = topics_of(topics, reading_of(setups[0].options))  # its notes say the doubts of these topics
     if executor is not None:  # its processes find on disk what this one compiles
         from optsum.system.compiled import compile_at_once  # most runs compile nothing
 

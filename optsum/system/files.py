@@ -270,11 +270,12 @@ def stamp(path: PathLike) -> tuple[object, ...] | None:
 
 _memories: Final[list[Any]] = []
 _seen: Final[dict[str, tuple[int, ...]]] = {}  # Path -> what differs once the file has been written.
+_classes: Final[dict[str, type]] = {}  # Metrics that were given as classes, by place.
 M = TypeVar("M")
 
 
 def of_files(memory: M) -> M:
-    """Register a cache (`lru_cache`) of file contents, to be emptied by `forget_changed` and `forget`."""
+    """Register a cache (`lru_cache`) of what files or classes may change, to be emptied by `forget`."""
     _memories.append(memory)
     return memory
 
@@ -294,6 +295,13 @@ def forget_changed(paths: Iterable[str]) -> None:
         if _seen.setdefault(path, now) != now:
             _seen[path] = now
             forget()
+
+
+def forget_former(place: str, found: type) -> None:
+    """Empty the caches if another class was at a place before, as where a cell of a notebook runs again."""
+    if _classes.setdefault(place, found) is not found:
+        _classes[place] = found
+        forget()
 
 
 def forget() -> None:

@@ -461,7 +461,8 @@ def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
         return None
     with suppress(Stopped, _Open):
         alone = alone_bounds(search.instance, deadline.within(deadline.left_s / 3))
-        bound = combined_bound(search.instance, alone, deadline)
+        # Joints that nothing worth `wanted` has may be left out of the instance.
+        bound = max(best.wanted, combined_bound(search.instance, alone, deadline))
         for share in _SHARES:
             threshold = Fraction(ceil(best.wanted * Fraction(1 + share) * _GRID), _GRID)
             if threshold >= bound:
@@ -593,7 +594,11 @@ def solve_sum(
     except Stopped as stopped:
         reason = stopped.termination
         if reason is Termination.TIME_LIMIT:
-            bound = _bound_of_stopped(search, budget.limits.late(budget.deadline))
+            try:
+                bound = _bound_of_stopped(search, budget.limits.late(budget.deadline))
+            except KeyboardInterrupt:
+                budget.deadline.interrupt()
+                reason = Termination.INTERRUPTED
     tied = union(search.families) if every and search.families else None
     found = search.best.optima(tied, reason, budget.as_dict(), proven=proven)
     return found if proven else replace(found, bound=bound)

@@ -67,6 +67,16 @@ def test_a_metric_that_cannot_be_hashed_is_one() -> None:
     assert optsum.rouge("a b c", ["a b d"], Pairs()).recall == 0.5
 
 
+def test_a_class_that_is_defined_anew_is_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def solved(count: int) -> str | None:
+        keys = {"keys": lambda _, tokens: iter(tokens[:count])}
+        again = type("Again", (optsum.Metric,), {"form": "again", "__module__": __name__, **keys})
+        monkeypatch.setitem(globals(), "Again", again)
+        return optsum.solve(TOPIC, metric=again, max_length=2).objective_exact
+
+    assert [solved(1), solved(4), solved(1)] == ["1", "1/2", "1"]
+
+
 def test_options_of_a_formulation_that_are_equal_are_checked_all_the_same() -> None:
     own = {"formulation": f"{__file__}:Deep", "max_length": 3}
     assert vars(resolve({**own, "formulation_options": {"depth": 1}}).formulated()) == {"depth": 1}

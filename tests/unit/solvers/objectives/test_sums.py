@@ -12,13 +12,14 @@ import pytest
 from held_against import check_search
 from optsum.solvers.engine.core import program_of
 from optsum.solvers.engine.driver import Budget, Driver
+from optsum.solvers.objectives import sums as module
 from optsum.solvers.objectives.sums import BoxPrices, SumSearch, solve_sum
 
 from optsum.contracts.run import Run
 from optsum.corpus.topic import as_topic
 from optsum.coverage.climb import climb
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage
+from optsum.coverage.instance import Combination, Coverage, Joint
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.highs import Relaxation
@@ -26,7 +27,7 @@ from optsum.program.model import LinearModel
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, programs, within
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
-from optsum.system.clock import NEVER, Deadline, Limits
+from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.instances import selections
 
@@ -292,3 +293,43 @@ def test_a_search_that_time_ends_is_bounded_by_relaxations(kind: str) -> None:
         assert ended.bound >= best >= ended.value > 0
         bounds += 1
     assert bounds >= 5
+
+
+SEAMS: dict[str, Any] = {
+    "slots": [0, 2, 0],
+    "constants": [0, 4, 0, 4],
+    "mass": [[0] * 4, [1] * 4] * 2,
+    "weights": (1, 1),
+    "combination": Combination.SUM,
+    "joints": (Joint(2, (0, 1)), Joint(2, (1, 2))),
+    "max_length": 4,
+}
+
+
+@pytest.mark.parametrize("times", [1, Fraction(5, 4), 2])
+def test_a_stopped_search_for_what_beats_a_cutoff_bounds_everything(times: Fraction) -> None:
+    instance = Coverage.of([2] * 4, [{0: 1}, {1: 1}, {0: 1}, {1: 1}], [[3], [3], [2, 2]], **SEAMS)
+    best = Fraction(brute_force(CoverageProblem.of(instance)).best)
+    search = SumSearch(instance, Budget(), every=False, cutoff=best * times)
+    search.best.see((0,))
+    search._leave_out_joints()
+    bound = module._bound_of_stopped(search, Deadline(5.0))
+    assert bound is not None
+    assert bound >= best
+
+
+def test_ctrl_c_while_a_stopped_search_is_bounded_keeps_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def stopped(*_: object) -> None:
+        raise Stopped(Termination.TIME_LIMIT)
+
+    monkeypatch.setattr(module, "_bound_of_stopped", interrupted)
+    monkeypatch.setattr(SumSearch, "_cover_all", stopped)
+    monkeypatch.setattr(SumSearch, "_all_evaluated", lambda *_: False)
+    deadline = Deadline(None)
+    found = solve_sum(Coverage.of([2] * 4, [{0: 1}] * 4, [[3], [3], [2, 2]], **SEAMS), None, deadline, every=False)
+    assert found.termination == "interrupted"
+    assert list(found) != []
+    assert deadline.reason == "interrupted"

@@ -662,7 +662,8 @@ def resolve(
     others.
     """
     options = resolve_as(Options, given, config=config, taken=taken)
-    forget_changed(named for name in _WITH_FILES if isinstance(named := getattr(options, name), str))
+    if named := [value for name in _WITH_FILES if (value := getattr(options, name)) not in {None, "keep", "drop"}]:
+        forget_changed(named)
     if not among_others and options.backend_options:
         own = own_of_solver(options.backend_options, options.backend)
         options = options.model_copy(update={"backend_options": own})

@@ -255,7 +255,7 @@ def parse_metric(name: str | Metric) -> Metric:
     return name if isinstance(name, Metric) else _parsed(name)
 
 
-@of_files  # of which own metrics are a part
+@of_files  # Classes of own metrics may be defined anew.
 @lru_cache(maxsize=256)
 def _parsed(name: str) -> Metric:
     name = official_name(name)

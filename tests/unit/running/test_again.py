@@ -120,6 +120,17 @@ def test_groups_of_sentences_are_read_anew_when_their_file_has_changed(tmp_path:
         optsum.solve(TOPIC, max_length=4, exclusive=str(groups))
 
 
+def test_stop_words_are_read_anew_or_missed(tmp_path: Path) -> None:
+    words, found = tmp_path / "words.txt", []
+    for dropped in ("a\n", "a\nb\n"):
+        words.write_text(dropped)
+        found.append(optsum.solve(TOPIC, max_length=2, stopwords=str(words)).objective_exact)
+    assert found == ["2/3", "1"]
+    words.unlink()
+    with pytest.raises(optsum.InputError, match="cannot be read"):
+        optsum.solve(TOPIC, max_length=2, stopwords=str(words))
+
+
 def test_what_is_no_problem_is_refused() -> None:
     with pytest.raises(optsum.OptionError, match="takes a Problem, not 'dict'"):
         optsum.search(TOPIC, "greedy")  # type: ignore[arg-type]

@@ -9,14 +9,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 from api import public_names
-from sources import all_sources, name_of
+from sources import FOLDERS, all_sources, name_of
 
 import optsum
 import optsum.plugins
+import optsum.testing
 from optsum.options.options import Options
 from optsum.registry import PUBLIC_NAMES
 
@@ -76,6 +79,22 @@ def test_help_shows_every_option() -> None:
     assert inspect.signature(optsum.solve).parameters["max_length"].default is None
     for name in ("solve_all", "labels", "compare", "enumerate_optima", "frontier", "score"):
         assert "\n    tokenizer : " in getattr(optsum, name).__doc__, name
+
+
+def test_whatever_users_call_is_documented() -> None:
+    offered = {name: getattr(optsum, name) for name in public_names() if name != "__version__"}
+    offered |= {name: getattr(optsum.testing, name) for name in optsum.testing.__all__}
+    methods = {
+        f"{name}.{member}": getattr(found, member)
+        for name, found in offered.items()
+        if isinstance(found, type)
+        for home in found.__mro__
+        if home.__module__.split(".")[0] in FOLDERS
+        for member, value in vars(home).items()
+        if not member.startswith("_") and isinstance(value, FunctionType | property | cached_property | classmethod)
+    }
+    assert len(methods) > 100
+    assert [name for name, found in (offered | methods).items() if not inspect.getdoc(found)] == []
 
 
 def test_documents_and_examples_import_nothing_deeper() -> None:

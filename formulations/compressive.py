@@ -94,12 +94,10 @@ class TrimmableSentence:
         return tuple(found)
 
     def tokens(self, analyzer: Analyzer) -> list[tuple[str, int]]:
-        """Return the counted tokens with their groups, in the order of the text."""
         return [(token, self.owner(start)) for token, start in analyzer.spans(self.sentence)] if self.chunks else []
 
 
 def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -> TrimmableSentence:
-    """Contract the chunks of a sentence that are tied to one another."""
     import networkx as nx
 
     group_of: dict[int, int] = {}
@@ -174,7 +172,6 @@ def _pairs(parse: Parse) -> dict[int, int]:
 
 
 def opens(parse: Parse, place: int) -> bool:
-    """Whether the token after a mark follows it without a blank."""
     word = parse.tokens[place]
     return is_punctuation(word) and (word.form in _OPENS or _pairs(parse).get(place, -1) > place)
 
@@ -271,7 +268,6 @@ def _tidy(parse: Parse, shown: list[bool], first: int, last: int) -> None:
 
 
 def ends_pair(parse: Parse, place: int) -> bool:
-    """Whether a mark closes a bracket or a quotation."""
     return is_punctuation(parse.tokens[place]) and (
         parse.tokens[place].form in _CLOSES or _pairs(parse).get(place, place) < place
     )
@@ -395,7 +391,6 @@ class Compression(Task):
         }
 
     def unit_lengths(self, length_unit: str) -> Sequence[int]:
-        """Return the length of each unit."""
         lengths = [LENGTHS[length_unit](sentence) for sentence in self.sentences]
         return [lengths[sentence][group] for sentence, group in self.places]
 
@@ -425,7 +420,6 @@ class CompressiveProblem(CoverageProblem):
     """A coverage problem whose units are parts of sentences, in a forest of dependency trees."""
 
     def entries(self) -> Iterator[Move]:
-        """Yield whole sentences in document order."""
         heads = (self.instance.parents < 0).nonzero()[0].tolist()
         for first, end in pairwise([*heads, self.size]):
             yield tuple(range(first, end))
@@ -465,7 +459,6 @@ def similar_compression(
     lengths: Sequence[Sequence[int]],
     alive: Sequence[int],
 ) -> Compression:
-    """Return the problem of a topic."""
     vectors = needed_vectors(topic)
     first = np.cumsum([0, *(len(sentence.chunks) for sentence in sentences)])
     group_of = np.zeros(len(vectors.sentence_of), np.int64)
@@ -824,12 +817,10 @@ class Compressive(Formulation):
         return None if self.chunk_rules is None else _rules_of(self.chunk_rules)
 
     def contents(self) -> Mapping[str, Any]:
-        """Return the digest of the file of rules."""
         rules = self._rules()
         return {} if rules is None else {"chunk_rules": rules.digest}
 
     def files_of(self, topic: Topic) -> Sequence[Path]:
-        """Return the files that hold the parses of a topic."""
         return parse_files(topic)
 
     def build(self, topic: Topic, spec: Spec) -> Compression:

@@ -102,13 +102,11 @@ class CoverTask(Task):
         return {place: number[name] for place, name in enumerate(self.texts) if name in number}
 
     def unit_lengths(self, length_unit: str) -> list[int] | None:
-        """Return the length of each unit; None if a unit has no text."""
         if not self.texts.keys() >= set(self.units):
             return None
         return [LENGTH_OF[length_unit](self.texts[unit]) for unit in self.units]
 
     def length(self, selection: Selection) -> int | None:
-        """Return the length of the chosen sentences; None if one of them has no text."""
         names = self.name_units(selection)
         known = self.lengths.keys() >= set(names)
         return sum(map(self.lengths.__getitem__, names)) if known and self.lengths else None
@@ -120,7 +118,6 @@ class CoverTask(Task):
         return {"missed": missed} if self.claims else {}
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
-        """Return the chosen sentences; None if one of them has no text."""
         names = self.name_units(selection)
         return tuple(self.texts[name] for name in names) if self.texts and self.texts.keys() >= set(names) else None
 
@@ -182,7 +179,6 @@ class Cover(Formulation):
     flags: ClassVar[tuple[str, ...]] = ("weights", "uncoverable", "max_length")
 
     def __post_init__(self) -> None:
-        """Maximize the supported sentences if there is a budget."""
         if self.max_length is not None:
             object.__setattr__(self, "sense", Sense.MAXIMIZE)
 

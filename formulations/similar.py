@@ -112,7 +112,6 @@ def _weighted(values: FloatArray, weights: FloatArray) -> float:
 
 
 def needed_vectors(topic: Topic) -> Vectors:
-    """Return the vectors of a topic."""
     if topic.vectors is None:
         raise InputError(
             f"topic {topic.id!r} has no vectors, from which similarity is computed: give --vectors FILE.npz or a "
@@ -153,7 +152,6 @@ class Likeness:
     def of(
         cls, topic: Topic, vectors: Vectors, spec: Spec, metric: Similarity, unit_of: IntArray, units: Sequence[int]
     ) -> Likeness:
-        """Compare units with the references of a topic."""
         tokens, parts = len(vectors.sentence_of), []
         size = max(1, _AT_ONCE // max(1, len(vectors.reference_of)))
         for first in range(0, max(1, tokens), size):
@@ -174,14 +172,12 @@ class Likeness:
 
     @property
     def adds(self) -> NDArray[np.bool_]:
-        """Whether each unit adds anything to the numerator."""
         added: NDArray[np.bool_] = self.best.any(axis=0) | (self.mass[0] > 0)
         return added
 
     def instance(
         self, kept: Sequence[int], lengths: Sequence[int], spec: Spec, parents: IntArray | None = None
     ) -> Coverage:
-        """Return the instance of some of the units."""
         limits: Any = {"min_length": spec.min_length, "max_length": spec.max_length}
         chosen = list(kept)
         if self.full:

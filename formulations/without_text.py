@@ -21,7 +21,6 @@ class GivenTask(Extract):
     """A problem whose units have labels, or only numbers."""
 
     def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
-        """Return the labels of a selection; None if units have only numbers."""
         return self.decode(selection) if self.problem.labels else None
 
 
@@ -37,7 +36,6 @@ class GivenProblem(Formulation):
     reads_topics: ClassVar[bool] = False
 
     def build(self, topic: Topic, spec: Spec) -> GivenTask:
-        """Return the problem that a topic holds."""
         given = topic.problem
         if given is None:
             raise InputError(f"{topic.id!r} is a text among problems: solve it separately.")

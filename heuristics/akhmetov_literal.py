@@ -108,7 +108,6 @@ class GreedyRows(_Literal):
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
 
     def search(self, run: Run) -> None:
-        """Store sentences, and report the best prefix."""
         for prefix in prefixes(run):
             run.see(prefix)
 
@@ -167,12 +166,10 @@ class VnsPaper(_Sized):
             raise OptionError(f"The option seconds is {self.seconds!r}; give a number of seconds, 0 or more.")
 
     def first(self, run: Run) -> list[int]:
-        """Return the initial solution."""
         chosen: list[int] = run.rng.choice(run.problem.size, self.size(run.problem), replace=False).tolist()
         return chosen
 
     def search(self, run: Run) -> None:
-        """Shake until one of the stop conditions holds."""
         problem = run.problem
         if problem.size == 0:
             run.see(())
@@ -212,7 +209,6 @@ class VnsPaperGreedy(VnsPaper):
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
 
     def first(self, run: Run) -> list[int]:
-        """Return the greedy solution."""
         return list(best_prefix(run)) or super().first(run)
 
 
@@ -241,12 +237,10 @@ class GeneticPaper(_Sized):
         at_least(1, none=True, sentences=self.sentences)
 
     def given(self, run: Run) -> list[Selection]:
-        """Return the candidates that join the random ones."""
         del run
         return []
 
     def search(self, run: Run) -> None:
-        """Breed, and report the best of the last generation."""
         problem, rng = run.problem, run.rng
         if problem.size == 0:
             run.see(())
@@ -293,5 +287,4 @@ class GeneticPaperGreedy(GeneticPaper):
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
 
     def given(self, run: Run) -> list[Selection]:
-        """Return the greedy solution."""
         return [best_prefix(run)]

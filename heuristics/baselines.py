@@ -28,7 +28,6 @@ class Lead(Strategy):
     all_units: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
-        """Take the first sentences."""
         problem, moves = run.problem, list(run.problem.entries())
         taken = until_feasible(run, moves) if problem.sense is Sense.MINIMIZE else _fill(problem, moves, stop=True)
         _see(run, taken, moves, stop=problem.sense is Sense.MAXIMIZE)
@@ -46,7 +45,6 @@ class Random(Strategy):
     all_units: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
-        """Draw one selection."""
         problem = run.problem
         moves = list(problem.entries())
         moves = [moves[place] for place in run.rng.permutation(len(moves)).tolist()]

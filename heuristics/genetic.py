@@ -24,7 +24,6 @@ from .starting import FromGreedy, Plain, Slices, at_least, is_certified, on_arra
 
 @compiles
 def prepare() -> None:
-    """Compile the kernel, or load it."""
     arrays, moves, chosen = tiny()
     polish(arrays, moves, start(arrays, chosen), np.ones((1, 1), np.int64), np.zeros((1, 4), np.int64), 0, 0, 1)
 
@@ -95,18 +94,15 @@ class Genetic(Strategy):
         at_least(0, effort=self.effort)
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Load DEAP, and compile the kernels."""
         import deap.algorithms  # noqa: F401 - loaded, so that the first search finds it
 
         if problem is None or problem.can(Capability.COVERAGE):
             prepare()
 
     def start(self, run: Run) -> Selection:
-        """Return the first individual; it is feasible if any is found."""
         return random_start(run)
 
     def search(self, run: Run) -> None:
-        """Search until there was no improvement for long enough, or the bound is reached."""
         run.see(())
         first = self.start(run)
         run.see(first)

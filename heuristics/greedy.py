@@ -53,20 +53,17 @@ class Greedy(Strategy):
             raise OptionError(f"The option idle is {self.idle!r:.40}; give true or false.")
 
     def accept(self, problem: Problem) -> None:
-        """Refuse `idle` if the objective is minimized."""
         super().accept(problem)
         if self.idle and problem.sense is Sense.MINIMIZE:
             raise UnsupportedError("Units without gain only increase the minimized length: leave out the option idle.")
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernel."""
         from optsum.coverage import climb
 
         if problem is None or problem.can(Capability.COVERAGE):
             climb.prepare()
 
     def search(self, run: Run) -> None:
-        """Make the best move until none helps."""
         begun = run.see(())
         on_arrays = run.problem.can(Capability.COVERAGE)
         last = self._on_arrays(run, run.problem.coverage) if on_arrays else None

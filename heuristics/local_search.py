@@ -34,7 +34,6 @@ class GreedyLocalSearch(Strategy):
         at_least(1, most_moves=self.most_moves)
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernels."""
         from .moves import prepare
 
         Greedy().prepare(problem)
@@ -42,7 +41,6 @@ class GreedyLocalSearch(Strategy):
             prepare()
 
     def search(self, run: Run) -> None:
-        """Descend from the greedy selection."""
         first = greedy_start(run)
         run.see(first)
         if (kernels := on_arrays(run)) is None:

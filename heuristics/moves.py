@@ -82,7 +82,6 @@ def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
 
 @njit(cache=True)
 def learn(table: Any, copies: Any, level_start: Any, level: Any) -> None:
-    """Update the gains to the current copies."""
     gains, known, holder_start, holder, holder_count, most, _ = table
     for feature in range(len(known)):
         was, now = known[feature], copies[feature]
@@ -127,7 +126,6 @@ class Neighbourhood(NamedTuple):
 
 
 def neighbourhood_of(instance: Coverage) -> Neighbourhood:
-    """Return the moves of an instance."""
     closures = [instance.closure((unit,)) for unit in range(instance.size)]
     descendants: list[list[int]] = [[] for _ in closures]
     for unit, closure in enumerate(closures):
@@ -178,7 +176,6 @@ def rank(arrays: Any, state: Any) -> Any:
 
 @njit(cache=True)
 def violation_of(arrays: Any, length: int) -> int:
-    """Return how far a length is outside its limits."""
     violation: int = max(0, length - arrays.max_length, arrays.min_length - length)
     return violation
 
@@ -250,7 +247,6 @@ def rank_all_flipped(arrays: Any, state: Any, start: Any, units: Any, move: int,
 
 @njit(cache=True)
 def add(arrays: Any, moves: Any, state: Any, move: int) -> None:
-    """Make an adding move."""
     for entry in range(moves.add_start[move], moves.add_start[move + 1]):
         if state.chosen[moves.add_unit[entry]] == 0:
             flip(arrays, state, moves.add_unit[entry])
@@ -275,7 +271,6 @@ def overwrite(target: Any, source: Any) -> None:
 
 @njit(cache=True)
 def become(arrays: Any, state: Any, chosen: Any) -> None:
-    """Change a state to another selection."""
     for unit in range(len(chosen)):
         if state.chosen[unit] != chosen[unit]:
             flip(arrays, state, unit)
@@ -494,7 +489,6 @@ class Descent(NamedTuple):
 
 
 def start(arrays: Arrays, chosen: IntArray, seed: int = 0, *, pairs: bool = True) -> Descent:
-    """Return a descent that starts at a selection."""
     n = len(arrays.lengths)
     descent = Descent(
         empty_state(arrays),
@@ -517,14 +511,12 @@ def tiny() -> tuple[Arrays, Neighbourhood, IntArray]:
 
 @compiles
 def prepare() -> None:
-    """Compile the kernels, or load them."""
     arrays, moves, chosen = tiny()
     descend(arrays, moves, start(arrays, chosen), 1)
 
 
 @njit(cache=True)
 def restart(descent: Any, pairs: int) -> None:
-    """Restart the descent from the current selection of the state."""
     control = descent.control
     control[PHASE], control[CURSOR], control[SECOND], control[IDLE], control[PAIRS] = _SETTLE, 0, 1, 0, pairs
 

@@ -78,17 +78,14 @@ class FromGreedy(Strategy):
     """A search that starts from the greedy selection, so that it is never worse."""
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernels, including those of greedy search."""
         super().prepare(problem)
         Greedy().prepare(problem)
 
     def start(self, run: Run) -> Selection:
-        """Return the greedy selection."""
         return greedy_start(run)
 
 
 def decisions(problem: Problem, selection: Selection) -> IntArray:
-    """Return a selection as 0/1 decisions."""
     chosen = np.zeros(problem.size, np.int64)
     chosen[list(selection)] = 1
     return chosen
@@ -166,7 +163,6 @@ class Plain:
         self.run = run
 
     def see(self, selection: Selection) -> Evaluation:
-        """Evaluate a selection, or return its remembered value."""
         self.run.check()
         known = self.run.known.get(selection)
         return self.run.see(selection) if known is None else known

@@ -68,7 +68,6 @@ class VnsState(NamedTuple):
 
 
 def begin(arrays: Arrays, chosen: IntArray, seed: int) -> VnsState:
-    """Return a search at a selection that it has not improved yet."""
     return VnsState(
         start(arrays, chosen, seed, pairs=False),
         chosen.copy(),
@@ -80,7 +79,6 @@ def begin(arrays: Arrays, chosen: IntArray, seed: int) -> VnsState:
 
 @compiles
 def prepare() -> None:
-    """Compile the kernel, or load it."""
     arrays, moves, chosen = tiny()
     go_on(arrays, moves, begin(arrays, chosen, 0), 1, 1, 1)
 
@@ -213,16 +211,13 @@ class Vns(Strategy):
         at_least(1, none=True, no_improvement=self.no_improvement)
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernels."""
         if problem is None or problem.can(Capability.COVERAGE):
             prepare()
 
     def start(self, run: Run) -> Selection:
-        """Return the starting selection."""
         return random_start(run)
 
     def search(self, run: Run) -> None:
-        """Search until there was no improvement for long enough, or the bound is reached."""
         run.see(())
         first = self.start(run)
         run.see(first)

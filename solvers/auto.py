@@ -67,7 +67,6 @@ class Auto(Strategy):
             self._choices.prepare(problem)
 
     def prove_extracts(self, extracts: Extracts) -> Extracts | None:
-        """Search topics of few units together, like branch and bound."""
         proven = prove_extracts(extracts) if self.backend == Auto.backend else None
         return None if proven is None else replace(proven, ran=DEFAULT_EXACT)
 
@@ -84,15 +83,12 @@ class Auto(Strategy):
         self._choices.search(run)
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
-        """Return all optima by the first strategy that accepts the problem."""
         return self._choices.enumerate(problem, limits, should_stop)
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Find near-optimal selections by branch and bound, or by visiting all selections if it refuses."""
         return self._choices.near(problem, nearness, limits, should_stop)
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
-        """Yield strategies for a problem, the best first; each is used only if those before it refuse."""
         return self._choices.choices(problem, limits, refusals)

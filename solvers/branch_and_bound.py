@@ -53,7 +53,6 @@ def bounds_itself(problem: Problem) -> bool:
 
 
 def search_by_own_bound(run: Run) -> None:
-    """Find one optimum of a problem that bounds its completions, and prove it."""
     better = run.problem.sense.better
 
     def is_hopeless(bound: Key) -> bool:
@@ -163,7 +162,6 @@ class BranchAndBound(Strategy):
             raise OptionError(f"There is no bound {self.bound!r}: use lagrangian or knapsack.")
 
     def accept(self, problem: Problem) -> None:
-        """Refuse problems for which the bounds are not valid."""
         if bounds_itself(problem):
             if self.bound == "knapsack":
                 raise UnsupportedError("The bound knapsack is for texts, and this problem has its own: leave it out.")
@@ -203,12 +201,10 @@ class BranchAndBound(Strategy):
             compiles(_run_ties)()
 
     def search(self, run: Run) -> None:
-        """Find one optimum and prove it."""
         if self.bound == "knapsack" or bounds_itself(run.problem) or not serve(run):
             self.search_further(run)
 
     def prove_extracts(self, extracts: Extracts) -> Extracts | None:
-        """Search topics of few units together."""
         return None if self.bound == "knapsack" else prove_extracts(extracts)
 
     def search_further(self, run: Run, most: int | None = None) -> bool:
@@ -260,7 +256,6 @@ class BranchAndBound(Strategy):
         return visits or not given_up
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
-        """Return all optima."""
         self.accept(problem)
         if bounds_itself(problem):
             within = Nearness(within=Fraction(0))
@@ -286,7 +281,6 @@ class BranchAndBound(Strategy):
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Return all near-optimal selections."""
         self.accept(problem)
         if bounds_itself(problem):
             return evaluated_near(problem, nearness, limits, should_stop, search_by_own_bound, visit)
@@ -309,7 +303,6 @@ class BranchAndBound(Strategy):
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
     ) -> ByLength | None:
-        """Return a search for optima of recall at descending maximum lengths."""
         if bounds_itself(problem):
             return None
         coverage = problem.coverage

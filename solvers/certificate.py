@@ -37,7 +37,6 @@ _NODES_OF_SUM: Final = 3_000  # Of the search for the largest sum of ratios whos
 
 
 def prepare(problem: Problem | None = None) -> None:
-    """Compile the kernels for a certificate of such problems, or all kernels."""
     if problem is None or _serves(problem):
         for strategy in (Exhaustive(), BranchAndBound()):
             strategy.prepare(problem)

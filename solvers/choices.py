@@ -47,7 +47,6 @@ class Choices:
 
     @staticmethod
     def prepare(problem: Problem | None) -> None:
-        """Prepare everything that needs no solver."""
         for strategy in (Exhaustive(), BranchAndBound()):
             strategy.prepare(problem)
 
@@ -76,7 +75,6 @@ class Choices:
                 return
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
-        """Return all optima by the first strategy that accepts the problem."""
         if _has_program(problem) and not is_few(problem):
             return self.near(problem, Nearness(within=Fraction(0)), limits, should_stop).near(None, None)
         refusals: list[str] = []
@@ -89,7 +87,6 @@ class Choices:
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Find near-optimal selections by branch and bound, or by visiting all selections if it refuses."""
         if _has_program(problem):
             search = self.milp.search
             found = evaluated_near(problem, nearness, limits, should_stop, search, visit)

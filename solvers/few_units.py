@@ -590,7 +590,6 @@ def _lanes(packed):
 
 @njit(cache=True)
 def _value(packed):
-    """Return numerator and denominator of the sum of two ratios."""
     top0, bottom0, top1, bottom1 = _lanes(packed)
     return top0 * bottom1 + top1 * bottom0, bottom0 * bottom1
 
@@ -1428,7 +1427,6 @@ def serve(run: Run, coverage: Coverage | None = None) -> bool:
 
 @compiles
 def prepare_few_units() -> None:
-    """Run the kernels of `search_few_units` once."""
     from .engine.driver import rehearsal  # where kernels are compiled, the engine is there too
 
     with rehearsal() as deadline:

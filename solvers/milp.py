@@ -629,7 +629,6 @@ def _whole(box: DenominatorBox) -> DenominatorBox | None:
 
 
 def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:
-    """Return a backend by name, with a number of threads and the solver's own options."""
     return BACKENDS.load(name)(threads=threads, options=options)
 
 
@@ -662,11 +661,9 @@ class Milp(Strategy):
 
     @property
     def backend_name(self) -> str | None:
-        """Name of the solver."""
         return self.backend
 
     def accept(self, problem: Problem) -> None:
-        """Refuse a problem without a linear model, and a solver that cannot be used."""
         if not (problem.can(Capability.RATIO) or problem.can(Capability.RATIOS)):
             require(problem, frozenset({Capability.LINEAR}), "The strategy milp")
         self.solver()
@@ -680,11 +677,9 @@ class Milp(Strategy):
                 BranchAndBound().prepare(problem)
 
     def solver(self) -> Backend:
-        """Return the solver, with its options set."""
         return backend_of(self.backend, threads=self.threads, options=dict(self.backend_options))
 
     def search(self, run: Run) -> None:
-        """Solve, score again, prove; and prove once more if requested."""
         coverage = run.problem.coverage if run.problem.can(Capability.COVERAGE) else None
         if isinstance(coverage, Facility):
             search_by_levels(run, coverage, self.search)

@@ -37,7 +37,6 @@ class Side:
     high: int | None = None
 
     def holds(self, masses: Sequence[int]) -> bool:
-        """Return whether a selection satisfies it, given its denominators minus their constants."""
         held = sum(times * masses[h] for h, times in self.times.items())
         return (self.low is None or held >= self.low) and (self.high is None or held <= self.high)
 
@@ -158,7 +157,6 @@ class RatioRows:
         ]
 
     def worth(self, tops: Sequence[int], bottoms: Sequence[int], totals: Sequence[int]) -> int:
-        """Return ``tops T - bottoms D``."""
         above = sum(a * t for a, t in zip(tops, totals[0::2], strict=True))
         return above - sum(b * d for b, d in zip(bottoms, totals[1::2], strict=True))
 
@@ -228,7 +226,6 @@ class RatioRows:
                 yield held, most - total + 1, most - constant
 
     def masses(self, totals: Sequence[int]) -> list[int]:
-        """Return the denominators minus their constants."""
         return [total - constant for total, constant in zip(totals[1::2], self.constants[1::2], strict=True)]
 
 
@@ -278,7 +275,6 @@ def _skeleton(coverage: Coverage, group: IntArray) -> Coverage:
 
 
 def _extended(model: LinearModel, columns: int, rows: Sequence[tuple[IntArray, float, float]]) -> LinearModel:
-    """Return a model with more binary columns, and rows over all columns."""
     places = [np.flatnonzero(row) for row, _, _ in rows]
     ends = model.row_start[-1] + np.cumsum([len(place) for place in places], dtype=np.int64)
     return replace(

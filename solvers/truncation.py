@@ -60,7 +60,6 @@ class Refining:
         self._missed: tuple[int, ...] = ()
 
     def search(self) -> None:
-        """Search with increasing levels."""
         run, rounds = self._run, 0
         while not run.proven:
             run.check()

@@ -57,7 +57,6 @@ class CpSat(Backend):
     )
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
-        """Solve to proven optimality, or to a limit."""
         self.accept(limits)
         began, deadline = perf_counter(), Deadline(self.kept(limits).time_s)
         model, settings = problem.linear_model, self.settings(limits, seed)

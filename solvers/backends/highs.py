@@ -69,13 +69,11 @@ class Highs(Backend):
     )  # fmt: skip
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return the names of `highspy.HighsModelStatus`."""
         import highspy
 
         return tuple(highspy.HighsModelStatus.__members__)
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
-        """Solve to proven optimality, or to a limit."""
         self.accept(limits)
         began, deadline = clock(), Deadline(self.kept(limits).time_s)
         model = problem.linear_model
@@ -123,7 +121,6 @@ class Highs(Backend):
 
 
 def set_options(highs: Any, options: Mapping[str, Any], name: str) -> None:
-    """Set options of HiGHS."""
     import highspy
 
     for option, value in options.items():

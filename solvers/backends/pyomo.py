@@ -296,7 +296,6 @@ class OtherSolver(PyomoBackend):
     readable = True
 
     def available(self) -> Availability:
-        """Return whether Pyomo finds the solver."""
         return self.found_by_pyomo()
 
 
@@ -406,7 +405,6 @@ def solve_newer(solver: Any, model: Any, watch: Watch, given: Mapping[str, Any],
 
 
 def told_newer(results: Any, model: Any) -> dict[str, Any]:
-    """Return selection, objective and bound for `RawOutcome`."""
     from pyomo.contrib.solver.common.results import SolutionStatus
 
     if results.solution_status not in {SolutionStatus.feasible, SolutionStatus.optimal}:
@@ -660,7 +658,6 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, self._deadline.left_s + seconds)
 
     def silence(self) -> None:
-        """Let the following code take its time."""
         self._armed = False
         if self._collecting:
             gc.enable()

@@ -85,11 +85,9 @@ class PyomoHighs(PyomoBackend):
         return super().native(solver, results)
 
     def check_options(self) -> None:
-        """Refuse unknown options, which Pyomo's interface ignores."""
         set_options(new_highs(), self.options, self.name)
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
-        """Solve with the requested number of threads, whatever other solves used before."""
         with scheduler():
             return super().solve(problem, limits, seed, start)
 
@@ -129,7 +127,6 @@ class Scip(PyomoBackend):
     )
 
     def factory(self) -> Any:
-        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop, and which starts from units only."""
         solver = super().factory()
         make_stoppable(solver, lambda model: model.optimizeNogil(), _interrupt)
         solver._mipstart = partial(_start_from_units, solver)  # noqa: SLF001 - Pyomo's own takes no column without value
@@ -159,7 +156,6 @@ class Scip(PyomoBackend):
         return status, status
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return the statuses of SCIP that Pyomo knows."""
         return tuple(self.factory()._get_tc_map())  # noqa: SLF001
 
 
@@ -230,17 +226,14 @@ class Cplex(PyomoBackend):
     )
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return CPLEX's own status."""
         del results
         solution = solver._solver_model.solution  # noqa: SLF001 - Pyomo has no other way to it
         return str(solution.get_status()), f"{solution.get_status()} {solution.get_status_string()}"
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return the statuses of CPLEX for programs without quadratic parts."""
         return tuple(self.declaration.statuses)
 
     def nodes(self, solver: Any, results: Any) -> int | None:
-        """Return CPLEX's own count."""
         del results
         return int(solver._solver_model.solution.progress.get_num_nodes_processed())  # noqa: SLF001
 
@@ -296,13 +289,11 @@ class Gurobi(PyomoBackend):
         return found
 
     def factory(self) -> Any:
-        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop."""
         solver = super().factory()
         make_stoppable(solver, lambda model, *given: model.optimize(*given), lambda model: model.terminate())
         return solver
 
     def licence(self) -> str:
-        """Return the licence that is found."""
         if not self.available():
             return self.declaration.licence
         with Turn(), hushed():
@@ -443,7 +434,6 @@ class Xpress(PyomoBackend):
     )
 
     def factory(self) -> Any:
-        """Return Pyomo's solver object, which Ctrl-C stops."""
         solver = super().factory()
         solve = solver._solve_model  # noqa: SLF001 - Pyomo has no other way to it
 
@@ -455,7 +445,6 @@ class Xpress(PyomoBackend):
         return solver
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return Xpress's own status."""
         del results
         found = solver._solver_model.attributes  # noqa: SLF001 - Pyomo has no other way to it
         solution = _SOLUTIONS.get(int(found.solstatus), "unknown")
@@ -464,11 +453,9 @@ class Xpress(PyomoBackend):
         return name, f"solution {solution}, stopped by {stop}" if stop else f"solution {solution}"
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return the names made by `native`."""
         return (*_STOPS.values(), *_SOLUTIONS.values(), "unknown")
 
     def nodes(self, solver: Any, results: Any) -> int | None:
-        """Return Xpress's own count."""
         del results
         return int(solver._solver_model.attributes.nodes)  # noqa: SLF001
 

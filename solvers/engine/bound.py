@@ -113,7 +113,6 @@ def best_counts(table_start, table, price, scale):
 
 @njit(cache=True)
 def net(table_start, table, price, scale, f, c):
-    """Return ``scale * table_f(c) - p_f c``."""
     top = table_start[f + 1] - table_start[f] - 1
     return table[table_start[f] + min(c, top)] * scale - price[f] * c
 
@@ -492,13 +491,11 @@ class Session:
         )
 
     def decide(self, state: States) -> None:
-        """Fix the columns of units that are taken or dropped, and free the others."""
         every = np.arange(len(state), dtype=np.int32)
         lower, upper = (state == TAKEN).astype(np.float64), (state != DROPPED).astype(np.float64)
         self._highs.changeColsBounds(len(every), every, lower, upper)
 
     def at_most(self, length: int) -> None:
-        """Change the maximum length."""
         row = self._program.length_row
         self._highs.changeRowBounds(row, self._program.row_lower[row], float(length))
 
@@ -554,7 +551,6 @@ class Session:
         return values[: self._program.size], self._basis
 
     def begin_at(self, basis: object) -> None:
-        """Start the next solution from a basis of the loaded model, if there is one."""
         if basis is not None and basis is not self._basis:
             self._highs.setBasis(basis)
 

@@ -95,7 +95,6 @@ class Program:
 
     @property
     def size(self) -> int:
-        """Number of units."""
         return len(self.lengths)
 
     @property
@@ -135,7 +134,6 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
 
 
 def with_feature(program: Program, units: IntArray, copies: IntArray, table: IntArray) -> Program:
-    """Return a program with one more feature."""
     shift = np.zeros(program.size + 1, np.int64)
     shift[units + 1] = 1
     at = program.unit_start[units + 1]
@@ -265,7 +263,6 @@ class CappedCosts(NamedTuple):
 
     @staticmethod
     def none(items: int) -> CappedCosts:
-        """Return no costs."""
         return CappedCosts(np.zeros(items + 1, np.int64), _NONE, _NONE, _NONE, _NONE, _NONE)
 
 
@@ -328,17 +325,14 @@ class Core(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of undecided units."""
         return len(self.ids)
 
     @property
     def joints(self) -> int:
-        """Number of joints that may become active."""
         return len(self.mass) - self.size
 
     @property
     def tied(self) -> bool:
-        """Whether there are joints or parents."""
         return len(self.ties.parent) > 0
 
     @property
@@ -377,7 +371,6 @@ def terms_of(gains, first, last, price, scale, steps, weights, prices):
 
 @njit(cache=True)
 def gcd(a, b):
-    """Return the greatest common divisor."""
     while b:
         a, b = b, a % b
     return a

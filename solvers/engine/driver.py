@@ -175,7 +175,6 @@ def branching_order(core: Core) -> tuple[IntArray, int]:
 
 
 def above(core: Core, unit: int) -> IntArray:
-    """Return a unit and its ancestors."""
     chain = [unit]
     while core.tied and core.ties.parent[chain[-1]] >= 0:
         chain.append(int(core.ties.parent[chain[-1]]))
@@ -183,7 +182,6 @@ def above(core: Core, unit: int) -> IntArray:
 
 
 def below(core: Core, unit: int) -> IntArray:
-    """Return a unit and its descendants."""
     return np.arange(unit, int(skips(core.ties.parent)[unit])) if core.tied else np.array([unit])
 
 
@@ -387,12 +385,10 @@ class Budget:
             raise Stopped(Termination.MEMORY_LIMIT)
 
     def finish(self) -> Statistics:
-        """Return the statistics, with the time of the search."""
         self.statistics.seconds["total"] = clock() - self._started
         return self.statistics
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the statistics as plain data."""
         found = self.finish()
         return {**({"programs": self.programs} if self.programs else {}), **vars(found), "seconds": dict(found.seconds)}
 
@@ -681,7 +677,6 @@ class Driver(Budget):
         return selection, value, value, Termination.COMPLETED
 
     def value_of(self, units: tuple[int, ...]) -> int:
-        """Value of a set of units."""
         return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
     def aim(self, value: int) -> int:

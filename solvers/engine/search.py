@@ -596,16 +596,13 @@ class NodeStore:
 
     @property
     def used(self) -> int:
-        """Number of used nodes, including the two terminal nodes."""
         return int(self.counters[0])
 
     def reserve(self, room: int) -> None:
-        """Ensure that `room` more nodes fit."""
         while self.used + room > len(self.nodes):
             self.grow()
 
     def grow(self) -> None:
-        """Make room for twice as many nodes."""
         capacity = 2 * len(self.nodes)
         nodes = np.empty((capacity, 3), np.int32)
         nodes[: self.used] = self.nodes[: self.used]
@@ -619,13 +616,11 @@ class NodeStore:
         return int(make_node(self.nodes, self.slots, self.counters, unit, without, with_))
 
     def add_all(self, units: list[int], node: int) -> int:
-        """Add the units to every set of a node's family."""
         for unit in units:
             node = self.node(unit, EMPTY_FAMILY, node)
         return node
 
     def diagram(self, root: int) -> Diagram:
-        """Return the part below `root` as a separate diagram."""
         return Diagram.of_nodes(self.nodes[: self.used], root)
 
 
@@ -835,22 +830,18 @@ class Search:
 
     @property
     def frames(self) -> int:
-        """Frames entered so far."""
         return int(self._counters[2])
 
     @property
     def merged(self) -> int:
-        """Number of frames that met an equal state."""
         return int(self._counters[4])
 
     @property
     def fruitful(self) -> int:
-        """Frames whose family is not empty."""
         return int(self._counters[5])
 
     @property
     def root(self) -> int:
-        """The node that the finished search returned."""
         return int(self._counters[3])
 
     def grow_memo(self, slots: int) -> None:
@@ -883,7 +874,6 @@ class Search:
             yield place
 
     def path(self) -> list[int]:
-        """Units taken on the path to the current frame."""
         return [int(self._ids[place]) for place in self._open() if self._stage[place] == 1][::-1]
 
     def partial(self) -> int:

@@ -82,7 +82,6 @@ ones: Final = Instruction("ctpop", lambda word: (int(word) & _ALL).bit_count())
 
 
 def many_ones(words: IntArray) -> IntArray:
-    """Return the number of set bits of each word."""
     if hasattr(np, "bitwise_count"):  # since numpy 2.0; of signed integers it would count those of their magnitude
         return np.asarray(np.bitwise_count(words.view(np.uint64)), np.int64)
     return np.asarray(_ones_of_16()[words.view(np.uint16)].reshape(-1, 4).sum(axis=1), np.int64)
@@ -356,7 +355,6 @@ class Shorts(NamedTuple):
 
 
 def shorts_of(halves: Halves, max_length: int) -> Shorts:
-    """Return the sets of the short half."""
     length, mask, totals, words, begin = _make_shorts(halves, max_length)
     if not len(begin):  # too many lengths for the kernel's way of sorting
         order = np.argsort(length, kind="stable")

@@ -86,7 +86,6 @@ def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Select
 
 @compiles
 def prepare() -> None:
-    """Compile the kernels, or load them."""
     instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=1)
     halves, arrays = _halves(instance), arrays_of(instance)
     assert halves is not None and arrays is not None  # noqa: S101, PT018 - both serve so small an instance
@@ -136,7 +135,6 @@ class Pairs(Walker):
         self.expected = visits_of(coverage)
 
     def advance(self, visits: int) -> Selection | None:
-        """Visit; see `Walker.advance`."""
         scalars = self._walk.scalars
         advance_pairs(self._halves, self._shorts, self._walk, visits, 1 + visits // 64)
         self.done = bool(scalars[meet_in_the_middle.DONE])
@@ -169,7 +167,6 @@ class Pairs(Walker):
         return found
 
     def listed(self) -> list[list[int]]:
-        """Return ties; see `Walker.listed`."""
         if not self._exact:
             return self._ties
         return [self._units(row) for row in self._walk.listed[: int(self._walk.scalars[meet_in_the_middle.LISTED])]]
@@ -280,7 +277,6 @@ class Flips(Walker):
         self.expected = visits_of(coverage)
 
     def advance(self, visits: int) -> Selection | None:
-        """Visit; see `Walker.advance`."""
         scalars = self._walk.scalars
         advance(self._arrays, self._walk, visits)
         self.done = bool(scalars[DONE])
@@ -291,7 +287,6 @@ class Flips(Walker):
         return tuple(np.flatnonzero(self._walk.best).tolist())
 
     def listed(self) -> list[list[int]]:
-        """Return ties; see `Walker.listed`."""
         return [row[1 : row[0] + 1].tolist() for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
 
 
@@ -334,7 +329,6 @@ class OneByOne(Walker):
         return None
 
     def listed(self) -> list[list[int]]:
-        """Return ties; see `Walker.listed`."""
         return self._ties
 
 
@@ -627,7 +621,6 @@ class Exhaustive(Strategy):
             prepare()
 
     def search(self, run: Run) -> None:
-        """Visit every selection."""
         run.see(())
         self._walk(run, rows=0)
 
@@ -661,7 +654,6 @@ class Exhaustive(Strategy):
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Evaluate every selection, one after another, and return the near-optimal ones."""
         self.accept(problem)
         return evaluated_near(problem, nearness, limits, should_stop)
 

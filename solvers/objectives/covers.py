@@ -68,7 +68,6 @@ _QUADRATIC = 600  # Number of alternatives up to which clauses are compared pair
 
 
 def take(clauses: Iterable[Sequence[Bits]], units: Bits) -> list[Clause]:
-    """Return the clauses that remain when `units` are chosen."""
     left = []
     for clause in clauses:
         touched = [alternative & ~units for alternative in clause if alternative & units]
@@ -122,7 +121,6 @@ def _implies(strong: Clause, weak: Clause) -> bool:
 
 
 def parts(clauses: Clauses) -> list[Clauses]:
-    """Split clauses into components with common units."""
     groups: list[tuple[Bits, list[Clause]]] = []
     for clause in clauses:
         units, merged = support([clause]), [clause]
@@ -141,7 +139,6 @@ class Families(DiagramNodes):
     """Families of covers under construction; a family is the number of its node."""
 
     def add_all(self, units: Iterable[int], family: int) -> int:
-        """Add units to every set of a family."""
         if family == EMPTY_FAMILY:
             return family
         for unit in units:
@@ -186,7 +183,6 @@ class Families(DiagramNodes):
         return moved[family]
 
     def adopt(self, diagram: Diagram) -> int:
-        """Return the family of a diagram."""
         moved = [EMPTY_FAMILY, EMPTY_SET]
         for unit, lacking, having in diagram.nodes[2:].tolist():
             moved.append(self.node(unit, moved[lacking], moved[having]))
@@ -231,11 +227,9 @@ class Shares:
 
     @property
     def bound(self) -> int:
-        """A lower bound of the length of every cover."""
         return -(-self.total // SCALE)
 
     def fixed(self, limit: int) -> Fixed:
-        """Return the facts that hold for every cover within a length limit."""
         slack = limit * SCALE - self.total
         # What is added to the bound if a unit is ruled out, and if it is chosen.
         dearer_without: dict[int, int] = {}
@@ -282,7 +276,6 @@ class Relaxer:
         self.solved = 0
 
     def shares(self, clauses: Clauses) -> Shares:
-        """Return the best shares found in floating point."""
         import highspy
 
         units = list(members(support(clauses)))

@@ -117,7 +117,6 @@ def solve_ratio(
     start: Selection | None = None,
     cutoff: Key | None = None,
 ) -> Optima:
-    """Find one optimum, or all, of an instance of one ratio."""
     budget = Budget(limits, deadline)
     best = Incumbent(instance, cutoff)
     best.see_first(start, budget.deadline)

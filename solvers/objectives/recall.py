@@ -26,7 +26,6 @@ from ..engine.search import total_of
 
 
 def recall_program(coverage: Coverage) -> Program:
-    """Return the program of recall."""
     if not coverage.constant_denominator:
         raise UnsupportedError("Only recall is searched here; use the strategy branch-and-bound for the rest.")
     return program_of(coverage, (1, 0))
@@ -239,7 +238,6 @@ class ByLength:
 
     @property
     def searched(self) -> int:
-        """Number of searched lengths."""
         return len(self._searched)
 
     def learn(self, units: Selection) -> None:

@@ -61,7 +61,6 @@ def is_whole_text(instance: Coverage) -> bool:
 def solve_whole_text(
     instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
 ) -> Optima:
-    """Find one optimum, or all, of an instance for which `is_whole_text` is true."""
     best = Incumbent(instance)
     best.see_first(start, deadline)
     table = LengthTable(instance)
@@ -119,7 +118,6 @@ class LengthTable:
         self._ratio = ratio
 
     def best_of(self, ratio: Fraction, deadline: Deadline) -> tuple[int, list[int]]:
-        """Return the largest ``q T - p D`` and its units."""
         self._make(ratio, deadline)
         instance, table = self._instance, self._table
         p, q = ratio.numerator, ratio.denominator

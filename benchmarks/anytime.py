@@ -19,8 +19,9 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
+from shared.answer import topics_of
 from shared.compiled import compile_at_once
-from shared.instances import instances_of, topics_of
+from shared.instances import instances_of
 
 from optsum.contracts import run as run_module
 from optsum.contracts.result import Result, Status

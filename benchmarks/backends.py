@@ -18,13 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from compressive import with_parses
-from cover import clusters
+from shared.answer import aligned, joined_documents, topics_of
 from shared.compiled import compile_at_once
-from shared.instances import topics_of
 
 from optsum.contracts.result import Status
-from optsum.corpus.topic import Topic
+from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import BackendError, InputError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.problem.problem import Problem
@@ -47,8 +45,8 @@ def rows(folder: Path, most: int | None) -> Iterator[tuple[str, list[Problem]]]:
             options = resolve({"max_length": length, "metric": metric})
             yield f"{name} {metric} {length} words", _problems(topics(folder, name, most), options)
     cover = resolve({"formulation": "cover", "uncoverable": "skip"})
-    yield "dbs cover", _problems([topic for topic in clusters(folder / "dbs") if any(topic.cover or ())][:most], cover)
-    parsed = [with_parses(topic, folder / "gum") for topic in topics(folder, "gum", most)]
+    yield "dbs cover", _problems(list(aligned(folder, "dbs"))[:most], cover)
+    parsed = [as_topic(each) for each in joined_documents(folder, 1)][:most]
     compressive = resolve({"formulation": "compressive", "max_length": 50, "metric": "rouge-2"})
     yield "gum compressive rouge-2 50 words", _problems(parsed, compressive)
 

@@ -26,8 +26,8 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from shared.answer import topics_of
 from shared.compiled import compile_at_once
-from shared.instances import topics_of
 
 import optsum
 from optsum.report.tables.table import Column, Table, number, share

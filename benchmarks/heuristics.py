@@ -25,8 +25,9 @@ from statistics import fmean, median
 from time import process_time
 from typing import Any
 
+from shared.answer import topics_of
 from shared.compiled import compile_at_once
-from shared.instances import instances_of, topics_of
+from shared.instances import instances_of
 
 from optsum.contracts.result import Result, Status
 from optsum.contracts.run import Run

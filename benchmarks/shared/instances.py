@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import optsum
@@ -11,13 +10,6 @@ from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage
 from optsum.options.options import resolve
 from optsum.running.one_problem import build, problems, setup_of
-
-
-def topics_of(path: Path) -> Iterator[Topic]:
-    """Yield the topics of a file, which must all be usable."""
-    for topic in optsum.read_topics(path):
-        assert isinstance(topic, Topic), topic
-        yield topic
 
 
 def instances_of(topic: Topic, options: Mapping[str, Any]) -> Iterator[Coverage]:

@@ -15,10 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.instances import topics_of
+from shared.answer import topics_of
 
-from optsum.corpus.topic import Topic
-from optsum.text.tokenizers import Sentence
+import optsum
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ DUC_2004 = Shape(218, 22.3, 100, phrases=150, span=(1, 3), in_source=0.3, in_ref
 DUC_2006 = Shape(732, 21.8, 250, phrases=300, span=(1, 3), in_source=0.3, in_reference=0.65, zipf=0.8)
 
 
-def _joined(sentences: Sequence[Sentence], shape: Shape, rng: random.Random) -> list[str]:
+def _joined(sentences: Sequence[object], shape: Shape, rng: random.Random) -> list[str]:
     """Join neighbouring sentences up to lengths around the mean."""
     out: list[str] = []
     line: list[str] = []
@@ -67,7 +66,7 @@ def _mixed(
     return out[: len(words)]
 
 
-def synthetic_topics(data: Path, shape: Shape, count: int, seed: int = 1) -> Iterator[Topic]:
+def synthetic_topics(data: Path, shape: Shape, count: int, seed: int = 1) -> Iterator[optsum.Topic]:
     """Yield `count` topics.
 
     Parameters
@@ -98,4 +97,4 @@ def synthetic_topics(data: Path, shape: Shape, count: int, seed: int = 1) -> Ite
             words = (text.split() * (shape.max_length // len(text.split()) + 1))[: shape.max_length]
             references.append((" ".join(_mixed(words, shape.in_reference, phrases, weights, rng)),))
         mixed = (" ".join(_mixed(s.split(), shape.in_source, phrases, weights, rng)) for s in sentences)
-        yield Topic(f"synthetic-{number}", (tuple(mixed),), tuple(references))
+        yield optsum.Topic(f"synthetic-{number}", (tuple(mixed),), tuple(references))

@@ -138,7 +138,7 @@ def test_compiling_is_announced_kept_and_no_part_of_the_first_time(tmp_path: Pat
     assert f"kept in {tmp_path}" in out
     kept = [file.name.rpartition(".py")[0] for file in tmp_path.rglob("*.nbc")]
     assert 0 < len(kept) <= MOST
-    # What is compiled twice is given an array or a literal of another type somewhere: see `benchmarks/path.py --cold`.
+    # What is compiled twice is given an array or a literal of another type somewhere: see `commands` of the benchmarks.
     assert [name for name, times in Counter(kept).items() if times > 1] == []
     command = ["solve", NEWS, "--max-length", "50", "--strategy", "milp"]
     status, out, shown = on_terminal(command, "err", **cold)

@@ -1,15 +1,12 @@
-"""ROUGE-L oracles: how long they take, and whether objectives are the scores of rouge-score.
+"""Whether the objectives of ROUGE-L oracles are the scores of the official programs.
 
-    python benchmarks/rouge_l.py DATA_FOLDER [--rows realsumm,squality] [--topics 20]
-    python benchmarks/rouge_l.py DATA_FOLDER --official 10000
-    python benchmarks/rouge_l.py DATA_FOLDER --perl FOLDER/ROUGE-1.5.5.pl
+    python benchmarks/official.py DATA_FOLDER [--random 10000]
+    python benchmarks/official.py DATA_FOLDER --perl FOLDER/ROUGE-1.5.5.pl [--topics 20]
 
-Times are CPU milliseconds a topic, from the topic to the result, kernels compiled, beside those that are asked; a row
-says how many are proven within its limit, and two lines how many selections exhaustive search visits. With
-``--official N`` the package rouge-score, which must be installed, scores the optima of all sets of the folder, and of N
-random texts, as fractions: the number of differences should be 0. With ``--perl SCRIPT`` ROUGE-1.5.5 itself, its data
-beside it, scores optima with and without ``-m``: to the five digits that it prints there should be no difference
-either. It needs Perl with DB_File, but no XML.
+The package rouge-score, which must be installed, scores the optima of all sets of the folder and of random texts, as
+fractions: the number of differences should be 0. With ``--perl SCRIPT`` ROUGE-1.5.5 itself, its data beside it, scores
+optima with and without ``-m``: to the five digits that it prints there should be no difference either. It needs Perl
+with DB_File, but no XML.
 """
 
 from __future__ import annotations
@@ -19,10 +16,8 @@ import logging
 import math
 import random
 import re
-import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -32,53 +27,7 @@ from shared.compiled import compile_at_once
 
 import optsum
 
-FIRST: dict[str, Any] = {"references": "first", "max_length": 250}
-# Of each row what is asked of median and worst topic, in CPU milliseconds; None where nothing is.
-ROWS: dict[str, list[tuple[dict[str, Any], int | None, int | None]]] = {
-    "realsumm": [
-        ({"metric": "rouge-l", "measure": "f1", "max_length": 100}, 10, 200),
-        ({"metric": "rouge-l", "measure": "recall", "max_length": 100}, None, None),
-        ({"preset": "matchsum"}, 2, 50),
-        ({"metric": "rouge-1+rouge-2+rouge-l", "measure": "f1", "max_length": 100}, 30, 1000),
-        ({"metric": "rougeL", "measure": "f1", "max_length": 100}, 5, None),
-        (
-            {"metric": "rouge-1+rouge-2+rougeL", "measure": "f1", "max_length": 3, "length_unit": "sentences"},
-            None,
-            None,
-        ),
-    ],
-    "squality": [
-        ({"metric": "rouge-l", "measure": "recall", **FIRST, "time_limit": 60.0}, 500, None),
-        ({"metric": "rouge-l", "measure": "f1", **FIRST, "time_limit": 60.0}, 10_000, None),
-        ({"metric": "rouge-l", "measure": "f1", **FIRST, "time_limit": 1.0}, None, 2000),
-        ({"metric": "rougeL", "measure": "f1", **FIRST, "time_limit": 60.0}, None, None),
-    ],
-}
-VISITED: dict[str, Any] = {"measure": "f1", "max_length": 80, "strategy": "exhaustive", "time_limit": 3.0}
 LEVELS = {"rouge-l": "rougeLsum", "rougeL": "rougeL"}
-
-
-def measured(topics: list[optsum.Topic], options: dict[str, Any], median: int | None, worst: int | None) -> str:
-    """Return a line on the times of a row: what is asked, and what is reached."""
-    for topic in topics[:2]:
-        optsum.solve(topic, **options)
-    cpu, wall, proven = [], [], 0
-    for topic in topics:
-        began, clock = time.process_time(), time.perf_counter()
-        proven += optsum.solve(topic, **options).status == "optimal"
-        cpu.append(1e3 * (time.process_time() - began))
-        wall.append(time.perf_counter() - clock)
-    reached = f"{statistics.median(cpu):8.1f} {max(cpu):8.1f} {max(wall):7.2f} {proven:4d}/{len(topics)}"
-    return f"{median or '-':>8} {worst or '-':>8} {reached}"
-
-
-def visited(topics: list[optsum.Topic], metric: str) -> str:
-    """Return a line on how many selections a second exhaustive search visits, building included."""
-    optsum.solve(topics[0], metric=metric, **VISITED)
-    began, number = time.process_time(), 0
-    for topic in topics:
-        number += optsum.solve(topic, metric=metric, **VISITED).evaluations
-    return f"{number / (time.process_time() - began):.3g} selections a second, asked 1e6"
 
 
 def random_topics(number: int) -> Iterator[dict[str, Any]]:
@@ -176,9 +125,8 @@ def main() -> None:
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--rows", default="realsumm,squality")
-    parser.add_argument("--topics", type=int, default=20)
-    parser.add_argument("--official", type=int, default=None)
+    parser.add_argument("--random", type=int, default=1000, help="how many random texts")
+    parser.add_argument("--topics", type=int, default=20, help="of each set, for --perl")
     parser.add_argument("--perl", type=Path, default=None, metavar="SCRIPT")
     given = parser.parse_args()
     compile_at_once()
@@ -190,21 +138,9 @@ def main() -> None:
                 found, compared = perl_differences(topics[: given.topics], given.perl, stemmed)
                 print(f"{name}{' -m' if stemmed else ''}: {found} differences of {compared}", flush=True)
         return
-    if given.official is not None:
-        for name, topics in (sets | {"random": list(random_topics(given.official))}).items():
-            found, compared = differences(topics, 12 if name == "random" else 60)
-            print(f"{name}: {found} differences of {compared}", flush=True)
-        return
-    print(f"{'':60} {'median':>8} {'worst':>8} {'median':>8} {'worst':>8}    wall  proven")
-    print(f"{'':60} {'asked':>8} {'asked':>8} {'ms':>8} {'ms':>8}       s")
-    for name in given.rows.split(","):
-        topics = list(optsum.read_topics(given.data / name / "topics.jsonl"))[: given.topics]
-        for options, median, worst in ROWS[name]:
-            said = " ".join(map(str, options.values()))
-            print(f"{name:9} {said:50} {measured(topics, options, median, worst)}", flush=True)
-    for metric in LEVELS if "realsumm" in given.rows else ():
-        topics = list(optsum.read_topics(given.data / "realsumm" / "topics.jsonl"))[: given.topics]
-        print(f"realsumm  exhaustive {metric:40} {visited(topics, metric)}", flush=True)
+    for name, topics in (sets | {"random": list(random_topics(given.random))}).items():
+        found, compared = differences(topics, 12 if name == "random" else 60)
+        print(f"{name}: {found} differences of {compared}", flush=True)
 
 
 if __name__ == "__main__":

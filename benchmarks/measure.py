@@ -1,0 +1,230 @@
+"""Measure the rows of rows.toml: what each asks of its topics, how long that takes, and what of it is proven.
+
+    python benchmarks/measure.py DATA_FOLDER [GROUP ...] [--only TEXT] [--against PYTHON] [--repeats 3] [--topics N]
+
+A row is a source of topics, a question and its options; where it has lists, it is one row for every combination. Every
+way to answer it (its own, those in `beside`, and its own by the interpreter of `--against`, with another version of
+optsum) runs in a process of its own, which has answered once before anything is measured: kernels are there. The ways
+take turns, so that a busy machine disturbs all of them, and the least time of a topic counts.
+
+Times are milliseconds of CPU a topic, from the text to the result; those of `labels` and `file` are means over a file.
+"ratio" is the total beside that of the row's own way; for an own way beside the greedy guess that its group begins
+with. Two ways that have proven different values end the program with 1, and so does an asked figure that was missed,
+with `--strict`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import platform
+import select
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+HERE = Path(__file__).resolve().parent
+TURN_S = 1800.0
+"""Longest that a way may take for all topics; then it is killed, and the row says so."""
+
+
+class Measured(NamedTuple):
+    """One topic: milliseconds, the exact value if there is one, whether it is proven, the gap, how many optima."""
+
+    ms: float
+    value: str | None
+    proven: bool
+    gap: float | None
+    count: int | None
+
+
+def combinations_of(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the table once for every combination of the lists in `source` and `options`."""
+    sources = table["source"] if isinstance(table["source"], list) else [table["source"]]
+    options = {name: value if isinstance(value, list) else [value] for name, value in table["options"].items()}
+    for source, *values in product(sources, *options.values()):
+        yield {**table, "source": source, "options": dict(zip(options, values, strict=True))}
+
+
+def rows_of(groups: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the group and the contents of each row."""
+    data = tomllib.loads((HERE / "rows.toml").read_text(encoding="utf-8"))
+    if unknown := set(groups) - set(data):
+        sys.exit(f"There is no group {', '.join(sorted(unknown))}; there are {', '.join(data)}.")
+    for group in groups or data:
+        for table in data[group]:
+            for row in combinations_of(table):
+                yield group, row
+
+
+def name_of(row: dict[str, Any]) -> str:
+    """Return what a row is called: its source, its question and the values of its options."""
+    said = [row["source"], *([] if row["ask"] == "solve" else [row["ask"]]), *map(str, row["options"].values())]
+    return " ".join(said) + (f" ({', '.join(row['only'])})" if "only" in row else "")
+
+
+class Server:
+    """A process that answers one way of a row whenever it is asked."""
+
+    def __init__(self, python: str, data: Path, row: dict[str, Any]) -> None:
+        command = [python, str(HERE / "shared" / "answer.py"), str(data), json.dumps(row)]
+        # Kernels are compiled before anything is measured.
+        environment = {**os.environ, "OPTSUM_PATIENCE": "0", "PYTHONPATH": str(HERE)}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        self.failed = ""
+
+    def ask(self) -> list[Measured] | None:
+        """Return the topics' measures; None if the process has died, or took too long and is killed."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        if not self.failed:
+            try:
+                self.process.stdin.write("again\n")
+                self.process.stdin.flush()
+                if select.select([self.process.stdout], [], [], TURN_S)[0] and (line := self.process.stdout.readline()):
+                    found = json.loads(line)
+                    if isinstance(found, list):
+                        return [Measured(*each) for each in found]
+                    self.failed = str(found)
+                else:
+                    self.failed = f"ended, or killed after {TURN_S:g} s"
+            except OSError as error:
+                self.failed = str(error)
+            self.process.kill()
+        return None
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.communicate()
+
+
+def best_of(turns: list[list[Measured] | None]) -> list[Measured]:
+    """Return each topic with the least of its times, proven if it was in any turn."""
+    done = [turn for turn in turns if turn is not None]
+    best = [min(each, key=lambda one: (not one.proven, one.ms)) for each in zip(*done, strict=True)]
+    return [each._replace(ms=min(turn[place].ms for turn in done)) for place, each in enumerate(best)]
+
+
+def contradictions(ways: dict[str, list[Measured]]) -> list[str]:
+    """Return what proven values of a topic differ."""
+    found = []
+    for place, each in enumerate(zip(*filter(None, ways.values()), strict=False)):
+        if len(values := {one.value for one in each if one.proven and one.value is not None}) > 1:
+            found.append(f"topic {place + 1} has the optima {', '.join(sorted(values))}")
+    return found
+
+
+def missed(asked: dict[str, float], found: list[Measured], ratio: float | None) -> list[str]:
+    """Return the asked figures that were not reached."""
+    reached = {
+        "median": median(one.ms for one in found),
+        "worst": max(one.ms for one in found),
+        "total": sum(one.ms for one in found),
+        "gap": max((one.gap for one in found if one.gap is not None and not one.proven), default=0.0),
+        "ratio": ratio,
+    }
+    proven = sum(one.proven for one in found)
+    over = [name for name, figure in asked.items() if name != "proven" and (reached[name] or 0.0) > figure]
+    return over + (["proven"] if proven < asked.get("proven", 0) else [])
+
+
+def machine() -> str:
+    """Return what this was measured on."""
+    try:
+        models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    except OSError:
+        models = []
+    name = models[0].split(":")[1].strip() if models else platform.processor()
+    return f"{os.cpu_count()} x {name}, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("groups", nargs="*", metavar="GROUP")
+    parser.add_argument("--only", default="", help="rows whose name has this text")
+    parser.add_argument("--against", metavar="PYTHON", help="interpreter with another version of optsum")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--topics", type=int, help="the first of each source")
+    parser.add_argument("--limit", type=float, help="seconds a topic, instead of the rows' own")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if a figure that is asked was missed")
+    given = parser.parse_args()
+    logging.getLogger("optsum").setLevel(logging.ERROR)
+    console = Console(width=max(150, Console().width))
+    table = Table(caption=machine(), title_justify="left")
+    for column in ("row", "topics", "proven", "median", "worst", "total", "gap", "ratio", "asked"):
+        table.add_column(column, justify="left" if column in {"row", "asked"} else "right")
+    first: dict[str, float] = {}
+    wrong = 0
+    for group, row in rows_of(given.groups):
+        name = f"{group}: {name_of(row)}"
+        if given.only not in name:
+            continue
+        if given.topics is not None:
+            row["topics"] = given.topics
+        if given.limit is not None and "time_limit" in row["options"]:
+            row["options"]["time_limit"] = given.limit
+        ways = {name: (sys.executable, row)}
+        for other in row.get("beside", ()):
+            changed = {**row, **other, "options": {**row["options"], **other.get("options", {})}}
+            said = [other.get("ask"), *map(str, other.get("options", {}).values())]
+            ways["  beside " + " ".join(filter(None, said))] = sys.executable, changed
+        if given.against:
+            ways["  before"] = given.against, row
+        with ExitStack() as stack:
+            servers = {}
+            for way, (python, contents) in ways.items():
+                servers[way] = Server(python, given.data, contents)
+                stack.callback(servers[way].close)
+            turns = [{way: server.ask() for way, server in servers.items()} for _ in range(given.repeats)]
+            failures = {way: server.failed for way, server in servers.items()}
+        found = {way: best_of([turn[way] for turn in turns]) for way in ways}
+        own = sum(one.ms for one in found[name]) / max(1, len(found[name]))
+        for way, topics in found.items():
+            if not topics:
+                table.add_row(way, "", "", "", "", "", "", "", failures[way])
+                wrong += 1
+                continue
+            mean = sum(one.ms for one in topics) / len(topics)
+            if row["ask"] == "guess":
+                first[group] = mean
+            beside = first.get(group) if way == name else own
+            asked = row.get("asked", {}) if way == name else {}
+            over = missed(asked, topics, None if beside is None else mean / beside)
+            wrong += given.strict and bool(over)
+            open_gaps = [one.gap for one in topics if one.gap is not None and not one.proven]
+            table.add_row(
+                way,
+                str(len(topics)),
+                str(sum(one.proven for one in topics)),
+                f"{median(one.ms for one in topics):.3g}",
+                f"{max(one.ms for one in topics):.4g}",
+                f"{sum(one.ms for one in topics):.4g}",
+                f"{max(open_gaps):.2g}" if open_gaps else "",
+                "" if beside is None else f"{mean / beside:.2f}",
+                ", ".join(f"{what} {figure:g}{' MISSED' * (what in over)}" for what, figure in asked.items()),
+            )
+        differences = contradictions(found)
+        wrong += bool(differences)
+        for difference in differences:
+            table.add_row(f"  [red]{difference}[/]")
+    console.print(table)
+    return min(wrong, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,9 +23,9 @@ from shared.answer import topics_of
 from shared.compiled import compile_at_once
 from shared.instances import instances_of
 
-from optsum.contracts import run as run_module
+from optsum.contracts import strategy as run_module
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits

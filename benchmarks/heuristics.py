@@ -30,7 +30,7 @@ from shared.compiled import compile_at_once
 from shared.instances import instances_of
 
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search

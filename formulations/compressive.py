@@ -26,13 +26,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 import numpy as np
 
 from optsum.chunks.parse import Parse, is_punctuation
-from optsum.chunks.rules.rules import Rules, load_rules
-from optsum.chunks.tree import chunk_tree
+from optsum.chunks.tree import Rules, chunk_tree, load_rules
 from optsum.corpus.parses import parse_files, parses_of
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
-from optsum.metrics.metric import Counts, Gram, Metric
-from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import Counts, Gram, Metric, parse_metric
 from optsum.metrics.similarity import Similarity
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec, Task
@@ -40,9 +38,7 @@ from optsum.problem.objective import Component, Counted
 from optsum.problem.problem import Move, Selection
 from optsum.program.cover import members
 from optsum.system.files import of_files
-from optsum.text.analyzer import Analyzer
-from optsum.text.lengths import character_count, word_starts
-from optsum.text.tokenizers import Sentence, raw_text
+from optsum.text.analyzer import Analyzer, Sentence, character_count, raw_text, word_starts
 
 from .extractive import maximize_hits
 from .similar import OF_SIMILARITY, Likeness, needed_vectors, vector_score

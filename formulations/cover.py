@@ -20,15 +20,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from optsum.corpus.alternatives import SentenceId, alternatives_of, claim_names, in_order, texts_of, worth_of
+from optsum.corpus.cover import SentenceId, alternatives_of, claim_names, in_order, texts_of, worth_of
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import InputError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.problem.problem import Selection
-from optsum.text.lengths import LENGTH_OF
-from optsum.text.tokenizers import Sentence
+from optsum.text.analyzer import LENGTH_OF, Sentence
 from optsum.whole import LARGEST
 
 

@@ -19,9 +19,7 @@ from typing import Any, ClassVar, Final
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT, IntArray
 from optsum.errors import UnsupportedError
-from optsum.metrics.metric import LONGEST, Counts, Gram, Metric
-from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import codes_of
+from optsum.metrics.rouge import LONGEST, Counts, Gram, Metric, codes_of, parse_metric
 from optsum.metrics.similarity import Similarity
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec

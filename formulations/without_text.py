@@ -14,7 +14,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec
 from optsum.problem.objective import Extract
 from optsum.problem.problem import Problem, Selection
-from optsum.text.tokenizers import Sentence
+from optsum.text.analyzer import Sentence
 
 
 class GivenTask(Extract):

@@ -14,8 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit

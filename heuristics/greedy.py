@@ -8,8 +8,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection

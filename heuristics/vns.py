@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import IntArray
 from optsum.coverage.state import CHOSEN, Arrays
 from optsum.problem.problem import Capability, Problem, Selection

@@ -16,18 +16,15 @@ from optsum._version import __version__ as __version__
 _NAMES = {
     name: f"optsum.{module}"
     for module, names in {
-        "chunks.rules.rules": "+parse_rules",
+        "chunks.tree": "+parse_rules",
         "contracts.backend": "+Availability +Backend +BoundQuality +Declaration +Ending +OptionNames +RawOutcome "
         "+SizeLimit",
         "contracts.result": "Result Status",
-        "contracts.run": "+Run",
-        "contracts.strategy": "+Strategy",
+        "contracts.strategy": "+Run +Strategy",
         "corpus.alignment": "align",
-        "corpus.formats.cover_table": "+parse_cover_table",
-        "corpus.arguments": "+with_vectors",
-        "corpus.systems": "System read_systems",
+        "corpus.cover": "+parse_cover_table",
         "corpus.topic": "Topic as_topic +BadTopic",
-        "corpus.topics": "read_topics",
+        "corpus.topics": "System read_systems read_topics +with_vectors",
         "coverage.instance": "+Coverage +Row +Sense",
         "errors": "InputError OptionError OptsumError +BackendError +ExecutorError +UnknownNameError +UnsupportedError",
         "exchange.labels": "labels",
@@ -35,9 +32,7 @@ _NAMES = {
         "coverage.normal_form_json": "+coverage_of_json",
         "experiments.run": "run",
         "experiments.folder": "merge status +RunStatus",
-        "metrics.metric": "+Metric",
-        "metrics.names": "+METRICS +parse_metric",
-        "metrics.rouge": "rouge",
+        "metrics.rouge": "rouge +METRICS +Metric +parse_metric",
         "optima.optima": "+Optima",
         "problem.coverage_problem": "+CoverageProblem",
         "problem.linear_problem": "PyomoProblem",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from optsum._version import __version__ as __version__
-from optsum.chunks.rules.rules import parse_rules as parse_rules
+from optsum.chunks.tree import parse_rules as parse_rules
 from optsum.contracts.backend import Availability as Availability
 from optsum.contracts.backend import Backend as Backend
 from optsum.contracts.backend import BoundQuality as BoundQuality
@@ -14,17 +14,17 @@ from optsum.contracts.backend import RawOutcome as RawOutcome
 from optsum.contracts.backend import SizeLimit as SizeLimit
 from optsum.contracts.result import Result as Result
 from optsum.contracts.result import Status as Status
-from optsum.contracts.run import Run as Run
+from optsum.contracts.strategy import Run as Run
 from optsum.contracts.strategy import Strategy as Strategy
 from optsum.corpus.alignment import align as align
-from optsum.corpus.arguments import with_vectors as with_vectors
-from optsum.corpus.formats.cover_table import parse_cover_table as parse_cover_table
-from optsum.corpus.systems import System as System
-from optsum.corpus.systems import read_systems as read_systems
+from optsum.corpus.cover import parse_cover_table as parse_cover_table
 from optsum.corpus.topic import BadTopic as BadTopic
 from optsum.corpus.topic import Topic as Topic
 from optsum.corpus.topic import as_topic as as_topic
+from optsum.corpus.topics import System as System
+from optsum.corpus.topics import read_systems as read_systems
 from optsum.corpus.topics import read_topics as read_topics
+from optsum.corpus.topics import with_vectors as with_vectors
 from optsum.coverage.instance import Coverage as Coverage
 from optsum.coverage.instance import Row as Row
 from optsum.coverage.instance import Sense as Sense
@@ -43,9 +43,9 @@ from optsum.experiments.folder import RunStatus as RunStatus
 from optsum.experiments.folder import merge as merge
 from optsum.experiments.folder import status as status
 from optsum.experiments.run import run as run
-from optsum.metrics.metric import Metric as Metric
-from optsum.metrics.names import METRICS as METRICS
-from optsum.metrics.names import parse_metric as parse_metric
+from optsum.metrics.rouge import METRICS as METRICS
+from optsum.metrics.rouge import Metric as Metric
+from optsum.metrics.rouge import parse_metric as parse_metric
 from optsum.metrics.rouge import rouge as rouge
 from optsum.optima.optima import Optima as Optima
 from optsum.problem.coverage_problem import CoverageProblem as CoverageProblem

@@ -10,8 +10,7 @@ from math import ceil, floor, isfinite
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from optsum.contracts.run import Run, limits_left
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy, limits_left
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, Joint, Key, Sense
 from optsum.errors import OptionError, UnsupportedError

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem

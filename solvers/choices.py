@@ -14,8 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima

@@ -31,14 +31,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.coverage.ceilings import NO_CEILINGS, CeilingArrays, arrays_of_ceilings, correct
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, kernel_array
 from optsum.coverage.state import INTEGER, RATIO, SUM, fits, pair_at
 from optsum.errors import BackendError
 from optsum.metrics.kernels import counted, covered_positions, official_hits
-from optsum.metrics.metric import LONGEST
+from optsum.metrics.rouge import LONGEST
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.objective import Extracts
 from optsum.problem.problem import Selection

@@ -21,8 +21,7 @@ from typing import Any, ClassVar, Final, NoReturn
 import numpy as np
 
 from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.run import Run, limits_left
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy, limits_left
 from optsum.coverage import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility

@@ -26,7 +26,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.run import Run, limits_left
+from optsum.contracts.strategy import Run, limits_left
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray

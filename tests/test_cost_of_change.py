@@ -27,10 +27,10 @@ pytestmark = pytest.mark.skipif(
 REGISTRY = "optsum/registry.py"
 
 METRIC: Final = {
-    "optsum/metrics/names.py": [
+    "optsum/metrics/rouge.py": [
         (
             '        "similarity": "optsum',
-            '        "initials": "optsum.metrics.names:Initials",\n        "similarity": "optsum',
+            '        "initials": "optsum.metrics.rouge:Initials",\n        "similarity": "optsum',
         ),
         (
             "class _Several(Metric):",
@@ -56,8 +56,7 @@ STRATEGY: Final = {
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 
 
 @dataclass(frozen=True)

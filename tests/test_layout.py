@@ -156,6 +156,6 @@ def test_an_allowed_import_passes(path: str, source: str) -> None:
 
 
 def test_a_wrong_place_on_the_map_is_found() -> None:
-    assert not map_faults("| where? | `optsum/text/stemmers.py`, `analyzer.py` beside it, in `tests/` |")
+    assert not map_faults("| where? | `optsum/text/analyzer.py`, `interned.py` beside it, in `tests/` |")
     assert map_faults("| where? | `optsum/text/stems.py` |")
-    assert map_faults("| where? | `optsum/text/stemmers.py`, `ngrams.py` beside it |")
+    assert map_faults("| where? | `optsum/text/analyzer.py`, `ngrams.py` beside it |")

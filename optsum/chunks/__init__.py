@@ -1,8 +1,7 @@
 """Parsed sentences and the trees of their chunks, which a compression keeps or drops as a whole."""
 
 from optsum.chunks.parse import Parse, Token, format_conllu, parse_conllu, parses_of_spacy, read_conllu
-from optsum.chunks.rules.rules import Rules, load_rules, rules_for
-from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, indented
+from optsum.chunks.tree import PROFILES, Rules, bracketed, chunk_tree, indented, load_rules, rules_for
 
 __all__ = [
     "PROFILES",

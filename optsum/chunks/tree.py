@@ -1,21 +1,544 @@
 """Convert the dependency tree of a sentence to the tree of its chunks, by rules in files, and print chunks.
 
-A compression keeps or drops a chunk as a whole (section 3.1 of Hirao et al. 2017, compressive).
+A compression keeps or drops a chunk as a whole (section 3.1 of Hirao et al. 2017, compressive). The rules are patterns
+of words, steps that move words before the tree is cut, and the action for each word, in tables that a linguist can
+change (``rules_ud.toml`` explains the format).
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import Enum
+from functools import cache, partial
+from hashlib import sha256
+from importlib.resources import files
+from inspect import signature
 from itertools import combinations, groupby
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from optsum.chunks.parse import Parse, WorkingTree, is_punctuation
-from optsum.chunks.rules.rules import Action, ChunkRule, Rules, rules_for
-from optsum.errors import InputError, unknown_name
+from optsum.errors import InputError, OptsumError, unknown_name
+from optsum.system.files import PathLike, parse_toml, read_text
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+@dataclass(frozen=True, slots=True)
+class NamePattern:
+    """A list of names with signs, as in a file of rules.
+
+    ``obl`` matches that name alone, ``obl:*`` also every subtype, ``*`` any name, and ``!obl`` every name except that
+    one.
+    """
+
+    wanted: frozenset[str]
+    refused: frozenset[str]
+    _plain: bool = field(init=False, repr=False, compare=False)  # only names without signs: no need to look for them
+
+    def __post_init__(self) -> None:
+        plain = bool(self.wanted) and not self.refused and not any("*" in name for name in self.wanted)
+        object.__setattr__(self, "_plain", plain)
+
+    @classmethod
+    def of(cls, names: tuple[str, ...]) -> NamePattern:
+        """Return the list from its text."""
+        return cls(
+            frozenset(name for name in names if not name.startswith("!")),
+            frozenset(name[1:] for name in names if name.startswith("!")),
+        )
+
+    def match(self, name: str) -> bool:
+        """Return whether a name matches."""
+        if self._plain:
+            return name in self.wanted
+        return (not self.wanted or _among(name, self.wanted)) and not _among(name, self.refused)
+
+    def match_any(self, names: list[str]) -> bool:
+        """Return whether one of the names is wanted and none is refused."""
+        wanted = not self.wanted or any(_among(name, self.wanted) for name in names)
+        return wanted and not any(_among(name, self.refused) for name in names)
+
+
+def _among(name: str, names: frozenset[str]) -> bool:
+    return bool(names) and (name in names or "*" in names or f"{name.partition(':')[0]}:*" in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Required features of a word; None matches anything."""
+
+    # relation, upos, xpos, lemma, form, feats: lemma and form are compared in lower case; a feature is written
+    # ``PronType=Rel``.
+    relation: NamePattern | None = None
+    upos: NamePattern | None = None
+    xpos: NamePattern | None = None
+    lemma: NamePattern | None = None
+    form: NamePattern | None = None
+    feats: NamePattern | None = None
+    # head, child, sibling: what the head, some child, and some other child of the head must be like.
+    head: Pattern | None = None
+    child: Pattern | None = None
+    # no_child, no_sibling: what no child, and no other child of the head may be like.
+    no_child: Pattern | None = None
+    sibling: Pattern | None = None
+    no_sibling: Pattern | None = None
+    # Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word (of a
+    # verb, a ``mark`` that is a preposition: *to convening*), or the word itself if it has none. A key of two words
+    # (``come up``) wants a child of the head beside it.
+    takes: Mapping[str, NamePattern] | None = field(default=None, hash=False)
+    hyphen: bool = False  # Whether the word must be joined to its head by a hyphen, without blanks.
+    side: str | None = None  # "left" or "right": where the word must stand, seen from its head.
+
+    def match(self, tree: WorkingTree, word: int) -> bool:
+        """Return whether a word of a tree has these features."""
+        return self._is(tree, word) and self._stands(tree, word)
+
+    def _is(self, tree: WorkingTree, word: int) -> bool:
+        token = tree.parse.tokens[word]
+        return not (
+            (self.relation is not None and not self.relation.match(tree.relation[word]))
+            or (self.upos is not None and not self.upos.match(token.upos))
+            or (self.xpos is not None and not self.xpos.match(token.xpos))
+            or (self.lemma is not None and not self.lemma.match(tree.lemma(word)))
+            or (self.form is not None and not self.form.match(token.form.lower()))
+            or (self.feats is not None and not self.feats.match_any(_values(token.feats)))
+        )
+
+    def _stands(self, tree: WorkingTree, word: int) -> bool:
+        head = tree.head[word]
+        if self.child is not None and not any(self.child.match(tree, each) for each in tree.children(word)):
+            return False
+        if self.no_child is not None and any(self.no_child.match(tree, each) for each in tree.children(word)):
+            return False
+        if head == -1:
+            return not (self.head or self.sibling or self.takes or self.hyphen or self.side)
+        if self.side is not None and (self.side == "left") != (word < head):
+            return False
+        others = [each for each in tree.children(head) if each != word]
+        return not (
+            (self.head is not None and not self.head.match(tree, head))
+            or (self.sibling is not None and not any(self.sibling.match(tree, each) for each in others))
+            or (self.no_sibling is not None and any(self.no_sibling.match(tree, each) for each in others))
+            or (self.takes is not None and not _takes(self.takes, tree, word, head))
+            or (self.hyphen and not _hyphenated(tree, word, head))
+        )
+
+
+def _values(feats: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, values in feats.items() for value in values.split(",")]
+
+
+def _takes(table: Mapping[str, NamePattern], tree: WorkingTree, word: int, head: int) -> bool:
+    cases = [tree.lemma(each) for each in tree.children(word) if _is_preposition(tree, each)] or [tree.lemma(word)]
+    verb = tree.lemma(head)
+    for key in [verb, *(f"{verb} {tree.lemma(each)}" for each in tree.children(head))]:
+        if key in table and any(table[key].match(case) for case in cases):
+            return True
+    return False
+
+
+def _is_preposition(tree: WorkingTree, word: int) -> bool:
+    return tree.relation[word] == "case" or (
+        tree.relation[word] == "mark" and tree.parse.tokens[word].upos in {"ADP", "SCONJ"}
+    )
+
+
+def _hyphenated(tree: WorkingTree, word: int, head: int) -> bool:
+    first, last = sorted((word, head))
+    tokens = tree.parse.tokens
+    between = tree.parse.text[tokens[first].end : tokens[last].start]
+    return any(sign in between for sign in "-‐‑–") and not any(sign.isspace() for sign in between)
+
+
+def _with(tree: WorkingTree, word: int, relation: NamePattern) -> list[int]:
+    return [each for each in tree.children(word) if relation.match(tree.relation[each])]
+
+
+def preconjunction(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern) -> None:
+    """Move the first word of "both A and B" or "either A or B" from A to the last conjunct."""
+    for word in tree.words:
+        if tree.head[word] != -1 and relation.match(tree.relation[word]):
+            conjuncts = _with(tree, tree.head[word], conjunct)
+            if conjuncts:
+                tree.attach(word, conjuncts[-1])
+
+
+def chain(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
+    """Move the conjuncts of a chain A -> B -> C, for "A, B and C", to A, as far as the first with a coordinator."""
+    for word in tree.words:
+        for last in _with(tree, word, conjunct):
+            here = last
+            while not _with(tree, here, coordinator):
+                behind = [each for each in _with(tree, here, conjunct) if each > here]
+                if not behind:
+                    break
+                here = behind[0]
+                tree.attach(here, word)
+
+
+def coordinator(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern) -> None:
+    """Move a coordinator from the conjunct before it to the one after it."""
+    for word in tree.words:
+        head = tree.head[word]
+        if head != -1 and head < word and relation.match(tree.relation[word]):
+            behind = [each for each in _with(tree, head, conjunct) if each > word]
+            if behind:
+                tree.attach(word, behind[0])
+
+
+def middle_conjunct(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
+    """Move B of "A, B and C" from A to C, the last with a coordinator: then "A and C" can remain, but not "A, B"."""
+    for word in tree.words:
+        conjuncts = _with(tree, word, conjunct)
+        joined = [each for each in conjuncts if _with(tree, each, coordinator)]
+        for each in conjuncts:
+            if joined and each < joined[-1] and each not in joined:
+                tree.attach(each, joined[-1])
+
+
+def attribution(
+    tree: WorkingTree, clause: NamePattern, along: NamePattern, subordinator: NamePattern, becomes: str
+) -> None:
+    """Make X of "X, he said" the head if it is a clause of "said"; "he said" becomes an aside (`becomes`) of X.
+
+    The clause precedes the verb and its other dependents, except those named by `along`, which move with X. It ends in
+    punctuation, and does not begin with a subordinator.
+    """
+    for word in tree.words:
+        verb = tree.head[word]
+        if verb == -1 or not clause.match(tree.relation[word]):
+            continue
+        inside = tree.below(word)
+        movable = _with(tree, verb, along)
+        outside = tree.below(verb) - inside - {each for one in movable for each in tree.below(one)}
+        behind, tokens = max(inside) + 1, tree.parse.tokens
+        breaks = behind < len(tokens) and behind not in tree.words and tokens[behind].form not in {"-", "(", "["}
+        if min(outside) < behind or _with(tree, word, subordinator) or not breaks:
+            continue
+        above, relation = tree.head[verb], tree.relation[verb]
+        tree.attach(word, above, relation)
+        tree.attach(verb, word, becomes)
+        for each in movable:
+            if each < word:
+                tree.attach(each, word)
+
+
+def degree(tree: WorkingTree, clause: NamePattern, adverb: NamePattern, markers: Mapping[str, tuple[str, ...]]) -> None:
+    """Move the clause of "hated him enough to leave", "ran so fast that he fell" from the verb to the adverb.
+
+    `markers`: lemma of the adverb -> lemmas of words that open the clause. The adverb depends on the head of the clause
+    or on one of its dependents, and precedes the clause.
+    """
+    for word in tree.words:
+        head = tree.head[word]
+        if head == -1 or not clause.match(tree.relation[word]):
+            continue
+        opening = {tree.lemma(each) for each in tree.children(word)}
+        near = [each for each in tree.children(head) if each != word]
+        for one in [*near, *(below for each in near for below in tree.children(each))]:
+            if (
+                one < word
+                and adverb.match(tree.relation[one])
+                and opening.intersection(markers.get(tree.lemma(one), ()))
+            ):
+                tree.attach(word, one)
+                break
+
+
+STEPS: Final[Mapping[str, Callable[..., None]]] = MappingProxyType(
+    {
+        step.__name__.replace("_", "-"): step
+        for step in (preconjunction, chain, coordinator, middle_conjunct, attribution, degree)
+    }
+)
+"""The steps that move words of a tree, by their names in a file of rules, which sets their other parameters."""
+
+
+class Action(Enum):
+    """The action for a word that is not the root."""
+
+    MERGE = "MERGE"  # It belongs to the chunk of its head.
+    REQ = "REQ"  # It begins a chunk that lives and dies with the chunk of its head.
+    SEP = "SEP"  # It begins a chunk that can be left out.
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRule:
+    """One line of the table."""
+
+    pattern: Pattern
+    action: Action
+    note: str = ""
+
+
+_OTHERWISE = ChunkRule(Pattern(), Action.SEP, "no rule fits")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A table of chunk rules."""
+
+    name: str  # The label scheme or the file.
+    steps: tuple[Callable[[WorkingTree], None], ...] = field(compare=False)  # Re-attachment, in order.
+    rules: tuple[ChunkRule, ...]  # The first that fits a word decides; where none does, the word can be left out.
+    known_by: NamePattern  # Relations that only this label scheme has.
+    digest: str = ""  # Differs when the table does, all that it extends and all lists of words included.
+    _by_relation: dict[str, tuple[ChunkRule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def prepare(self, parse: Parse) -> WorkingTree:
+        """Return the tree of a parse after re-attachment."""
+        tree = WorkingTree(parse)
+        for step in self.steps:
+            step(tree)
+        return tree
+
+    def decide(self, tree: WorkingTree, word: int) -> ChunkRule:
+        """Return the rule that applies to a word other than the root."""
+        relation = tree.relation[word]
+        if (candidates := self._by_relation.get(relation)) is None:
+            candidates = tuple(
+                rule for rule in self.rules if rule.pattern.relation is None or rule.pattern.relation.match(relation)
+            )
+            self._by_relation[relation] = candidates
+        return next((rule for rule in candidates if rule.pattern.match(tree, word)), _OTHERWISE)
+
+
+# Files of rules.
+
+
+@cache
+def relations() -> dict[str, frozenset[str]]:
+    """Return the relations that each label scheme has."""
+    found = parse_toml(_shipped("relations"), "relations")
+    return {scheme: frozenset(names.split()) for scheme, names in found.items()}
+
+
+def mistyped(name: str, scheme: str) -> OptsumError | None:
+    """Return the error for a relation in a file of rules (``!obl:*``) that the scheme does not have, or None."""
+    plain, known = name.removeprefix("!").removesuffix(":*"), relations()[scheme]
+    if plain in known or plain == "*":
+        return None
+    if plain.partition(":")[0] not in known:
+        return unknown_name(f"relation in the scheme {scheme}", plain, sorted(known))
+    # A subtype is free, but one letter beside a known one is a slip.
+    subtypes = [each for each in known if ":" in each]
+    near = get_close_matches(plain, subtypes, n=1, cutoff=0.9)
+    return unknown_name(f"relation in the scheme {scheme}", plain, sorted(subtypes)) if near else None
+
+
+SCHEMES: Final = ("ud", "clearnlp")
+"""Label schemes with their own rules: Universal Dependencies v2, and that of spaCy's English models."""
+
+_WORDS: Final = ("english",)
+_UPOS: Final = (
+    "*", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
+    "SCONJ", "SPACE", "SYM", "VERB", "X",
+)  # fmt: skip
+"""Part-of-speech tags of Universal Dependencies, and those that spaCy adds."""
+
+
+def load_rules(name: PathLike) -> Rules:
+    """Return the rules of a label scheme (a name in `SCHEMES`) or of a file."""
+    if str(name) in SCHEMES:
+        return _built_in(str(name))
+    return parse_rules(read_text(name, "the chunk rules"), name=str(name))
+
+
+def rules_for(parse: Parse) -> Rules:
+    """Return the rules of the label scheme that matches most labels of a parse; those of UD if none does."""
+    labels = [token.deprel for token in parse.tokens]
+    return max(map(_built_in, SCHEMES), key=lambda rules: sum(map(rules.known_by.match, labels)))  # first of equals
+
+
+def parse_rules(text: str, name: str = "rules") -> Rules:
+    """Return rules from the TOML text of a file, called `name` in messages.
+
+    Examples
+    --------
+    >>> rules = parse_rules('''
+    ... extends = "ud"
+    ... [[rule]]
+    ... relation = ["advmod"]
+    ... lemma = ["only"]
+    ... action = "MERGE"
+    ... ''')
+    >>> rules.rules[0].action.value, len(rules.rules) - len(load_rules("ud").rules)
+    ('MERGE', 1)
+    """
+    given = parse_toml(text, f"the file of chunk rules {name}")
+    try:
+        table = _full(given)
+        # Only where it says which scheme its rules are for; labels of another one are anybody's.
+        reader = _Reader(_lexicon(table["lexicon"]), given.get("extends"))
+        known_by = reader.names(table["known_by"], "known_by")
+        steps = tuple(_each("reattach", table["reattach"], reader.step))
+        rules = tuple(_each("rule", table["rule"], reader.rule))
+    except OptsumError as error:
+        raise InputError(f"the chunk rules {name}: {error}") from None
+    digest = sha256(json.dumps(table, sort_keys=True, default=str).encode()).hexdigest()
+    return Rules(name, steps, rules, known_by, digest)
+
+
+@cache
+def _built_in(name: str) -> Rules:
+    return parse_rules(_shipped(f"rules_{name}"), name=name)
+
+
+def _shipped(name: str) -> str:
+    return files("optsum.chunks").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _full(table: dict[str, Any]) -> dict[str, Any]:
+    _check_keys(table, ("extends", "words", "known_by", "reattach", "rule", "lexicon"), "entry")
+    own: dict[str, Any] = {"known_by": ["!*"], "reattach": [], "rule": [], "lexicon": {}} | table
+    for key in ("reattach", "rule"):
+        if not isinstance(own[key], list) or not all(isinstance(each, dict) for each in own[key]):
+            raise InputError(f"write [[{key}]], with two brackets, above each {key}")
+    if not isinstance(own["lexicon"], dict):
+        raise InputError("[lexicon] is not a table; write lists of words there, each with a name")
+    if "words" in own:
+        if own["words"] not in _WORDS:
+            raise unknown_name("list of words", own["words"], _WORDS)
+        own["lexicon"] = parse_toml(_shipped(f"words_{own['words']}"), own["words"]) | own["lexicon"]
+    if "extends" in own:
+        if own["extends"] not in SCHEMES:
+            raise unknown_name("table of chunk rules to extend", own["extends"], SCHEMES)
+        base = _full(parse_toml(_shipped(f"rules_{own['extends']}"), own["extends"]))
+        own = base | {
+            "reattach": own["reattach"] or base["reattach"],
+            "rule": own["rule"] + base["rule"],
+            "lexicon": base["lexicon"] | own["lexicon"],
+        }
+    if not own["rule"]:
+        raise InputError("there is no [[rule]]; give at least one")
+    return own
+
+
+def _each(what: str, tables: list[dict[str, Any]], read: Callable[[dict[str, Any]], Any]) -> list[Any]:
+    found = []
+    for number, table in enumerate(tables, start=1):
+        try:
+            found.append(read(table))
+        except OptsumError as error:
+            note = f" ({table['note']!r:.60})" if "note" in table else ""
+            raise InputError(f"{what} {number}{note}: {error}") from None
+    return found
+
+
+def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], kind: str) -> None:
+    for key in table:
+        if key not in known:
+            raise unknown_name(kind, key, known)
+
+
+_Lexicon: TypeAlias = dict[str, tuple[str, ...] | dict[str, tuple[str, ...]]]
+
+
+def _lexicon(table: dict[str, Any]) -> _Lexicon:
+    return {
+        name: {key: _strings(words, f"{name}.{key}") for key, words in value.items()}
+        if isinstance(value, dict)
+        else _strings(value, name)
+        for name, value in table.items()
+    }
+
+
+def _strings(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise InputError(f'{where} is {value!r:.40}; give a list of strings, such as ["obl", "nmod:*"]')
+    return tuple(value)
+
+
+class _Reader:
+    lists: Final = ("relation", "upos", "xpos", "lemma", "form", "feats")
+    patterns: Final = ("head", "child", "no_child", "sibling", "no_sibling")
+    conditions: Final = (*lists, *patterns, "takes", "hyphen", "side")
+
+    def __init__(self, lexicon: _Lexicon, scheme: str | None) -> None:
+        self._lexicon, self._scheme = lexicon, scheme
+
+    def names(self, value: Any, where: str) -> NamePattern:
+        found: list[str] = []
+        for each in _strings(value, where):
+            words = self._lexicon.get(each[1:]) if each.startswith("@") else (each,)
+            if not isinstance(words, tuple):
+                lists = [name for name, known in self._lexicon.items() if isinstance(known, tuple)]
+                raise unknown_name("list in [lexicon]", each[1:], lists)
+            found += words
+        return NamePattern.of(tuple(found))
+
+    def relations(self, value: Any, where: str) -> NamePattern:
+        names = self.names(value, where)
+        if self._scheme is not None:
+            for name in sorted(names.wanted | names.refused):
+                if (error := mistyped(name, self._scheme)) is not None:
+                    raise error
+        return names
+
+    def rule(self, table: dict[str, Any]) -> ChunkRule:
+        _check_keys(table, (*self.conditions, "action", "note"), "condition of a rule")
+        action = table.get("action")
+        if not isinstance(action, str) or action not in Action.__members__:
+            raise InputError(f"action is {action!r:.40}; give MERGE, REQ or SEP")
+        if "relation" not in table:
+            raise InputError('there is no relation; give a list, ["*"] for any')
+        conditions = {key: value for key, value in table.items() if key not in {"action", "note"}}
+        return ChunkRule(self._pattern(conditions, "rule"), Action[action], str(table.get("note", "")))
+
+    def _pattern(self, table: Any, where: str) -> Pattern:
+        if not isinstance(table, dict):
+            raise InputError(f'{where} is {table!r:.40}; give conditions in braces, such as {{ lemma = ["of"] }}')
+        _check_keys(table, self.conditions, f"condition of a {where}")
+        for each in table.get("upos", ()):
+            if isinstance(each, str) and not each.startswith("@") and each.removeprefix("!") not in _UPOS:
+                raise unknown_name("universal part of speech", each.removeprefix("!"), _UPOS)
+        if not isinstance(hyphen := table.get("hyphen", False), bool):
+            raise InputError(f"hyphen is {hyphen!r:.40}; give true or false")
+        if (side := table.get("side")) not in {None, "left", "right"}:
+            raise InputError(f'side is {side!r:.40}; give "left" or "right"')
+        conditions: dict[str, Any] = {key: self.names(table[key], key) for key in self.lists if key in table}
+        if "relation" in table:
+            conditions["relation"] = self.relations(table["relation"], "relation")
+        conditions |= {key: self._pattern(table[key], key) for key in self.patterns if key in table}
+        return Pattern(**conditions, takes=self._takes(table.get("takes")), hyphen=hyphen, side=side)
+
+    def _takes(self, name: Any) -> dict[str, NamePattern] | None:
+        if name is None:
+            return None
+        words = self._lexicon.get(name) if isinstance(name, str) else None
+        if not isinstance(words, dict):
+            tables = [key for key, known in self._lexicon.items() if isinstance(known, dict)]
+            raise unknown_name("table in [lexicon]", name, tables)
+        return {lemma: NamePattern.of(prepositions) for lemma, prepositions in words.items()}
+
+    def step(self, table: dict[str, Any]) -> Callable[[WorkingTree], None]:
+        name = table.get("step")
+        if not isinstance(name, str) or name not in STEPS:
+            raise unknown_name("step", name, STEPS)
+        kinds = {key: each.annotation for key, each in signature(STEPS[name]).parameters.items() if key != "tree"}
+        given = {key: value for key, value in table.items() if key not in {"step", "note"}}
+        _check_keys(given, tuple(kinds), f"entry of the step {name}:")
+        if missing := [key for key in kinds if key not in given]:
+            raise InputError(f"the step {name} lacks {' and '.join(missing)}; give each")
+        return partial(STEPS[name], **{key: self._entry(key, kinds[key], value) for key, value in given.items()})
+
+    def _entry(self, key: str, kind: str, value: Any) -> NamePattern | str | dict[str, tuple[str, ...]]:
+        if kind == "NamePattern":
+            return self.relations(value, key)
+        if kind == "str":
+            if not isinstance(value, str):
+                raise InputError(f"{key} is {value!r:.40}; give one relation")
+            return value
+        if not isinstance(value, dict):
+            raise InputError(f'{key} is {value!r:.40}; give words in braces, such as {{ enough = ["to"] }}')
+        return {word: _strings(words, f"{key}.{word}") for word, words in value.items()}
+
 
 PROFILES: Final = ("strict", "paper")
 """Profiles: ``strict`` keeps the obligatory parts of a clause with it; ``paper`` lets every chunk but the root be

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from optsum.corpus.rows.writer import Existing, RowWriter
+    from optsum.corpus.rows import Existing, RowWriter
     from optsum.optima.nearness import Nearness
 
 Topics: TypeAlias = Annotated[
@@ -102,10 +102,10 @@ NAMES: Final = {
     "strategies": "optsum.registry:STRATEGIES",
     "formulations": "optsum.registry:FORMULATIONS",
     "backends": "optsum.registry:BACKENDS",
-    "metrics": "optsum.metrics.names:METRICS",
+    "metrics": "optsum.metrics.rouge:METRICS",
     "presets": "optsum.options.presets:PRESETS",
-    "tokenizers": "optsum.text.tokenizers:TOKENIZERS",
-    "stemmers": "optsum.text.stemmers:STEMMERS",
+    "tokenizers": "optsum.text.analyzer:TOKENIZERS",
+    "stemmers": "optsum.text.analyzer:STEMMERS",
     "splitters": "optsum.corpus.sentences:SPLITTERS",
     "languages": "optsum.corpus.sentences:LANGUAGES",
 }
@@ -369,7 +369,7 @@ class Files:
 
     def writer(self, output: str | None, inputs: Iterable[PathLike] = (), **options: Any) -> RowWriter:
         """Return the writer of the command's rows; `inputs`: files that it reads besides topics and options."""
-        from optsum.corpus.rows.writer import RowWriter
+        from optsum.corpus.rows import RowWriter
 
         held = [self.topics, *filter(None, [self.config]), *inputs]
         return RowWriter(output, inputs=held, existing=self.existing, csv_safe=self.csv_safe, **options)

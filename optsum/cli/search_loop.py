@@ -17,8 +17,8 @@ from optsum.cli.exits import FAILED, put, tell
 from optsum.cli.flags import ResumedFiles, open_topics
 from optsum.cli.loop import Loop
 from optsum.contracts.result import Result, ResultCounts, Status, check_row, reason_of
-from optsum.corpus.arguments import read_ahead
 from optsum.corpus.topic import Topic
+from optsum.corpus.topics import read_ahead
 from optsum.errors import OptionError
 from optsum.options.options import Options
 from optsum.report.comparison import by_problem
@@ -35,7 +35,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Finished:
-    """The topics with complete rows, as a `Keeper` of `optsum.corpus.rows.writer.RowWriter`.
+    """The topics with complete rows, as a `Keeper` of `optsum.corpus.rows.RowWriter`.
 
     A row with an error, or one that Ctrl-C ended, is not finished: its topic is processed again. The rows of a study
     state their number for each topic.

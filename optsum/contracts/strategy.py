@@ -1,22 +1,317 @@
-"""The contract of a search strategy."""
+"""The contract of a search strategy, and its search in progress.
+
+`Run` counts, keeps the incumbent and the trace, and ends the search at its limits.
+"""
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from math import isfinite
+from numbers import Rational, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
-from optsum.contracts.run import Run
-from optsum.coverage.instance import Key
-from optsum.errors import UnsupportedError
-from optsum.problem.problem import Capability, Problem, Selection, require
-from optsum.system.clock import Deadline, Limits
+import numpy as np
+
+from optsum.contracts.result import TracePoint, relative_gap
+from optsum.coverage.instance import Key, Sense
+from optsum.errors import InputError, UnsupportedError
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection, require
+from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock, of_search
+from optsum.whole import whole
 
 if TYPE_CHECKING:
     from optsum.optima.nearness import Nearness
     from optsum.optima.optima import Optima
     from optsum.problem.objective import Extracts
+
+
+_SLOW_S: Final = 0.05  # Seconds of an evaluation by a user's own code after which none begins beyond the limit.
+_REMEMBERED: Final = 200_000  # Selections of which the value is remembered.
+_LOG = logging.getLogger("optsum")
+
+
+class Run:
+    """A search in progress, as its strategy uses it.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits
+    rng : numpy.random.Generator, optional
+        The only source of randomness that a strategy may use; by default made from the seed when it is needed.
+    seed : int
+        For solvers that take a number.
+    on_progress : callable, optional
+        Called from time to time with the run; returning False stops the search (`Termination.INTERRUPTED`).
+    root_bound : Key, optional
+        The problem's, if it is known already.
+    certify : callable, optional
+        Computes a root bound by a deadline; by default `Problem.root_bound`.
+    starting : callable, optional
+        Finds the starting selection by a deadline (`begin`).
+
+    Attributes
+    ----------
+    root_bound : Key or None
+        Set by `raise_root_bound`.
+    cutoff : Key or None
+        A search may omit selections that are not better than this value.
+    ran, backend : str or None
+        The strategy to which this one has delegated the search, and its solver.
+    deadline : Deadline
+        The remaining time, for every long step; it also calls `on_progress`.
+    known : dict
+        Evaluations of selections, so that none is evaluated twice.
+    evaluation_s : float
+        Seconds of the last evaluation.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        limits: Limits,
+        rng: np.random.Generator | None = None,
+        seed: int = 0,
+        on_progress: Callable[[Run], bool | None] | None = None,
+        root_bound: Key | None = None,
+        certify: Callable[[Deadline], Key | None] | None = None,
+        starting: Callable[[Run, Deadline], None] | None = None,
+    ) -> None:
+        self.problem = problem
+        self.limits = limits
+        self._rng = rng
+        self.seed = seed
+        self.selection: Selection | None = None
+        self.evaluation: Evaluation | None = None
+        self.bound: Key | None = None
+        self.proven = False
+        self.evaluations = 0
+        self.nodes = 0
+        self.trace: list[TracePoint] = []
+        self.statistics: dict[str, Any] = {}
+        self.detail: str | None = None
+        self.ran: str | None = None
+        self.backend: str | None = None
+        self._start = clock()
+        self.deadline = Deadline(limits.time_s, None if on_progress is None else lambda: on_progress(self) is False)
+        self.root_bound = root_bound
+        self._asked = root_bound is not None
+        self.cutoff: Key | None = None
+        self._certify = certify or problem.root_bound
+        self._starting = starting
+        self.known: dict[Selection, Evaluation] = {}
+        self.evaluation_s = 0.0
+        self._own = not (problem.can(Capability.COVERAGE) or problem.can(Capability.LINEAR))
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The only source of randomness that a strategy may use."""
+        if self._rng is None:  # most strategies use none, and making it takes longer than many a search
+            self._rng = np.random.default_rng(self.seed)
+        return self._rng
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the search started."""
+        return clock() - self._start
+
+    @property
+    def remaining_s(self) -> float:
+        """Seconds left of the time limit; infinite without one."""
+        return self.deadline.left_s
+
+    def see(self, selection: Iterable[int]) -> Evaluation:
+        """Evaluate a selection, and keep it if it is feasible and strictly better than the incumbent.
+
+        Raises
+        ------
+        Stopped
+            When the target or the gap is reached.
+        InputError
+            For a unit that does not exist, or an objective that is not finite.
+        """
+        units: Selection = tuple(sorted({int(unit) for unit in selection}))
+        if units and not 0 <= units[0] <= units[-1] < self.problem.size:
+            raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
+        evaluation = self.evaluate(units)
+        self.evaluations += 1
+        better = self.problem.sense.better
+        if evaluation.violation == 0 and (self.evaluation is None or better(evaluation.key, self.evaluation.key)):
+            value = self._shown(units, evaluation.value)
+            self.selection, self.evaluation = units, evaluation
+            self.trace.append(TracePoint(self.elapsed, self.evaluations, value))
+            self._stop_if_good_enough()
+        return evaluation
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        """Return the evaluation of a sorted selection without recording it; `see` records.
+
+        Raises
+        ------
+        Stopped
+            After the time limit, if a user's own code evaluates slowly.
+        InputError
+            For an objective that is not finite.
+        """
+        known = self.known.get(selection)
+        if known is None:
+            if self.is_slow:
+                self.deadline.check()
+            began, before = clock(), of_search.set(self.deadline)
+            try:
+                known = self.problem.evaluate(selection)
+            finally:
+                of_search.reset(before)
+            self.evaluation_s = clock() - began
+            self._refuse(selection, known)
+            if len(self.known) < _REMEMBERED:
+                self.known[selection] = known
+        return known
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a user's own code evaluates so slowly that it is not called after the time limit."""
+        return self._own and self.evaluation_s > _SLOW_S
+
+    def _refuse(self, units: Selection, evaluation: Any) -> None:
+        """Refuse a value that is not an evaluation, or not finite."""
+        if not isinstance(evaluation, Evaluation):
+            raise InputError(
+                f"The selection {units} is worth {evaluation!r:.40}: let evaluate of {type(self.problem).__name__} "
+                "return an optsum.Evaluation(key, violation, value)."
+            )
+        if type(evaluation.violation) is not int or evaluation.violation < 0:
+            whole(evaluation.violation, f"The violation of the selection {units}", least=0)
+        key: Any = evaluation.key
+        number = isinstance(key, Rational) or (isinstance(key, Real | Decimal) and isfinite(key))
+        if evaluation.violation == 0 and (not number or isinstance(key, bool)):
+            raise InputError(
+                f"The objective of the selection {units} is {key!s:.40}, which cannot be compared: let evaluate "
+                f"return a finite number, or a violation."
+            )
+
+    def _shown(self, units: Selection, value: Any) -> float:
+        with suppress(OverflowError, ValueError):
+            if isinstance(value, Real | Decimal) and isfinite(found := float(value)):
+                return found
+        raise InputError(
+            f"The value of the selection {units} is {value!s:.40}: let evaluate of {type(self.problem).__name__} "
+            "return a number that fits a float."
+        )
+
+    def be_searched(self, search: Callable[[Run], object]) -> None:
+        """Run the strategy; an evaluation that runs out of time ends the search like a limit.
+
+        Raises
+        ------
+        Stopped
+        """
+        before = of_search.set(self.deadline)
+        try:
+            search(self)
+        finally:
+            of_search.reset(before)
+
+    def tell(self, sentence: str) -> None:
+        """Log a message about the progress of the search, to the logger "optsum"."""
+        _LOG.info(sentence)
+
+    def count(self, *, evaluations: int = 0, nodes: int = 0) -> None:
+        """Add to the counters without looking at the limits."""
+        self.evaluations += evaluations
+        self.nodes += nodes
+
+    def check(self) -> None:
+        """Stop the search if a limit is reached; call it often.
+
+        Raises
+        ------
+        Stopped
+        """
+        limits = self.limits
+        if limits.nodes is not None and self.nodes >= limits.nodes:
+            raise Stopped(Termination.NODE_LIMIT)
+        if limits.evaluations is not None and self.evaluations >= limits.evaluations:
+            raise Stopped(Termination.EVALUATION_LIMIT)
+        self.deadline.check()
+
+    def raise_bound(self, bound: Key) -> None:
+        """Record a proven bound; the bound only ever gets tighter (the name is for minimization)."""
+        if self.bound is None or self.problem.sense.better(self.bound, bound):
+            self.bound = bound
+            self._stop_if_good_enough()
+
+    def raise_root_bound(self, deadline: Deadline | None = None) -> None:
+        """Record the problem's root bound, computed once for each run unless the run began with it.
+
+        Parameters
+        ----------
+        deadline : Deadline, optional
+            For computing it; by default the run's own. The outcome is then final.
+        """
+        if not self._asked:
+            self._asked = True
+            self.root_bound = self._certify(deadline or self.deadline)
+        if self.root_bound is not None:
+            self.raise_bound(self.root_bound)
+
+    def begin(self, deadline: Deadline | None = None) -> None:
+        """Take the greedy selection as the first incumbent, unless this has been done.
+
+        An exact search calls it unless it ends in its first moments; the caller does so if a limit was reached first.
+
+        Parameters
+        ----------
+        deadline : Deadline, optional
+            For finding it after the limit. By default the run's own, or slightly more (`Limits.grace_s`) if evaluations
+            are quick.
+        """
+        if self._starting is None:
+            return
+        starting, self._starting = self._starting, None
+        if deadline is not None and self._own and not self.evaluations:
+            self.see(())
+        if not self.is_slow:
+            starting(self, deadline or self.limits.late(self.deadline))
+        elif deadline is None:
+            starting(self, self.deadline)
+
+    def prove(self) -> None:
+        """Declare the search exhausted: the incumbent is optimal, nothing is feasible, or the cutoff is the bound."""
+        held = None if self.evaluation is None else self.evaluation.key
+        if self.cutoff is not None and (held is None or self.problem.sense.better(self.cutoff, held)):
+            tighter = self.bound is None or self.problem.sense.better(self.bound, self.cutoff)
+            self.bound = self.cutoff if tighter else self.bound
+            return
+        self.proven = True
+        if self.evaluation is not None:
+            self.bound = self.evaluation.key
+
+    def _stop_if_good_enough(self) -> None:
+        if self.evaluation is None:
+            return
+        limits, value = self.limits, self.evaluation.value
+        if limits.target is not None and (
+            value >= limits.target if self.problem.sense is Sense.MAXIMIZE else value <= limits.target
+        ):
+            raise Stopped(Termination.TARGET_REACHED)
+        if limits.gap is not None and self.bound is not None and isinstance(self.bound, Fraction | int):
+            gap = relative_gap(float(self.evaluation.key), float(self.bound))
+            if gap is not None and gap <= limits.gap:
+                raise Stopped(Termination.GAP_REACHED)
+
+
+def limits_left(run: Run, gap: float | None = None) -> Limits:
+    """Return the remaining time and nodes of a run for a part with another objective, which may end with a gap."""
+    left = run.limits.after(run.elapsed, nodes=run.nodes)
+    return replace(left, gap=gap, target=None, evaluations=None)
 
 
 class LengthSearch(Protocol):

@@ -21,14 +21,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlia
 import numpy as np
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
 
-from optsum.corpus.alternatives import SentenceId, texts_of
-from optsum.corpus.arguments import AnyTopics, checked_texts
-from optsum.corpus.formats.lines import Line, decoded
+from optsum.corpus.cover import SentenceId, texts_of
+from optsum.corpus.formats import Line, decoded
 from optsum.corpus.topic import BadTopic, Cover, Flat, Text, Topic, as_id, reading_of
-from optsum.corpus.topics import open_records, unique_topics
+from optsum.corpus.topics import AnyTopics, checked_texts, open_records, unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.metrics.metric import Counts, Metric
-from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import Counts, Metric, parse_metric
 from optsum.text.analyzer import Analyzer, load_stopwords
 from optsum.whole import whole
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from optsum.chunks import format_conllu, parses_of_spacy
 from optsum.chunks.parse import Block, Parse, Token, conllu_blocks
-from optsum.corpus.formats.lines import Line, bad_topic
+from optsum.corpus.formats import Line, bad_topic
 from optsum.corpus.sentences import well_formed
 from optsum.corpus.topic import Reading, Topic, as_id
 from optsum.errors import InputError, OptionError
 from optsum.system.files import is_meant, read_text
-from optsum.text.tokenizers import Sentence, raw_text
+from optsum.text.analyzer import Sentence, raw_text
 
 
 def parses_of(topic: Topic) -> tuple[Parse, ...]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from optsum.errors import InputError, OptionError, OptsumError
 from optsum.plugins import Registry, named_function
-from optsum.text.tokenizers import Sentence
+from optsum.text.analyzer import Sentence
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 

@@ -1,14 +1,17 @@
-"""Topics, and records of other kinds, from any path; lines can be left to other processes to decode."""
+"""Topics, systems, and other records, from any path or object; lines can be left to other processes to decode."""
 
 from __future__ import annotations
 
 import codecs
+import csv
 import os
 import re
+import sys
 from array import array
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from io import BufferedReader
@@ -18,8 +21,11 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from optsum.corpus.folders.duc import duc_files, duc_topics, is_duc_file
-from optsum.corpus.folders.texts import (
+from optsum.corpus.cover import is_cover_table, parse_cover_table, sentences_of
+from optsum.corpus.folders import (
+    duc_files,
+    duc_topics,
+    is_duc_file,
     line_pair,
     pair_topics,
     parallel_folders,
@@ -27,23 +33,28 @@ from optsum.corpus.folders.texts import (
     stories_in,
     story_topics,
 )
-from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
-from optsum.corpus.formats.hf_datasets import PREFIX, folder_records, hub_records, is_dataset_folder
-from optsum.corpus.formats.lines import (
+from optsum.corpus.formats import (
     BY_RETURNS,
+    PREFIX,
+    Cells,
     Line,
     NumberedLines,
     RawLines,
     array_records,
+    check_names,
+    csv_records,
     decode,
     decoded,
     ends_by_returns,
+    folder_records,
+    hub_records,
+    is_dataset_folder,
+    nugget_reader,
+    parquet_records,
     raw_lines,
-    text_of,
+    utf8_text,
 )
-from optsum.corpus.formats.nuggets import nugget_reader
-from optsum.corpus.formats.tables import csv_records, heading_of, parquet_records
-from optsum.corpus.sentences import well_formed
+from optsum.corpus.sentences import json_type, well_formed
 from optsum.corpus.topic import (
     AS_IS,
     IDS,
@@ -52,14 +63,20 @@ from optsum.corpus.topic import (
     Flat,
     Notes,
     Reading,
+    Text,
     Topic,
     advice_for,
     as_id,
+    as_topic,
+    likely_columns,
+    parse_columns,
     reading_of,
     recognised,
+    topic_of,
     topics_of_record,
 )
-from optsum.errors import InputError, visible
+from optsum.corpus.vectors import Embed, embedded
+from optsum.errors import InputError, UnsupportedError, describe, visible
 from optsum.plugins import is_place, load_place
 from optsum.system.files import (
     READ_ERRORS,
@@ -72,6 +89,7 @@ from optsum.system.files import (
     read_text,
     stamp,
 )
+from optsum.text.analyzer import Sentence, joined, raw_text
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -566,6 +584,34 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
     )
 
 
+_KNOWN: Final = {
+    *("documents", "references", "cover", "parses", "meta"),  # of topics
+    *("topic_id", "system", "summary", "selection", "human"),  # of systems
+    *("status", "termination"),  # of rows
+}
+_DELIMITERS: Final = ",\t;"
+
+
+def heading_of(
+    line: bytes, *, closed: bool, columns: Collection[str] = (), likely: bool = False
+) -> tuple[str, list[str]] | None:
+    """Return the delimiter and the names of a heading line; None if the line is not a heading.
+
+    A heading has a name that optsum knows, or the two of a well-known data set, or one of `columns`, or, if `likely`,
+    names that look like documents and references. If not `closed`, any other heading is accepted too.
+    """
+    text = line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")
+    for delimiter in _DELIMITERS:
+        try:
+            names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
+        except csv.Error:
+            continue
+        known = _KNOWN.union(columns).intersection(names) or recognised(names) is not None
+        if not closed or known or (likely and len(likely_columns(names)) > 1):
+            return delimiter, names
+    return None
+
+
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
     """Yield the summaries of plain text, one line for each topic in turn; the file is named after the system."""
     system, last = path.name.partition(".")[0], 0
@@ -574,7 +620,7 @@ def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
             yield Line(f"{name}:{blank}", {"place": blank - 1, "system": system, "summary": ""})
         source, last = f"{name}:{number}", number
         try:
-            yield Line(source, {"place": number - 1, "system": system, "summary": text_of(raw).strip()})
+            yield Line(source, {"place": number - 1, "system": system, "summary": utf8_text(raw).strip()})
         except InputError as error:
             yield Line(source, None, str(error))
 
@@ -600,7 +646,7 @@ def _spread(what: str, lines: NumberedLines, name: str) -> Iterator[Line]:
 def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:
     source = name_of(path)
     try:
-        text = text_of(_whole(lines, source)).replace("\ufeff", "")
+        text = utf8_text(_whole(lines, source)).replace("\ufeff", "")
     except InputError as error:
         raise InputError(f"the table {source}: {error}") from error
     topic_id = "stdin" if path == "-" else Path(path).stem
@@ -729,3 +775,497 @@ def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
         "saved dataset, of the parts of one file (*.jsonl, *.csv, *.parquet), of JSON files with a topic each, of "
         "documents and summaries in SGML, or with folders documents/ and references/"
     )
+
+
+AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or what a reader could not use.
+
+AnyTopics: TypeAlias = Iterable[Any] | str | os.PathLike[str]
+"""Topics, records or problems; the path of a file or folder of them; a data frame; or a dataset."""
+
+AnyColumns: TypeAlias = str | Mapping[str, str]  # Which columns of records are what, as ``--map`` says it.
+
+
+class ReadAhead(Iterator[T]):
+    """Topics of a file, several of which may be read before the first is answered."""
+
+    def __init__(self, topics: Iterator[T], path: str | os.PathLike[str]) -> None:
+        self._topics, self.path = topics, path
+
+    def __next__(self) -> T:
+        """Return the next."""
+        return next(self._topics)
+
+
+def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
+    """Mark topics from a file, if the path is one of a file, so that several may be read ahead."""
+    return ReadAhead(topics, path) if os.path.isfile(path) else topics  # noqa: PTH113 - text
+
+
+def path_of(topics: AnyTopics) -> str | os.PathLike[str] | None:
+    """Return the path to read topics from; None if they are in memory."""
+    return topics if isinstance(topics, str | os.PathLike) else topics.path if isinstance(topics, ReadAhead) else None
+
+
+_PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)
+"""A text that can only be a path."""
+
+
+def topic_given(topic: object, summary: object, reading: Reading, columns: AnyColumns | None = None) -> Topic:
+    """Return one topic, made from a document and a summary if there is one; several topics are refused.
+
+    A document and a summary are each a text or a list of sentences. A row of a data frame is a record.
+    """
+    if summary is not None:
+        for given, what in ((topic, "document"), (summary, "summary")):
+            if isinstance(given, str):
+                continue
+            if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+                raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
+        return topic_of({"id": "text", "documents": [topic], "references": [summary]}, reading._replace(flat="texts"))
+    if isinstance(topic, str | os.PathLike):
+        if isinstance(topic, os.PathLike) or _PATH.fullmatch(topic) or os.path.exists(topic):  # noqa: PTH110 - text
+            raise InputError(f"{os.fspath(topic)!r:.200} is a path, and one topic was expected; use solve_all(path)")
+        raise InputError("a text needs a reference summary to be compared with; give it too: solve(text, summary)")
+    _check_several(topic)
+    if not isinstance(topic, Topic | BadTopic | Mapping | bytes) and not hasattr(topic, "as_topic"):
+        if isinstance(topic, list | tuple) and topic and all(isinstance(one, str) for one in topic):
+            raise InputError(
+                "a list of sentences needs a reference summary to be compared with; give it too: solve(sentences, "
+                "summary)"
+            )
+        row = hasattr(topic, "_asdict") or (hasattr(topic, "index") and hasattr(topic, "to_dict"))
+        if row and _rows_of(topic) is None:
+            topic = next(iter(_each(topic)))
+        elif isinstance(topic, Iterable):
+            raise InputError(
+                "one topic was expected, and these are several; give one of them, or use solve_all(topics)"
+            )
+    return topic_of(topic, reading if columns is None else reading._replace(columns=parse_columns(columns)))
+
+
+def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
+    """Return a topic with a model's vectors of its sentences and references.
+
+    Parameters
+    ----------
+    topic : Topic or dict
+        As for `optsum.solve`.
+    embed : callable
+        Takes a list of texts, and returns an array with a vector for each, or a list with an array of token vectors for
+        each. It is called once for the sentences of the documents, and once for those of each reference.
+
+    Raises
+    ------
+    InputError
+        If the topic cannot be used, or the vectors do not fit it.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["a cat", "two dogs"]], "references": [["a dog"]]}
+    >>> found = with_vectors(topic, lambda texts: [[text.count("cat"), text.count("dog")] for text in texts])
+    >>> found.vectors.similarities().tolist()
+    [[0.0], [1.0]]
+    """
+    made = as_topic(topic)
+    try:
+        return replace(made, vectors=embedded(embed, made.sentences, made.references))
+    except InputError as error:
+        raise InputError(f"topic {made.id!r}: {error}") from None
+
+
+def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
+    """Yield topics with the vectors of a model; an error names its topic."""
+    return (_embedded(topic, embed) for topic in topics_of(given, reading))
+
+
+def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
+    if isinstance(topic, BadTopic):
+        return topic
+    try:
+        return with_vectors(topic, embed)
+    except BaseException as error:  # noqa: BLE001 - a model may raise anything; it costs the other topics nothing
+        return BadTopic(topic.id, "", describe(error))
+
+
+def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> Any:
+    """Read topics by the named columns; without any, return the topics unchanged."""
+    if columns is None:
+        return given
+    return topics_of(given, reading._replace(columns=parse_columns(columns)))
+
+
+def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
+    """Iterate over topics from any source; an unsuitable source is refused at once.
+
+    `given`: a path; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any iterable of objects, whose
+    columns have the names of a topic's keys, or those of a well-known data set; or topics, or the items of a reader.
+    """
+    if isinstance(given, str | os.PathLike):
+        return _any_usable(topics_read(given, reading))
+    alone = "a single topic; give a list of topics, or use optsum.solve"
+    return _any_usable(_topics(_items(given, "topics", alone), reading))
+
+
+def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic]:
+    """Yield topics unchanged, and records as topics; cells of data frames may contain JSON."""
+    for number, item in enumerate(items):
+        if isinstance(item, Topic | BadTopic | Lines):
+            yield item  # type: ignore[misc]  # lines, which whoever works on them reads
+            continue
+        for topic in topics_of_value(item, number, reading, ""):
+            yield topic if isinstance(topic, Topic) else _Unusable(topic.id, f"row {number}", topic.error)
+
+
+class _Unusable(BadTopic):
+    """A record that could not be converted to a topic."""
+
+
+def _any_usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
+    """Pass topics on; if no record can be used, report that once instead of for each."""
+    held: list[_Unusable] = []
+    for topic in topics:
+        if isinstance(topic, _Unusable):
+            held.append(topic)
+            continue
+        yield from held
+        yield topic
+        yield from topics
+        return
+    if held:
+        first = f"{held[0].source}: {held[0].error}"
+        raise InputError(
+            first if len(held) == 1 else f"none of the {len(held)} topics can be used; the first error: {first}"
+        )
+
+
+def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
+    """Iterate like `topics_of`, but refuse problems, which have no text for `verb`; at once if the first is one."""
+    return _only_texts(topics_of(given, reading), verb)
+
+
+def _only_texts(topics: Iterator[Topic | BadTopic], verb: str) -> Iterator[Topic | BadTopic]:
+    for number, topic in enumerate(topics):
+        if isinstance(topic, Topic) and topic.problem is not None:
+            why = f"{topic.id!r} is a problem, and {verb} takes texts with references: solve and compare take problems."
+            if not number:
+                raise UnsupportedError(why)
+            yield BadTopic(topic.id, "", why)
+        else:
+            yield topic
+
+
+def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | BadSystem]:
+    """Iterate over system summaries like a reader."""
+    if isinstance(given, str | os.PathLike):
+        yield from systems_read(given, reading)
+        return
+    for number, item in enumerate(_items(given, "summaries", "a single summary; give a list")):
+        try:
+            if isinstance(item, BadSystem):
+                yield item
+            else:
+                yield system_of(item, reading)
+        except InputError as error:
+            yield BadSystem(f"summary {number + 1}", str(error))
+
+
+def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
+    """Iterate over the rows of a data frame as records, or over the items of any other iterable."""
+    if (rows := _rows_of(given)) is not None:
+        return map(_cells, rows)
+    _check_several(given)
+    if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
+        columns = isinstance(given, Mapping) and given and all(isinstance(value, list) for value in given.values())
+        several = "; of a slice such as dataset[:2], which has columns, dataset.select(range(2)) has the records"
+        raise InputError(f"this is {alone}{several if columns else ''}")
+    if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
+        collect = "; give its collect()" if hasattr(given, "collect") else ""
+        raise InputError(
+            f"{what} come from a path, a data frame or a list, not from something {json_type(given)}{collect}"
+        )
+    return chain.from_iterable(map(_each, given))
+
+
+def _check_several(given: object) -> None:
+    """Refuse the splits of a dataset, and the columns of several records, which a slice of one is."""
+    if not isinstance(given, Mapping):
+        return
+    if given and all(hasattr(split, "features") for split in given.values()):
+        raise InputError(f"this dataset has the splits {', '.join(map(str, given))}; give one of them")
+    if isinstance(ids := next((given[key] for key in IDS if key in given), None), list):
+        raise InputError(
+            f"these are the columns of {len(ids)} records, as dataset[:{len(ids)}] returns them; give the records: "
+            f"dataset.select(range({len(ids)}))"
+        )
+
+
+def _each(item: Any) -> Iterable[Any]:
+    """Return an item, or the rows of a frame: readers of Arrow and formatted datasets yield frames."""
+    if isinstance(item, Topic | BadTopic | Lines | System | BadSystem | Mapping):
+        return (item,)
+    if (rows := _rows_of(item)) is not None:
+        return map(_cells, rows)
+    if not isinstance(item, list) and callable(named := getattr(item, "to_dict", getattr(item, "_asdict", None))):
+        return (_cells(named()),)
+    return (item,)
+
+
+def _cells(row: Mapping[str, Any]) -> Cells:
+    return Cells({str(name): _plain(value) for name, value in row.items()})
+
+
+def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
+    if hasattr(given, "iter_rows") and hasattr(given, "columns"):  # polars
+        rows: Iterable[Mapping[str, Any]] = given.iter_rows(named=True)
+        return rows
+    if hasattr(given, "to_pylist") and hasattr(given, "schema"):  # pyarrow, a table or a batch of one
+        check_names(given.schema.names, "the table")
+        places = range(0, given.num_rows, _ROWS)
+        return (row for place in places for row in given.slice(place, _ROWS).to_pylist())
+    if hasattr(given, "itertuples") and hasattr(given, "columns"):  # pandas
+        frame = given if {*IDS, *OWN}.intersection(given.index.names) <= {*given.columns} else given.reset_index()
+        names = [str(name) for name in frame.columns]
+        check_names(names, "the frame")
+        return (dict(zip(names, row, strict=True)) for row in frame.itertuples(index=False, name=None))
+    return None
+
+
+_ROWS: Final = 64  # Of a table that are objects at a time.
+
+
+def _plain(value: Any) -> Any:
+    if (isinstance(value, float) and value != value) or type(value).__name__ in {"NAType", "NaTType"}:
+        return None
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One system's summary of one topic.
+
+    Attributes
+    ----------
+    topic_id, system : str
+    summary : tuple of sentences or None
+        The text; None if only the selection or human scores are known.
+    selection : tuple of int or str or None
+        Sentences of an extract, in the given order: unit numbers, or the cover's names of the sentences.
+    human : mapping of str to float
+        Human scores by name, without those that are null in the input.
+    source : str
+        Where it was read, ``file:line``.
+    place : int or None
+        The number of the topic, from 0, if nothing else is known of it (plain text with a summary on each line); then
+        it is also the `topic_id`.
+    """
+
+    topic_id: str
+    system: str
+    summary: Text | None = None
+    selection: tuple[int | str, ...] | None = None
+    human: Mapping[str, float] = field(default_factory=dict, hash=False)
+    source: str = ""
+    place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadSystem:
+    """A line of a systems file that cannot be used."""
+
+    source: str  # ``file:line``.
+    error: str  # What is wrong, without the source.
+
+
+def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:
+    """Return a system's summary from its JSON form, checked.
+
+    `obj`: with ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text), ``selection`` (a list
+    of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be alone. Or a row
+    of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the system.
+    """
+    if isinstance(obj, System):
+        return obj
+    obj = obj.record() if isinstance(obj, Cells) else obj
+    if not isinstance(obj, Mapping):
+        raise InputError(f'a system summary is an object with "topic_id", "system" and "summary", not {json_type(obj)}')
+    if "topic_id" not in obj and "strategy" in obj:
+        obj = _of_row(obj)
+    place = obj.get("place") if "topic_id" not in obj else None
+    if place is not None:
+        obj = {**obj, "topic_id": place}
+    for key in ("topic_id", "system"):
+        if obj.get(key) is None:
+            raise InputError(f'there is no "{key}"; give it beside "summary" or "selection"')
+    summary, selection, human = obj.get("summary"), obj.get("selection"), _human(obj.get("human"))
+    summary = None if summary == "" and (selection is not None or human) else summary  # an empty cell
+    if summary is None and selection is None and not human:
+        raise InputError('there is neither "summary" nor "selection"; give at least one of them')
+    return System(
+        as_id(obj["topic_id"], "the topic_id"),
+        as_id(obj["system"], "the name of the system"),
+        None if summary is None else reading.summary(summary, "summary"),
+        None if selection is None else _selection(selection),
+        human,
+        source,
+        place,
+    )
+
+
+def _of_row(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a row of results as the summary of a system: its text, and the sentences of an extract."""
+    if (labels := row.get("labels")) is not None:  # of `optsum labels`
+        chosen = [unit for unit, label in enumerate(labels) if label]
+        sentences = row.get("sentences")
+        text = None if sentences is None else [sentences[unit] for unit in chosen]
+        return {"topic_id": row.get("id"), "system": row["strategy"], "summary": text, "selection": chosen}
+    if row.get("selection") is None:
+        reason = row.get("error") or "its status is " + str(row.get("status"))
+        raise InputError(f"this row of results has no summary ({reason}); leave it out")
+    found = {"topic_id": row.get("id"), "system": row["strategy"], "summary": row.get("summary")}
+    return found if row.get("formulation") == "compressive" else {**found, "selection": row["selection"]}
+
+
+def _selection(value: object) -> tuple[int | str, ...]:
+    if not isinstance(value, list | tuple):
+        raise InputError(f'"selection" is {json_type(value)}; give a list of unit numbers, or of sentence ids')
+    for number, unit in enumerate(value):
+        if isinstance(unit, bool) or not isinstance(unit, int | str) or (isinstance(unit, int) and unit < 0):
+            raise InputError(f"selection[{number}] is {unit!r:.40}; units are whole numbers from 0, or sentence ids")
+    if len(set(value)) < len(value):
+        again = next(unit for place, unit in enumerate(value) if unit in value[:place])
+        raise InputError(f"selection has unit {again!r:.40} twice; name each once")
+    return tuple(value)
+
+
+def _human(value: object) -> dict[str, float]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f'"human" is {json_type(value)}; give an object of numbers by name')
+    scores = {}
+    for name, number in value.items():
+        if number is None:
+            continue
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise InputError(
+                f"the human score {name!r} is {json_type(number)}; give a number, or null if there is none"
+            )
+        if not abs(number) <= sys.float_info.max:
+            raise InputError(f"the human score {name!r} is not finite; give null if there is none")
+        scores[str(name)] = float(number)
+    return scores
+
+
+def read_systems(
+    path: PathLike, *, language: str = "en", splitter: str | Callable[..., Any] = "sentencex"
+) -> Iterator[System | BadSystem]:
+    """Open a file of system summaries and iterate over them.
+
+    Parameters
+    ----------
+    path : str or path
+        As for `optsum.read_topics`; also plain text with the summary of one topic on each line, named after the system,
+        and a folder with a file ``SYSTEM/TOPIC.txt`` for each summary.
+    language, splitter
+        How raw texts become sentences (`optsum.as_topic`).
+
+    Returns
+    -------
+    iterator of System or BadSystem
+        One for each line that is not blank, in order; it never raises. A second summary of the same system
+        for the same topic is a `BadSystem`.
+
+    Raises
+    ------
+    InputError
+        At once, before anything is read, if the file cannot be opened, is empty or has an unknown format.
+    OptionError
+        If the language code or the splitter is unknown.
+    """
+    return systems_read(path, reading_of(language=language, splitter=splitter))
+
+
+def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSystem]:
+    """Read systems like `read_systems`, with resolved options."""
+    folder = Path(path)
+    files = [] if path == "-" or not folder.is_dir() else sorted(folder.glob("*/*.txt"))
+    summaries = [file for file in files if is_meant(file.name) and is_meant(file.parent.name)]
+    lines = map(_of_file, summaries) if summaries else decoded(open_records(path, what="system summary"))
+    return unique((_system(line, reading) for line in lines), _system_name, _again)
+
+
+def _of_file(file: Path) -> Line:
+    source = well_formed(str(file))
+    try:
+        text = read_text(file, "")
+    except InputError as error:
+        return Line(source, None, str(error))
+    return Line(source, {"topic_id": file.stem, "system": file.parent.name, "summary": text})
+
+
+def _system(line: Line, reading: Reading) -> System | BadSystem:
+    if line.error is not None:
+        return BadSystem(line.source, line.error)
+    try:
+        return system_of(line.value, reading, line.source)
+    except InputError as error:
+        return BadSystem(line.source, str(error))
+
+
+def _system_name(read: System | BadSystem) -> str | None:
+    return f"{read.topic_id}\n{read.system}" if isinstance(read, System) else None
+
+
+def _again(read: System | BadSystem) -> System | BadSystem:
+    topic_id, system = (_system_name(read) or "").split("\n")
+    return BadSystem(read.source, f"a second summary of system {system!r} for topic {topic_id!r}; give one")
+
+
+def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
+    """Return the sentences of a summary; None if only human scores are known."""
+    if system.summary is not None:
+        return system.summary
+    return None if system.selection is None else sentences_of(topic, system.selection)
+
+
+@dataclass(frozen=True)
+class SystemExtract:
+    """The sentences of a summary, matched to those of the source."""
+
+    units: tuple[int, ...]  # Sentences of the source, in order.
+    others: int  # Sentences of the summary that are none of the source.
+
+    @property
+    def names(self) -> set[int | str]:
+        """The source sentences that an oracle is compared with, and a name for each other sentence."""
+        return {*self.units, *(f"other {number}" for number in range(self.others))}
+
+
+def extract_of(topic: Topic, system: System) -> SystemExtract | None:
+    """Return the source sentences of a summary; None if its text is not known.
+
+    A sentence matches one of the source with the same letters and digits in any case; among equal ones, the first
+    unmatched.
+    """
+    if system.selection is not None:
+        units = {unit for unit in system.selection if isinstance(unit, int)}
+        if len(units) == len(system.selection):
+            return SystemExtract(tuple(sorted(units)), 0)
+    if system.summary is None:
+        return None
+    places: defaultdict[str, deque[int]] = defaultdict(deque)
+    for unit, sentence in enumerate(topic.sentences):
+        places[_letters(sentence)].append(unit)
+    found: list[int] = []
+    others = 0
+    for letters in filter(None, map(_letters, system.summary)):
+        if places[letters]:
+            found.append(places[letters].popleft())
+        else:
+            others += 1
+    return SystemExtract(tuple(sorted(found)), others)
+
+
+def _letters(sentence: Sentence) -> str:
+    return "".join(filter(str.isalnum, raw_text(joined([sentence])).casefold()))

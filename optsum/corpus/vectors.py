@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from optsum.errors import InputError
 from optsum.metrics.similarity import FloatArray, cosines
-from optsum.text.tokenizers import Sentence, raw_text
+from optsum.text.analyzer import Sentence, raw_text
 
 IntArray: TypeAlias = NDArray[np.int64]
 

@@ -12,8 +12,8 @@ from typing import Any, Final, TypedDict, Unpack, cast
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, ResultCounts, Status, labels_of
-from optsum.corpus.arguments import AnyColumns, AnyTopics, with_columns
 from optsum.corpus.topic import Topic
+from optsum.corpus.topics import AnyColumns, AnyTopics, with_columns
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.options.keywords import Keywords
@@ -26,7 +26,7 @@ from optsum.running.inputs import posed
 from optsum.running.one_problem import Setup, answer, setup_of
 from optsum.running.workers import Outcomes
 from optsum.system.clock import Termination
-from optsum.text.tokenizers import raw_text
+from optsum.text.analyzer import raw_text
 from optsum.whole import whole
 
 

@@ -14,10 +14,9 @@ from tempfile import TemporaryFile
 from typing import ClassVar, Final, Unpack
 
 from optsum.contracts.result import Result
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
-from optsum.corpus.arguments import AnyTopics, topics_of
+from optsum.contracts.strategy import Run, Strategy
 from optsum.corpus.topic import BadTopic, topic_of
+from optsum.corpus.topics import AnyTopics, topics_of
 from optsum.coverage.instance import Sense
 from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name

@@ -18,8 +18,8 @@ from typing import Any, Final, Self
 
 from optsum._version import __version__
 from optsum.contracts.backend import version_of_package
-from optsum.corpus.folders.texts import line_pair
-from optsum.corpus.formats.hf_datasets import PREFIX
+from optsum.corpus.folders import line_pair
+from optsum.corpus.formats import PREFIX
 from optsum.corpus.topic import BadTopic, Topic, parse_columns
 from optsum.corpus.topics import is_program
 from optsum.errors import InputError, OptionError, OptsumError, unknown_name

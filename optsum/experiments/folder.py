@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
 
-from optsum.corpus.rows.store import STORE, RowStore, is_run
+from optsum.corpus.rows import STORE, RowStore, is_run_folder
 from optsum.errors import InputError, OptionError
 from optsum.experiments.experiment import Shard, fingerprint
 from optsum.report.messages import duration
@@ -350,7 +350,7 @@ def status(folder: PathLike) -> RunStatus:
 
 
 def _store(folder: PathLike) -> RowStore:
-    if not is_run(folder):
+    if not is_run_folder(folder):
         raise InputError(f"{folder} is not the folder of a run: there is no {STORE} in it")
     return RowStore(Path(folder) / STORE)
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from optsum._version import __version__
 from optsum.contracts.result import Result
-from optsum.corpus.rows.store import CellRows, RowStore
-from optsum.corpus.rows.writer import to_bytes
+from optsum.corpus.rows import CellRows, RowStore, to_bytes
 from optsum.corpus.topic import BadTopic, Reading, Topic
 from optsum.corpus.topics import topics_read
 from optsum.errors import OptionError

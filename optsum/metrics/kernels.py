@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from optsum.coverage.ceilings import count_bits, extend
-from optsum.metrics.metric import LONGEST, SKIPS
+from optsum.metrics.rouge import LONGEST, SKIPS
 from optsum.system.compiled import njit
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -65,7 +65,7 @@ def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
 def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -> Any:
     """Return numbers of the tokens of each row except the last `spared`, and of pairs at most `skip` apart.
 
-    The result is like that of `ngram_numbers`, in the order of `optsum.metrics.names.SkipBigrams.keys`.
+    The result is like that of `ngram_numbers`, in the order of `optsum.metrics.rouge.SkipBigrams.keys`.
     """
     rows = len(start) - 1
     begin = np.zeros(rows + 1, np.int64)
@@ -96,7 +96,7 @@ def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -
 
 @njit(cache=True)
 def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spared: int) -> Any:
-    """Return numbers of the units that a metric counts in each row (`optsum.metrics.metric.Metric.coded`)."""
+    """Return numbers of the units that a metric counts in each row (`optsum.metrics.rouge.Metric.coded`)."""
     if kind == SKIPS:
         return skip_numbers(ids, start, different, size, spared)
     return ngram_numbers(ids, start, different, size)

@@ -1,9 +1,13 @@
-"""The official score: ROUGE like ROUGE-1.5.5, in plain Python and independent of every search.
+"""Metrics, their names, and the official score: ROUGE like ROUGE-1.5.5, in Python and independent of every search.
 
-It was compared with the script's answers: ``-n N`` (rouge-N), ``-2 K -u`` (rouge-suK), ROUGE-L, ``-m`` (``stem=True``),
-``-s`` (``stopwords="drop"``), ``-l N`` (``max_words=N``), ``-f A`` (``references_mode="pooled"``), ``-f B`` ("best",
-except that the script compares rounded recalls); recall, precision, and F at ``-p 0.5``, one summary at a time. Not
-reproduced: ``-b`` (cut by bytes), ROUGE-W, ROUGE-S without unigrams, basic elements, bootstrap intervals, averages.
+A metric is one class. A third party's needs only `keys`; the entry-point group ``optsum.metrics`` makes it known by its
+name, on the command line too. The name of a sum joins others (``rouge-1+rouge-2``), ``ngram-1-4`` is a mean.
+
+The score was compared with the script's answers: ``-n N`` (rouge-N), ``-2 K -u`` (rouge-suK), ROUGE-L, ``-m``
+(``stem=True``), ``-s`` (``stopwords="drop"``), ``-l N`` (``max_words=N``), ``-f A`` (``references_mode="pooled"``),
+``-f B`` ("best", except that the script compares rounded recalls); recall, precision, and F at ``-p 0.5``, one summary
+at a time. Not reproduced: ``-b`` (cut by bytes), ROUGE-W, ROUGE-S without unigrams, basic elements, bootstrap
+intervals, averages.
 
 As in the script,
 
@@ -11,31 +15,603 @@ As in the script,
 * counts are clipped: an n-gram hits at most as often as it occurs in the reference;
 * several references are pooled: the sum of the hits divided by the sum of the counts over all references;
 * rouge-suK leaves out the unigram of the last token, on both sides;
-* rouge-l takes, for every reference sentence, the union over the summary's sentences (`optsum.metrics.lcs`).
+* rouge-l takes, for every reference sentence, the union over the summary's sentences of longest common subsequences
+  (Lin 2004, section 3.2). The union depends on the choice among several: the script traces back from both ends; on a
+  match it takes both tokens, otherwise it drops the reference's token if that does not shorten the subsequence, else
+  the summary's.
+
+The table of lengths is kept as one bit vector per reference token, the bits of a Python integer being the summary's
+tokens (Hyyro 2004, "Bit-parallel LCS-length computation revisited"); the traceback gets lengths by counting bits.
 
 Scores are not rounded; the script rounds recall and precision to five digits before it computes F.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from itertools import permutations
+from functools import cached_property, lru_cache
+from itertools import chain, permutations
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args
 
-from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.metrics.metric import Metric, Tally, Texts
-from optsum.metrics.names import parse_metric
-from optsum.text.analyzer import Analyzer
-from optsum.text.lengths import cut_sentences
-from optsum.text.tokenizers import Sentence
+from optsum.errors import InputError, OptionError, UnsupportedError, unknown_name
+from optsum.plugins import Registry, is_place
+from optsum.system.files import of_files
+from optsum.text.analyzer import Analyzer, Sentence, cut_sentences
 from optsum.whole import whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+Gram: TypeAlias = str | tuple[str, ...]
+"""An n-gram: a unigram is its token, everything longer is a tuple, so a unigram never equals a skip-bigram."""
+
+Counts: TypeAlias = Counter[Gram]
+
+Texts: TypeAlias = Sequence[Sequence[str]]  # The tokens of each sentence of a text.
+
+
+class Tally(NamedTuple):
+    """How finished text is counted."""
+
+    distinct: bool = False  # Each n-gram of a text counts once, however often it occurs.
+    across: bool = True  # The summary's sentences are joined before n-grams are formed, as ROUGE-1.5.5 does.
+    # Each sentence of a reference is clipped by itself, and those of a reference are pooled (Lin & Hovy 2003).
+    apart: bool = False
+    official: bool = True  # Count what ROUGE-1.5.5 counts where that differs from the formula (`Metric.official_keys`).
+
+
+NGRAMS, SKIPS, LONGEST = range(3)
+"""First numbers of `Metric.coded`: n-grams, skip-bigrams, common subsequences (0 of sentences, 1 of texts)."""
+
+
+class Totals(NamedTuple):
+    """The parts of recall and precision: hits, and the counts of the reference and of the summary."""
+
+    hits: int
+    reference: int
+    summary: int
+
+
+class Metric(ABC):
+    """A count of units in texts, made from its name by `optsum.metrics.rouge.parse_metric`; a frozen dataclass.
+
+    Attributes
+    ----------
+    form : str
+        The form of its names ("rouge-N") in `optsum list metrics`; a name without a number is its own form.
+    about : str
+        One line for `optsum list metrics`.
+    countable : bool
+        Whether it counts n-grams, or other units that can be counted sentence by sentence.
+    of_texts : bool
+        Whether it compares texts, so that any summary can be scored by it.
+    geometric : bool
+        Whether it is the geometric mean of its parts.
+    """
+
+    form: ClassVar[str]
+    about: ClassVar[str]
+    countable: ClassVar[bool] = True
+    of_texts: ClassVar[bool] = True
+    geometric: ClassVar[bool] = False
+    _code: ClassVar[tuple[int, int | str]]  # Of `coded`; not inherited, as derived classes count something else.
+
+    @classmethod
+    def read(cls, name: str) -> Metric | None:
+        """Return the metric of a name, or None if the name is of another form."""
+        return cls() if name == cls.form else None
+
+    @cached_property
+    def name(self) -> str:
+        """The name that `read` reads back."""
+        return self.form
+
+    @property
+    def parts(self) -> tuple[Metric, ...]:
+        """The metrics of a sum or mean; empty otherwise."""
+        return ()
+
+    @cached_property
+    def components(self) -> tuple[Metric, ...]:
+        """The parts of a sum or mean; any other metric is its own only component."""
+        return self.parts or (self,)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The names under which a formulation may declare that it supports the metric."""
+        return frozenset({self.form})
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The lengths of the n-grams that it counts; empty if it counts anything else."""
+        return ()
+
+    @abstractmethod
+    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Return the counted keys of a sequence of tokens, with repetitions.
+
+        Raises
+        ------
+        UnsupportedError
+            If it does not count n-grams, or has several parts.
+        """
+
+    def official_keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Return the keys that ROUGE-1.5.5 counts, if they differ."""
+        return self.keys(tokens)
+
+    @property
+    def coded(self) -> tuple[int, int] | None:
+        """The code for kernels: `NGRAMS` and n, `SKIPS` and the skip, `LONGEST`; None if only `keys` can count."""
+        kind, number = vars(type(self)).get("_code", (None, None))
+        return None if kind is None else (kind, getattr(self, number) if isinstance(number, str) else number)
+
+    def count(
+        self,
+        tokens: Sequence[str],
+        *,
+        distinct: bool = False,
+        official: bool = False,
+        only: Collection[Gram] | None = None,
+    ) -> Counts:
+        """Count a sequence of tokens.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Tokens of one sentence, or of a whole text joined.
+        distinct : bool
+            Count everything once however often it occurs (set-based ROUGE).
+        official : bool
+            Count as ROUGE-1.5.5 does (`official_keys`).
+        only : collection of n-grams, optional
+            Count only these, which is quicker if few occur.
+
+        Returns
+        -------
+        Counter
+            Occurrences by n-gram.
+        """
+        keys = self.official_keys(tokens) if official else self.keys(tokens)
+        if only is not None:
+            keys = filter(only.__contains__, keys)
+        # In the order in which they occur: a set's would be another in each process.
+        return Counter(iter(dict.fromkeys(keys)) if distinct else keys)
+
+    def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
+        """Compare a summary with each of its references.
+
+        Raises
+        ------
+        UnsupportedError
+            If the metric does not support that way of counting.
+        """
+
+        def counted(tokens: Sequence[str]) -> Counts:
+            return self.count(tokens, distinct=tally.distinct, official=tally.official)
+
+        first, *others = [_flat(summary)] if tally.across else summary or [[]]
+        of_summary = counted(first)
+        for tokens in others:
+            if tally.distinct:
+                of_summary |= counted(tokens)
+            else:
+                of_summary.update(counted(tokens))
+        mass = of_summary.total()
+        found = []
+        for reference in references:
+            units = [counted(tokens) for tokens in (reference if tally.apart else [_flat(reference)])]
+            hits = sum(overlap(unit, of_summary) for unit in units)
+            found.append(Totals(hits, sum(unit.total() for unit in units), mass * len(units)))
+        return found
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _flat(sentences: Texts) -> list[str]:
+    return list(chain.from_iterable(sentences))
+
+
+def overlap(left: Counts, right: Counts) -> int:
+    """Sum min(count in `left`, count in `right`) over all n-grams: the clipped hits."""
+    return sum([min(left[key], right[key]) for key in left.keys() & right.keys()])
+
+
+Token = TypeVar("Token", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class LongestSubsequence(Metric):
+    """rouge-l: longest common subsequences, sentence by sentence."""
+
+    form: ClassVar[str] = "rouge-l"
+    about: ClassVar[str] = "longest common subsequences, sentence by sentence (ROUGE-1.5.5's; rougeLsum of rouge-score)"
+    countable: ClassVar[bool] = False
+    _code = LONGEST, 0
+
+    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Raise an error: common subsequences cannot be counted in a single sentence."""
+        del tokens
+        raise UnsupportedError(f"{self} does not count n-grams, so it has no counts; use rouge-N or rouge-suK")
+
+    def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
+        """Compare a summary with each of its references; counts are clipped, and sentences are always separate."""
+        if tally.distinct:
+            raise UnsupportedError(f"{self} has clipped counts only; leave out {self} or counts='set'")
+        if tally.apart:
+            raise UnsupportedError(f"{self} does not split references; leave out {self} or model_units")
+        mass = sum(map(len, summary))
+        return [Totals(self._hits(one, summary), sum(map(len, one)), mass) for one in references]
+
+    def _hits(self, reference: Texts, summary: Texts) -> int:
+        return union_lcs_hits(reference, summary)
+
+
+@dataclass(frozen=True)
+class WholeSubsequence(LongestSubsequence):
+    """rougeL: the longest common subsequence of whole texts."""
+
+    form: ClassVar[str] = "rougeL"
+    about: ClassVar[str] = "longest common subsequence of the whole texts (rougeL of rouge-score)"
+    _code = LONGEST, 1
+
+    def _hits(self, reference: Texts, summary: Texts) -> int:
+        return lcs_length(list(chain.from_iterable(reference)), list(chain.from_iterable(summary)))
+
+
+def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
+    """Count the reference tokens on common subsequences with the summary's sentences, clipped by the summary."""
+    reference = list(reference)
+    in_reference = Counter(token for sentence in reference for token in sentence)
+    in_summary = Counter(token for sentence in summary for token in sentence)
+    masks = [(_positions(sentence), len(sentence)) for sentence in summary]
+    hits = 0
+    for sentence in reference:
+        covered: set[int] = set()
+        for places, width in masks:
+            covered.update(_trace(sentence, places, width))
+        for position in sorted(covered):
+            token = sentence[position]
+            if in_reference[token] > 0 and in_summary[token] > 0:
+                in_reference[token] -= 1
+                in_summary[token] -= 1
+                hits += 1
+    return hits
+
+
+def lcs_length(reference: Sequence[Hashable], summary: Sequence[Hashable]) -> int:
+    """Return the length of the longest common subsequence.
+
+    >>> lcs_length("the cat sat".split(), "on the mat sat a cat".split())
+    2
+    """
+    places = _positions(reference)
+    full = (1 << len(reference)) - 1
+    flat = full
+    for token in summary:
+        both = flat & places.get(token, 0)
+        flat = ((flat + both) | (flat - both)) & full
+    return len(reference) - flat.bit_count()
+
+
+def _positions(tokens: Sequence[Token]) -> dict[Token, int]:
+    places: dict[Token, int] = {}
+    for position, token in enumerate(tokens):
+        places[token] = places.get(token, 0) | 1 << position
+    return places
+
+
+def _trace(reference: Sequence[str], places: Mapping[str, int], width: int) -> list[int]:
+    """Return the traced positions in `reference`, descending; `places`: positions of the summary's `width` tokens."""
+    # A reference token without a match has the same lengths as the one before it: it is always dropped for free.
+    rows = [(position, places[token]) for position, token in enumerate(reference) if token in places]
+    # Bit j is 0 where the length grows from the summary's first j tokens to its first j + 1.
+    full = (1 << width) - 1
+    flat = full
+    history = [flat]
+    for _, matches in rows:
+        both = flat & matches
+        flat = ((flat + both) | (flat - both)) & full
+        history.append(flat)
+
+    path: list[int] = []
+    row, below = len(rows), full  # `below`: the summary's tokens still before us
+    while row and below:
+        position, matches = rows[row - 1]
+        if matches & (below ^ (below >> 1)):
+            path.append(position)
+            row -= 1
+            below >>= 1
+            continue
+        here = history[row] & below
+        if here == below:
+            break  # length 0: nothing is left to find
+        if here.bit_count() == (history[row - 1] & below).bit_count():
+            row -= 1
+        else:
+            below >>= 1
+    return path
+
+
+METRICS: Final[Registry[Metric]] = Registry(
+    "metric",
+    {
+        "rouge-N": "optsum.metrics.rouge:NGrams",
+        "rouge-suK": "optsum.metrics.rouge:SkipBigrams",
+        "rouge-l": "optsum.metrics.rouge:LongestSubsequence",
+        "rougeL": "optsum.metrics.rouge:WholeSubsequence",
+        "similarity": "optsum.metrics.similarity:Similarity",
+        "ngram-I-J": "optsum.metrics.rouge:GeometricMean",
+    },
+    "optsum.metrics",
+    "optsum.metrics.rouge:Metric",
+)
+"""The forms of names; each term of a sum has one of them."""
+
+# Offered when a name is wrong, beside the general forms.
+_COMMON = (
+    *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-su0", "rouge-su4", "rouge-l", "rougeL"),
+    *("rouge-1+rouge-2", "rouge-1+rouge-2+rouge-l", "ngram-1-4", "similarity", "similarity-shifted"),
+)
+
+_OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.ASCII | re.IGNORECASE)
+"""The spellings of papers and other programs."""
+_WHOLE_TEXT = "rougeL"
+
+SUM: Final = "A+B"
+"""The form of a sum of metrics, which is in no list because it combines all others."""
+
+_MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
+_NGRAM = re.compile(r"rouge-([1-9][0-9]{0,2})", re.ASCII)
+_SKIP = re.compile(r"rouge-su(0|[1-9][0-9]{0,2})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class NGrams(Metric):
+    """rouge-N: `size` tokens next to each other, 1 to 999."""
+
+    size: int
+    form: ClassVar[str] = "rouge-N"
+    about: ClassVar[str] = "N words next to each other, N from 1 to 999: rouge-1 single words, rouge-2 pairs, ..."
+    _code = NGRAMS, "size"
+
+    @classmethod
+    def read(cls, name: str) -> NGrams | None:
+        """Return the metric of a name, or None if the name is of another form."""
+        return cls(int(match[1])) if (match := _NGRAM.fullmatch(name)) else None
+
+    @cached_property
+    def name(self) -> str:
+        """The name that `read` reads back."""
+        return f"rouge-{self.size}"
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The form rouge-N, and rouge-1, rouge-2 or rouge-3+."""
+        return frozenset({self.form, self.name if self.size < 3 else "rouge-3+"})
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The only size."""
+        return (self.size,)
+
+    def keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
+        """Return the n-grams, in order."""
+        return ngrams(tokens, self.size)
+
+
+@dataclass(frozen=True)
+class SkipBigrams(Metric):
+    """rouge-suK: single tokens, and pairs with at most `skip` tokens between them, 0 to 999."""
+
+    skip: int
+    form: ClassVar[str] = "rouge-suK"
+    about: ClassVar[str] = (
+        "single words, and pairs with at most K words between them; K = 0 is rouge-1 and rouge-2 in one"
+    )
+    _code = SKIPS, "skip"
+
+    @classmethod
+    def read(cls, name: str) -> SkipBigrams | None:
+        """Return the metric of a name, or None if the name is of another form."""
+        return cls(int(match[1])) if (match := _SKIP.fullmatch(name)) else None
+
+    @cached_property
+    def name(self) -> str:
+        """The name that `read` reads back."""
+        return f"rouge-su{self.skip}"
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The form rouge-suK, and rouge-su0 if nothing is skipped."""
+        return frozenset({self.form} if self.skip else {self.form, "rouge-su0"})
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Unigrams and bigrams, if nothing is skipped."""
+        return () if self.skip else (1, 2)
+
+    def keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
+        """Return all tokens, then all pairs."""
+        return chain(tokens, skip_bigrams(tokens, self.skip))
+
+    def official_keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
+        """Leave out the last token, like ROUGE-1.5.5, whose loop over the first token of a pair ends one too early."""
+        return chain(tokens[:-1], skip_bigrams(tokens, self.skip))
+
+
+def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:
+    """Iterate over the n-grams of a token sequence, in order.
+
+    >>> list(ngrams(["a", "b", "c"], 2))
+    [('a', 'b'), ('b', 'c')]
+    """
+    if n < 1:
+        raise OptionError(f"n-grams have at least one token, so n must not be {n}")
+    if n == 1:
+        return iter(tokens)
+    if n > len(tokens):
+        return iter(())
+    return zip(*(tokens[start:] for start in range(n)), strict=False)
+
+
+def skip_bigrams(tokens: Sequence[str], max_skip: int) -> Iterator[tuple[str, str]]:
+    """Iterate over the pairs of tokens with at most `max_skip` tokens between them."""
+    if max_skip < 0:
+        raise OptionError(f"max_skip is {max_skip}: give 0 or more, the tokens that a skip-bigram may leave out")
+    furthest = min(max_skip + 1, len(tokens) - 1)
+    return chain.from_iterable(zip(tokens, tokens[distance:], strict=False) for distance in range(1, furthest + 1))
+
+
+class _Several(Metric):
+    """A metric that has parts."""
+
+    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        del tokens
+        raise UnsupportedError(f"{self} has several parts: count its components one by one")
+
+
+@dataclass(frozen=True)
+class MetricSum(_Several):
+    """Several metrics, each a ratio of its own, added up."""
+
+    of: tuple[Metric, ...]
+    form: ClassVar[str] = SUM
+    about: ClassVar[str] = "the mean of several metrics, each a separate ratio: rouge-1+rouge-2"
+
+    @cached_property
+    def name(self) -> str:
+        """The name that `parse_metric` reads back."""
+        return "+".join(part.name for part in self.of)
+
+    @property
+    def parts(self) -> tuple[Metric, ...]:
+        """The metrics that are added up."""
+        return self.of
+
+
+@dataclass(frozen=True)
+class GeometricMean(_Several):
+    """The geometric mean of n-grams of several lengths, Ngram(i, j) of Lin & Hovy 2003, eq. 2."""
+
+    first: int
+    last: int
+    form: ClassVar[str] = "ngram-I-J"
+    about: ClassVar[str] = "the geometric mean of rouge-I to rouge-J, recall, I and J of 1 to 4 (Lin & Hovy 2003)"
+    geometric: ClassVar[bool] = True
+
+    @classmethod
+    def read(cls, name: str) -> Metric | None:
+        """Return the metric of a name, or None if the name is of another form."""
+        match = _MEAN.fullmatch(name)
+        if not match:
+            return None
+        first, last = int(match[1]), int(match[2])
+        if first > last:
+            raise OptionError(f"the metric {name!r} has its numbers in the wrong order; write ngram-{last}-{first}")
+        return NGrams(first) if first == last else cls(first, last)
+
+    @cached_property
+    def name(self) -> str:
+        """The name that `read` reads back."""
+        return f"ngram-{self.first}-{self.last}"
+
+    @property
+    def parts(self) -> tuple[Metric, ...]:
+        """The metrics of the mean."""
+        return tuple(NGrams(size) for size in range(self.first, self.last + 1))
+
+
+@lru_cache(maxsize=256)
+def official_name(name: str) -> str:
+    """Return optsum's name of a metric: ``ROUGE-2``, ``rouge2`` and ``R2`` become ``rouge-2``.
+
+    ``rougeLsum`` of the package rouge-score becomes ``rouge-l``; its ``rougeL``, which compares whole texts, is
+    unchanged.
+
+    >>> official_name("ROUGE-1+R2"), official_name("rougeLsum"), official_name("rouge-su4")
+    ('rouge-1+rouge-2', 'rouge-l', 'rouge-su4')
+    """
+    return "+".join(map(_official_single, name.split("+")))
+
+
+def _official_single(name: str) -> str:
+    match = None if name == _WHOLE_TEXT else _OTHERS.fullmatch(name.strip())
+    if match is None:
+        return name
+    kind = match[1].lower()
+    return "rouge-l" if kind in {"l", "lsum"} else f"rouge-{kind}"
+
+
+def parse_metric(name: str | Metric) -> Metric:
+    """Read the name of a metric.
+
+    Parameters
+    ----------
+    name : str or Metric
+        "rouge-1", "rouge-2", ..., "rouge-su4", "rouge-l", "rougeL", the name of a third party's, or several of them
+        joined by "+"; or "ngram-1-4", the geometric mean of rouge-1 to rouge-4 ("ngram-2-2" is rouge-2). A `Metric` is
+        returned unchanged.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    UnknownNameError
+        For a name of another form; the message lists near names.
+    OptionError
+        For a sum that names a metric twice, or a mean; for a mean whose longest n-grams are shorter than its shortest.
+
+    Examples
+    --------
+    >>> parse_metric("rouge-su4")
+    SkipBigrams(skip=4)
+    >>> [part.name for part in parse_metric("rouge-1+rouge-2").components]
+    ['rouge-1', 'rouge-2']
+    """
+    return name if isinstance(name, Metric) else _parsed(name)
+
+
+@of_files  # Classes of own metrics may be defined anew.
+@lru_cache(maxsize=256)
+def _parsed(name: str) -> Metric:
+    name = official_name(name)
+    parts = tuple(_parse_single(part) for part in name.split("+"))
+    if len(set(parts)) < len(parts):
+        raise OptionError(f"the metric {name!r} names the same metric twice; name each once")
+    if len(parts) > 1 and any(part.geometric for part in parts):
+        raise OptionError(f"the metric {name!r} adds a geometric mean to others; name the mean alone")
+    return parts[0] if len(parts) == 1 else MetricSum(parts)
+
+
+def _parse_single(name: str) -> Metric:
+    for form in METRICS:
+        # A third party's class is loaded only for names that begin with what it is announced as.
+        if form in METRICS.builtin or name == form or name.startswith(f"{form}-"):
+            metric = METRICS.load(form).read(name)
+            if metric is not None:
+                return metric
+    if is_place(name):
+        own = METRICS.load(name)
+        metric = own.read(own.form)
+        if metric is None:
+            raise OptionError(
+                f"The metric {name} does not accept its own name {own.form!r}: its read() must accept it."
+            )
+        return metric
+    plugins = [form for form in METRICS if form not in METRICS.builtin]
+    raise unknown_name("metric", name, (*_COMMON, "rouge-N", "rouge-suK", *plugins))
+
 
 Text: TypeAlias = str | Sequence[Sentence]  # A text: one string (a single sentence, for rouge-l), or its sentences.
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.errors import UnsupportedError
-from optsum.metrics.metric import Gram, Metric, Tally, Texts, Totals
+from optsum.metrics.rouge import Gram, Metric, Tally, Texts, Totals
 
 FloatArray: TypeAlias = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence  # noqa: F401 
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict, get_args, get_origin
 
-from optsum.metrics.metric import Metric  # noqa: F401 - named in types
+from optsum.metrics.rouge import Metric  # noqa: F401 - named in types
 from optsum.options.options import Options, ScoreOptions
 from optsum.options.values import OwnOptions, Scalar  # noqa: F401 - named in types
 

@@ -33,10 +33,9 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from optsum.corpus import topic
 from optsum.corpus.sentences import splitter_of
-from optsum.corpus.vector_files import digest_of_vectors
+from optsum.corpus.topic import digest_of_vectors
 from optsum.errors import OptionError, OptsumError, UnknownNameError, unknown_name
-from optsum.metrics.metric import Metric
-from optsum.metrics.names import official_name, parse_metric
+from optsum.metrics.rouge import Metric, official_name, parse_metric
 from optsum.options.presets import PRESETS
 from optsum.options.values import (
     LEAST_MEMORY,

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Final
 
 from optsum._version import __version__
-from optsum.corpus.vector_files import digest_of_vectors
+from optsum.corpus.topic import digest_of_vectors
 from optsum.coverage.instance import Sense
-from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import parse_metric
 from optsum.options.options import Options, ScoreOptions
 from optsum.system.files import of_files
 

@@ -39,7 +39,7 @@ from optsum.problem.objective import Counted, gains_of
 from optsum.program.highs import model_bound
 from optsum.program.model import LinearModel, LinearRows
 from optsum.system.clock import NEVER, Deadline
-from optsum.text.tokenizers import Sentence
+from optsum.text.analyzer import Sentence
 
 Word: TypeAlias = tuple[str, ...]  # The tokens of a word, one at least.
 Gram: TypeAlias = str | tuple[str, ...]  # A token, or a pair of tokens.

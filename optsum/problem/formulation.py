@@ -18,17 +18,13 @@ import numpy as np
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT, IntArray, Row, Sense
 from optsum.errors import InputError, OptionError, UnsupportedError, visible
-from optsum.metrics.metric import Metric
-from optsum.metrics.names import METRICS, SUM, parse_metric
-from optsum.metrics.rouge import Score, rouge_all
+from optsum.metrics.rouge import METRICS, SUM, Metric, Score, parse_metric, rouge_all
 from optsum.plugins import named_function
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.system.clock import NEVER, Deadline
 from optsum.system.notebook import facts, marked_text
-from optsum.text.analyzer import Analyzer
-from optsum.text.lengths import LENGTH_OF, token_counter
-from optsum.text.tokenizers import Sentence
+from optsum.text.analyzer import LENGTH_OF, Analyzer, Sentence, token_counter
 from optsum.whole import whole, whole_numbers
 
 # Side constraints: limits besides the length, given on sentences, as rows over the units of a task.
@@ -275,7 +271,7 @@ class Spec:
     analyzer : Analyzer
         Tokenizer, stemming and stop words of the objective.
     metric : str
-        A name for `optsum.metrics.names.parse_metric`.
+        A name for `optsum.metrics.rouge.parse_metric`.
     measure : str
         "recall", "precision" or "f1".
     counts : str

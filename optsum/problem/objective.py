@@ -33,17 +33,13 @@ from optsum.corpus.topic import Topic
 from optsum.coverage.ceilings import CappedUnion, TextSubsequence
 from optsum.coverage.instance import Combination, Coverage, IntArray, Joint, pack
 from optsum.errors import InputError
-from optsum.metrics.metric import LONGEST, Counts, Gram, Metric
-from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import Score, codes_of
+from optsum.metrics.rouge import LONGEST, Counts, Gram, Metric, Score, codes_of, parse_metric
 from optsum.problem.formulation import Spec, Task
 from optsum.problem.problem import Selection
 from optsum.system.clock import NEVER, Deadline
 from optsum.system.compiled import compiles
-from optsum.text.analyzer import Analyzer
+from optsum.text.analyzer import LENGTH_OF, Analyzer, Sentence
 from optsum.text.interned import Interned, interned
-from optsum.text.lengths import LENGTH_OF
-from optsum.text.tokenizers import Sentence
 
 _LARGEST = 2**50  # A common denominator beyond this would leave too little room in 64-bit integers.
 
@@ -721,7 +717,7 @@ class Extracts:
         For each topic, the first sentence of each reference and the first sentence to extract; where those of each
         topic begin, and where the last ones end.
     coded, scored : (metrics, 2)
-        `optsum.metrics.metric.Metric.coded` of the metrics in the objective, and of those that score answers.
+        `optsum.metrics.rouge.Metric.coded` of the metrics in the objective, and of those that score answers.
     form : (9,)
         Maximum and minimum length; whether lengths are in words, not sentences; the measure's place in `MEASURES`;
         whether n-grams count once, references are averaged, and sentences without n-grams of references, or too long

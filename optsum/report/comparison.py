@@ -21,8 +21,8 @@ from typing import Any, Final, TypeAlias, Unpack
 import numpy as np
 
 from optsum.contracts.result import Result, Status
-from optsum.corpus.arguments import AnyColumns, AnyTopics, with_columns
 from optsum.corpus.topic import Topic
+from optsum.corpus.topics import AnyColumns, AnyTopics, with_columns
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.options.keywords import Keywords

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from optsum.corpus.sentences import SPLITTERS
 from optsum.errors import describe
-from optsum.metrics.names import METRICS, SUM, parse_metric
+from optsum.metrics.rouge import METRICS, SUM, parse_metric
 from optsum.options.options import resolve
 from optsum.options.presets import PRESETS
 from optsum.plugins import Registry, load_place
@@ -17,8 +17,7 @@ from optsum.problem.formulation import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.tables.table import Table
 from optsum.running.one_problem import SAMPLE, build, setup_of, warm_up
-from optsum.text.stemmers import STEMMERS
-from optsum.text.tokenizers import TOKENIZERS
+from optsum.text.analyzer import STEMMERS, TOKENIZERS
 
 _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "recall": {"max_length": 100},

@@ -12,13 +12,20 @@ from statistics import fmean
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Status
-from optsum.corpus.alternatives import alternatives_of, check_extract, text_of, texts_of
-from optsum.corpus.arguments import AnyColumns, AnyTopics, checked_systems, checked_texts, with_columns
-from optsum.corpus.systems import System, extract_of
+from optsum.corpus.cover import alternatives_of, check_extract, texts_of
 from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topics import (
+    AnyColumns,
+    AnyTopics,
+    System,
+    checked_systems,
+    checked_texts,
+    extract_of,
+    text_of,
+    with_columns,
+)
 from optsum.errors import InputError, describe, spoken
-from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import Score, agreed_reference, rouge_all
+from optsum.metrics.rouge import Score, agreed_reference, parse_metric, rouge_all
 from optsum.optima.optima import Optima
 from optsum.options.keywords import ScoreKeywords
 from optsum.options.options import ScoreOptions, resolve, resolve_score
@@ -182,7 +189,7 @@ def against(
 ) -> dict[str, dict[str, Any] | None]:
     """Return precision, recall, F-measure and number of oracles of a summary, by metric.
 
-    A sentence of the summary that is not in the source is in no oracle (`optsum.corpus.systems.extract_of`). ``each``
+    A sentence of the summary that is not in the source is in no oracle (`optsum.corpus.topics.extract_of`). ``each``
     has precision, recall and F-measure against the first `each` oracles, one by one: O1 and O2 of Hirao et al. 2017,
     section 6.2.3.
     """

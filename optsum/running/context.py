@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Result
-from optsum.corpus.arguments import AnyColumns, AnyTopics, topic_given
 from optsum.corpus.topic import Topic
-from optsum.corpus.topics import read_topics
+from optsum.corpus.topics import AnyColumns, AnyTopics, read_topics, topic_given
 from optsum.errors import OptionError, spoken
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, read_config, resolve

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
 from optsum.contracts.strategy import Strategy
-from optsum.corpus.arguments import AnyTopic, AnyTopics, path_of, topics_of
-from optsum.corpus.rows.writer import to_bytes
+from optsum.corpus.rows import to_bytes
 from optsum.corpus.topic import BadTopic, Topic, topic_of
-from optsum.corpus.topics import Lines, using, watched_to_end
+from optsum.corpus.topics import AnyTopic, AnyTopics, Lines, path_of, topics_of, using, watched_to_end
 from optsum.coverage.instance import IntArray
 from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import describe

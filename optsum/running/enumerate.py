@@ -18,8 +18,8 @@ from typing import Any, Final, TypeAlias, Unpack
 import numpy as np
 
 from optsum.contracts.result import OptimaFields, Result, Status, listed
-from optsum.corpus.arguments import AnyColumns, AnyTopics, topic_given
 from optsum.corpus.topic import Topic, topic_to_json
+from optsum.corpus.topics import AnyColumns, AnyTopics, topic_given
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptsumError, UnsupportedError, visible
 from optsum.optima.algebra import union

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Frontier, Reached, Result, Status, Step
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
-from optsum.corpus.arguments import AnyTopics
+from optsum.contracts.strategy import Run, Strategy
 from optsum.corpus.topic import Topic, topic_of
+from optsum.corpus.topics import AnyTopics
 from optsum.coverage.climb import climbs
 from optsum.coverage.climb import prepare as climb_prepare
 from optsum.coverage.instance import Key, Sense

@@ -12,10 +12,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from optsum.corpus.arguments import topics_of
-from optsum.corpus.rows.writer import read_rows
+from optsum.corpus.rows import read_rows
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, topic_of
-from optsum.corpus.topics import makes_problems, read_topics
+from optsum.corpus.topics import makes_problems, read_topics, topics_of
 from optsum.coverage.instance import Coverage, Sense
 from optsum.coverage.normal_form_json import FORMAT
 from optsum.errors import InputError, spoken

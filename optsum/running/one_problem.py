@@ -17,13 +17,10 @@ from typing import Any, Final, TypeAlias, TypeVar
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Timing
 from optsum.contracts.strategy import Strategy
-from optsum.corpus.topic import Topic, as_topic
-from optsum.corpus.vector_files import read_vectors
+from optsum.corpus.topic import Topic, as_topic, read_vectors
 from optsum.coverage.instance import NO_LIMIT, Coverage, Key, Sense
 from optsum.errors import BackendError, InputError, OptionError, OptsumError, UnsupportedError, describe, spoken
-from optsum.metrics.metric import Metric
-from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import agreed_reference, score_row
+from optsum.metrics.rouge import Metric, agreed_reference, parse_metric, score_row
 from optsum.options.options import Options
 from optsum.options.signature import signature
 from optsum.plugins import is_place

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from optsum._version import __version__
 from optsum.contracts.result import OptimaFields, Result, Status, Timing
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError, behind
 from optsum.optima.optima import Optima

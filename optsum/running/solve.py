@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from optsum.contracts.result import Result
-from optsum.corpus.arguments import AnyColumns, AnyTopics, each_with_vectors, topic_given, with_columns, with_vectors
 from optsum.corpus.topic import Topic
+from optsum.corpus.topics import AnyColumns, AnyTopics, each_with_vectors, topic_given, with_columns, with_vectors
 from optsum.corpus.vectors import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve

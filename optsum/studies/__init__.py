@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from optsum.corpus.arguments import AnyTopics
+from optsum.corpus.topics import AnyTopics
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import options_of, resolve_as
 from optsum.report.comparison import seeds_of

@@ -48,9 +48,7 @@ from optsum.studies.base import (
     summaries_of,
 )
 from optsum.system.clock import Termination
-from optsum.text.analyzer import Analyzer
-from optsum.text.lengths import character_count, word_count
-from optsum.text.tokenizers import Sentence
+from optsum.text.analyzer import Analyzer, Sentence, character_count, word_count
 
 METRICS: Final = ("rouge-1", "rouge-2")
 _SCORES: Final = {"R-1": ("rouge-1", "f1"), "R-2": ("rouge-1", "f1_rouge-2"), "R-2 by itself": ("rouge-2", "f1")}

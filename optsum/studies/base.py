@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAli
 from pydantic import BeforeValidator, Field
 
 from optsum.contracts.result import Result, Status
-from optsum.corpus.alternatives import text_of
-from optsum.corpus.arguments import AnyTopics, checked_systems, checked_texts
-from optsum.corpus.systems import System
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Text, Topic
+from optsum.corpus.topics import AnyTopics, System, checked_systems, checked_texts, text_of
 from optsum.errors import InputError, OptionError
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import Options
@@ -30,8 +28,7 @@ from optsum.report.tables.table import Cell, Table, Tabular, counted, shown
 from optsum.running.each_topic import each_topic
 from optsum.running.one_problem import Setup, answer, setup_of, unsolved
 from optsum.system.clock import Termination
-from optsum.text.lengths import cut_sentences, joined, word_count
-from optsum.text.tokenizers import Sentence, raw_text
+from optsum.text.analyzer import Sentence, cut_sentences, joined, raw_text, word_count
 
 if TYPE_CHECKING:
     from optsum.report.figures import Figure

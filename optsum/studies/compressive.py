@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import Annotated, ClassVar, Final, Literal
 
 from optsum.contracts.result import Status
-from optsum.corpus.alternatives import text_of
 from optsum.corpus.topic import Topic
+from optsum.corpus.topics import text_of
 from optsum.options.options import Options, resolve
 from optsum.report.figures import Figure
 from optsum.report.statistics import CHANCE, average, chance
@@ -30,8 +30,7 @@ from optsum.studies.base import (
     without_interruption,
 )
 from optsum.system.clock import Stopped, Termination, clock
-from optsum.text.lengths import joined, word_count
-from optsum.text.tokenizers import Sentence
+from optsum.text.analyzer import Sentence, joined, word_count
 
 VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},

@@ -36,7 +36,7 @@ from optsum.studies.base import (
     unproven,
 )
 from optsum.system.clock import Deadline
-from optsum.text.lengths import word_count
+from optsum.text.analyzer import word_count
 
 ANY_TEXT: Final = "any text"
 COMPRESSIVE: Final = "compressive oracle"

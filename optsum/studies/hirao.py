@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.contracts.result import Status
-from optsum.corpus.alternatives import text_of
-from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import Topic
+from optsum.corpus.topics import System, extract_of, text_of
 from optsum.errors import UnsupportedError
 from optsum.optima.algebra import PAIRS
 from optsum.optima.optima import Optima
@@ -45,8 +44,7 @@ from optsum.studies.base import (
     summaries_of,
     without_interruption,
 )
-from optsum.text.lengths import word_count
-from optsum.text.tokenizers import Sentence
+from optsum.text.analyzer import Sentence, word_count
 
 
 @dataclass(kw_only=True)

@@ -18,7 +18,7 @@ from optsum.report.statistics import CHANCE, average, chance, mean_of
 from optsum.report.tables.table import Cell, Table, counted, number, shown
 from optsum.running.one_problem import Setup
 from optsum.studies.base import Cut, CutStudy, Row, Submitted, option, score_of, searched, summaries_of
-from optsum.text.lengths import word_count
+from optsum.text.analyzer import word_count
 
 _RANK: Final = "documents by decreasing MaxH"
 _SCORE: Final = "unigram co-occurrence"

@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 import numpy as np
 
 from optsum.contracts.result import Status
-from optsum.corpus.alternatives import SentenceId, alternatives_of, check_extract, in_order, texts_of
-from optsum.corpus.systems import System
+from optsum.corpus.cover import SentenceId, alternatives_of, check_extract, in_order, texts_of
 from optsum.corpus.topic import Text, Topic
+from optsum.corpus.topics import System
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
@@ -25,7 +25,7 @@ from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
 from optsum.studies.base import Row, Study, Submitted, TimedStudy, option, searched, summaries_of
 from optsum.system.compiled import njit
-from optsum.text.tokenizers import Sentence, raw_text
+from optsum.text.analyzer import Sentence, raw_text
 from optsum.whole import whole
 
 
@@ -62,8 +62,8 @@ def score_extract(
     Raises
     ------
     InputError
-        If the topic's cover cannot be used (`optsum.corpus.alternatives.alternatives_of`), the extract names a sentence
-        that the topic does not have (`optsum.corpus.alternatives.check_extract`), or `minimum` is not positive.
+        If the topic's cover cannot be used (`optsum.corpus.cover.alternatives_of`), the extract names a sentence
+        that the topic does not have (`optsum.corpus.cover.check_extract`), or `minimum` is not positive.
 
     Examples
     --------

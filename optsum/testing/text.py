@@ -11,8 +11,7 @@ from optsum.corpus.sentences import splitter_of
 from optsum.errors import OptsumError
 from optsum.plugins import named_function
 from optsum.testing.instances import ConformanceError
-from optsum.text.stemmers import stemmer_of
-from optsum.text.tokenizers import tokenizer_of
+from optsum.text.analyzer import stemmer_of, tokenizer_of
 
 _PIECES: Final = (
     *("The", "cats'", "running", "U.S.", "3.5", "e.g.", "Dr.", "naïve", "Straße", "İzmir", "ПРИВЕТ", "हिन्दी", "大桥。"),

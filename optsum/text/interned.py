@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.system.clock import NEVER, Deadline
-from optsum.text.analyzer import Analyzer
-from optsum.text.lengths import word_count
-from optsum.text.tokenizers import Sentence
+from optsum.text.analyzer import Analyzer, Sentence, word_count
 
 _Ints: TypeAlias = NDArray[np.int64]
 
@@ -26,7 +24,7 @@ class Interned:
 
     ids: _Ints  # (tokens,): a number for each token, 0, 1, ... in the order in which different ones first occur.
     start: _Ints  # (sentences + 1,): sentence s has the tokens ``start[s]:start[s + 1]``.
-    words: _Ints  # (sentences,): length of each sentence in words, as `optsum.text.lengths.word_count` has it.
+    words: _Ints  # (sentences,): length of each sentence in words, as `optsum.text.analyzer.word_count` has it.
     different: int  # How many different tokens there are.
 
 

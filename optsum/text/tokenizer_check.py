@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.text.analyzer import Analyzer
-from optsum.text.tokenizers import Sentence, raw_text, tokenizer_of
+from optsum.text.analyzer import Analyzer, Sentence, raw_text, tokenizer_of
 
 _MOST: Final = 0.1
 """Largest share of a text, without blanks, in words that a tokenizer tears, drops or does not separate."""

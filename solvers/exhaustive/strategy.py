@@ -19,8 +19,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Coverage, IntArray, Key, Sense, gains_alone
 from optsum.coverage.state import (

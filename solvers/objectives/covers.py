@@ -42,7 +42,7 @@ from math import isfinite
 from operator import and_
 from typing import Any, Final, NamedTuple
 
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes, deep_recursion
 from optsum.optima.optima import Optima

@@ -14,8 +14,7 @@ from trying import best_of
 
 from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic, as_topic
-from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import rouge
+from optsum.metrics.rouge import parse_metric, rouge
 from optsum.text.analyzer import Analyzer
 
 WORDS = ["the", "a", "sun", "Sun", "sea", "see", "seas", "well-known", "didn't", "x", "of", "running", "—", "red"]

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from optsum.solvers.objectives.covers import solve_cover
 from plain_oracle import least_cover
 
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Coverage, Joint, Sense
 
 Clauses = list[list[tuple[int, ...]]]

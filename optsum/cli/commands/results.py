@@ -40,7 +40,7 @@ def run_score(
     """
     resolved, form = resolve_score(options, config=files.config), table_format(format_)
 
-    from optsum.corpus.systems import systems_read
+    from optsum.corpus.topics import systems_read
     from optsum.report.system_scores import SystemScores, score_rows
 
     scores = SystemScores(resolved)
@@ -73,7 +73,7 @@ def run_report(
 
     ROWS are files as -o writes them, in any format; the page needs no server and no network.
     """
-    from optsum.corpus.rows.writer import read_rows
+    from optsum.corpus.rows import read_rows
     from optsum.report.page.write import checked_output, write_page
 
     def count() -> int | None:
@@ -108,7 +108,7 @@ def run_run(
     DIR stores the configuration, versions and every row as soon as it is computed. After a crash, Ctrl-C, a full disk
     or a reboot, --resume continues the run. To get the rows: optsum merge DIR -o rows.parquet.
     """
-    from optsum.corpus.rows.store import is_run
+    from optsum.corpus.rows import is_run_folder
     from optsum.experiments.folder import in_words, said_of_errors, status
     from optsum.experiments.run import carry_out
 
@@ -116,7 +116,7 @@ def run_run(
     try:
         carry_out(experiment, folder, options, iterate=partial(Interrupts().iterate, parallel=True), **how)
     except KeyboardInterrupt:
-        if not is_run(folder):
+        if not is_run_folder(folder):
             raise
         put(in_words(status(folder)))
         return tell(f"interrupted; --resume continues {folder}", INTERRUPTED)
@@ -156,8 +156,7 @@ def run_merge(
 
     Rows are ordered by topic, then by the cells of the grid, whichever process searched them.
     """
-    from optsum.corpus.rows.store import stored_rows
-    from optsum.corpus.rows.writer import RowWriter
+    from optsum.corpus.rows import RowWriter, stored_rows
     from optsum.experiments.folder import in_words, merge
 
     if output != "-" and not Path(output).suffix:

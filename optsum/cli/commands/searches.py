@@ -253,7 +253,7 @@ def run_labels(
     for optsum solve.
     """
     from optsum.cli.search_loop import SearchLoop
-    from optsum.corpus.rows.writer import format_of_labels
+    from optsum.corpus.rows import format_of_labels
     from optsum.exchange.labels import LabelFields, label_card, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
     from optsum.running.inputs import posed

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from optsum.chunks.parse import Parse, conllu_blocks
-from optsum.chunks.rules.rules import load_rules
-from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, explained, indented, word_sequences
+from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, explained, indented, load_rules, word_sequences
 from optsum.cli.exits import DONE, failed, put
 from optsum.cli.flags import Files, Flags, output_or_pipe, reading_by
 from optsum.cli.loop import Loop

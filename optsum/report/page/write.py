@@ -23,12 +23,11 @@ from pydantic import ValidationError
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, listed
-from optsum.corpus.alternatives import claim_names, in_order, texts_of
+from optsum.corpus.cover import claim_names, in_order, texts_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError, OptsumError, visible
-from optsum.metrics.metric import NGRAMS, SKIPS
-from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import NGRAMS, SKIPS, parse_metric
 from optsum.options.options import OF_SEARCHES, Options
 from optsum.options.values import sentence_of
 from optsum.problem.formulation import Formulation
@@ -38,8 +37,7 @@ from optsum.report.tables.results import headline, longest_said, words_kept
 from optsum.report.tables.table import counted, number, seconds, short_seconds
 from optsum.running.one_problem import Setup, setup_of
 from optsum.system.files import PathLike, describe_os_error, replacing
-from optsum.text.lengths import word_count
-from optsum.text.tokenizers import Sentence, raw_text
+from optsum.text.analyzer import Sentence, raw_text, word_count
 
 _NOT_OF_PROBLEMS: Final = {*OF_SEARCHES, "verify", "preset"}
 

@@ -9,7 +9,7 @@ from math import floor
 from typing import Any, Final
 
 from optsum.contracts.result import Result, Status, is_posed, unit_text
-from optsum.corpus.rows.writer import read_rows
+from optsum.corpus.rows import read_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
 from optsum.options.values import lengths_of

@@ -15,7 +15,7 @@ from logging import getLogger
 from textwrap import wrap
 from typing import Any, Final, Literal, Self, TypeAlias, cast, get_args
 
-from optsum.corpus.formats.tables import is_run
+from optsum.corpus.formats import is_run
 from optsum.errors import OptsumError, unknown_name, visible
 from optsum.options.values import number_in
 

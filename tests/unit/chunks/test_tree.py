@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.chunks import PROFILES, Parse, Token, chunk_tree, load_rules, read_conllu, rules_for
-from optsum.chunks.rules.rules import SCHEMES
-from optsum.chunks.tree import bracketed, explained, indented
+from optsum.chunks.tree import SCHEMES, bracketed, explained, indented
 from optsum.errors import UnknownNameError
 
 PARSED = Path(__file__).parents[3] / "examples" / "data" / "parsed.conllu"

@@ -13,13 +13,12 @@ import pytest
 import optsum
 from optsum.cli import main
 from optsum.corpus.sentences import SPLITTERS
-from optsum.metrics.names import METRICS
+from optsum.metrics.rouge import METRICS
 from optsum.options.options import Options
 from optsum.options.presets import PRESETS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.listing import LISTS
-from optsum.text.stemmers import STEMMERS
-from optsum.text.tokenizers import TOKENIZERS
+from optsum.text.analyzer import STEMMERS, TOKENIZERS
 
 NEWS = str(Path(__file__).parents[3] / "examples" / "data" / "news.jsonl")
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from optsum.cli import main
-from optsum.corpus.formats import lines
+from optsum.corpus import formats
 
 OWN = """
 import os
@@ -28,7 +28,7 @@ def words(text):
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(lines, "_SEVERAL", 700)  # some four lines
+    monkeypatch.setattr(formats, "_SEVERAL", 700)  # some four lines
 
 
 def line(name: object, **more: object) -> str:

@@ -12,9 +12,8 @@ import pyarrow as pa
 import pytest
 
 import optsum
-from optsum.corpus.arguments import topics_of
-from optsum.corpus.systems import System
 from optsum.corpus.topic import BadTopic, Topic, as_topic
+from optsum.corpus.topics import System, topics_of
 from optsum.errors import InputError
 
 TOPICS = [

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from optsum import BadTopic, InputError, Topic, as_topic, read_topics
-from optsum.corpus.arguments import topics_of
+from optsum.corpus.topics import topics_of
 
 ROW = '{"id": "1", "text": "A cat.", "summary": "cat"}\n'
 HEAD = "id,text,summary"

@@ -11,8 +11,7 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.corpus.topic import as_topic
-from optsum.corpus.vector_files import read_vectors
+from optsum.corpus.topic import as_topic, read_vectors
 from optsum.errors import InputError
 
 TOPIC = {"documents": [["a b", "b c"]], "references": [["a b c"]]}

@@ -16,7 +16,7 @@ import pytest
 import optsum
 from optsum import BadTopic, InputError, Topic, as_topic, read_topics
 from optsum.cli import main
-from optsum.corpus.arguments import topics_of
+from optsum.corpus.topics import topics_of
 
 Shown = tuple[str, tuple[Any, ...]]
 

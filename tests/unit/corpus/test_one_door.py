@@ -22,8 +22,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from optsum import BadTopic, InputError, Topic, as_topic, read_topics
-from optsum.corpus.arguments import topics_of
 from optsum.corpus.sentences import between_marks
+from optsum.corpus.topics import topics_of
 
 Record = dict[str, Any]
 Outcome = tuple[str, Any, Any] | None

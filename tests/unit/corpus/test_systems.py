@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.systems import BadSystem, System, read_systems, system_of
+from optsum.corpus.topics import BadSystem, System, read_systems, system_of
 from optsum.errors import InputError, OptionError
 
 GOOD: dict[str, Any] = {"topic_id": "t", "system": "s", "summary": ["A .", "B ."], "human": {"lp": 1, "x": None}}

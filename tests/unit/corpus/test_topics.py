@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.formats.lines import decoded
+from optsum.corpus.formats import decoded
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.corpus.topics import raw_records, read_topics
 from optsum.errors import InputError, OptionError

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from optsum.corpus.formats.lines import RawLines
+from optsum.corpus.formats import RawLines
 from optsum.corpus.topic import BadTopic, Notes, Topic, reading_of
 from optsum.corpus.topics import Lines, Names, read_topics, unique_topics, unread_topics
 from optsum.errors import InputError

@@ -14,7 +14,7 @@ from timeless import timeless
 
 import optsum
 from optsum.cli import main
-from optsum.corpus.rows.writer import read_rows
+from optsum.corpus.rows import read_rows
 from optsum.experiments.folder import merge
 from optsum.options import options
 

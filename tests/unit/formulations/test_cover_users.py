@@ -16,8 +16,8 @@ from cover_topics import MINIMUM, TABLE_1, TEXT
 import optsum
 from optsum.cli import main
 from optsum.contracts.result import Result, Status
-from optsum.corpus.systems import system_of
 from optsum.corpus.topic import as_topic
+from optsum.corpus.topics import system_of
 from optsum.coverage.instance import Coverage, Sense
 from optsum.options.options import ScoreOptions, resolve
 from optsum.problem.coverage_problem import CoverageProblem

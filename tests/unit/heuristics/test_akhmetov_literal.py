@@ -11,7 +11,7 @@ import pytest
 from optsum.heuristics.akhmetov_literal import rows_in_order
 
 import optsum
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.corpus.topic import as_topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.options.options import resolve

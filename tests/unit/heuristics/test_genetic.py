@@ -11,7 +11,7 @@ from optsum.heuristics.genetic import Genetic
 
 import optsum
 from optsum.contracts.result import Result
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search

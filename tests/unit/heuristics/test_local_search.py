@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search

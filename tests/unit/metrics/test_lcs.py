@@ -7,8 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.metrics.lcs import _positions, _trace, union_lcs_hits
-from optsum.metrics.rouge import rouge
+from optsum.metrics.rouge import _positions, _trace, rouge, union_lcs_hits
 
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=9)
 TEXT = st.lists(SENTENCE, max_size=4)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optsum.metrics.kernels import union_hits
-from optsum.metrics.lcs import union_lcs_hits
+from optsum.metrics.rouge import union_lcs_hits
 from optsum.system.interpreted import call_plainly, plain_of
 
 DIFFERENT = 9

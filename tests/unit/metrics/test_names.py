@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.errors import OptionError, UnknownNameError
-from optsum.metrics.lcs import LongestSubsequence
-from optsum.metrics.names import GeometricMean, MetricSum, NGrams, SkipBigrams, parse_metric
+from optsum.metrics.rouge import GeometricMean, LongestSubsequence, MetricSum, NGrams, SkipBigrams, parse_metric
 
 SINGLE = st.integers(1, 999).map("rouge-{}".format) | st.integers(0, 999).map("rouge-su{}".format) | st.just("rouge-l")
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.errors import OptionError, UnknownNameError, UnsupportedError
-from optsum.metrics.metric import Counts, Gram, overlap
-from optsum.metrics.names import ngrams, parse_metric, skip_bigrams
+from optsum.metrics.rouge import Counts, Gram, ngrams, overlap, parse_metric, skip_bigrams
 
 
 def count(tokens: list[str], metric: str, **how: bool) -> Counts:

@@ -12,14 +12,20 @@ from hypothesis import strategies as st
 
 import optsum
 from optsum.corpus.topic import Topic
-from optsum.metrics.lcs import LongestSubsequence
-from optsum.metrics.metric import LONGEST, NGRAMS, SKIPS, Metric
-from optsum.metrics.names import NGrams, SkipBigrams, parse_metric
-from optsum.metrics.rouge import rouge_all
+from optsum.metrics.rouge import (
+    LONGEST,
+    NGRAMS,
+    SKIPS,
+    LongestSubsequence,
+    Metric,
+    NGrams,
+    SkipBigrams,
+    parse_metric,
+    rouge_all,
+)
 from optsum.problem.objective import official_scores
-from optsum.text.analyzer import Analyzer
+from optsum.text.analyzer import Analyzer, Sentence
 from optsum.text.interned import interned
-from optsum.text.tokenizers import Sentence
 
 NAMES = ("rouge-1", "rouge-2", "rouge-3", "rouge-7", "rouge-l", "rouge-su0", "rouge-su4", "rouge-su999")
 METRICS = tuple(map(parse_metric, NAMES))

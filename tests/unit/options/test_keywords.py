@@ -22,7 +22,7 @@ Made by ``python tests/unit/options/test_keywords.py``, and compared with them b
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
-from optsum.metrics.metric import Metric
+from optsum.metrics.rouge import Metric
 from optsum.options.values import Scalar
 
 '''

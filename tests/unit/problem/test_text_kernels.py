@@ -10,7 +10,7 @@ import pytest
 from optsum.corpus.topic import Topic
 from optsum.metrics import kernels
 from optsum.metrics.kernels import counted, official_hits
-from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import parse_metric
 from optsum.problem import cover_kernel
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.formulation import Spec

@@ -7,7 +7,7 @@ import logging
 import numpy as np
 import pytest
 
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.report import messages

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import optsum
-from optsum.corpus.systems import BadSystem, system_of
 from optsum.corpus.topic import BadTopic, as_topic
+from optsum.corpus.topics import BadSystem, system_of
 from optsum.options.options import ScoreOptions
 from optsum.report.statistics import pearson, spearman
 from optsum.report.system_scores import SystemScores, score, score_rows

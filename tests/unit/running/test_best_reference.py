@@ -18,8 +18,7 @@ import optsum
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.metrics.names import parse_metric
-from optsum.metrics.rouge import agreed_reference, rouge_all
+from optsum.metrics.rouge import agreed_reference, parse_metric, rouge_all
 from optsum.optima.diagram import Diagram
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES

@@ -11,8 +11,7 @@ import pytest
 
 from optsum import solve_all
 from optsum.contracts.result import Result, Status
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, OptionError, UnknownNameError, UnsupportedError
 from optsum.options.options import resolve

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError

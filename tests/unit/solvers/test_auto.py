@@ -197,7 +197,7 @@ def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypat
             now += 0.1
             return super().evaluate(selection)
 
-    monkeypatch.setattr("optsum.contracts.run.clock", lambda: now)
+    monkeypatch.setattr("optsum.contracts.strategy.clock", lambda: now)
     climbed = 0
 
     def climbs(_: object) -> bool:

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from optsum.contracts.result import Result, Status, TracePoint
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem

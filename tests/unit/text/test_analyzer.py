@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.text import analyzer as text_module
-from optsum.text.analyzer import Analyzer, load_stopwords
-from optsum.text.lengths import character_count, cut_sentences, joined, word_count
-from optsum.text.resources import smart_stopwords
-from optsum.text.tokenizers import TOKENIZERS
+from optsum.text.analyzer import (
+    TOKENIZERS,
+    Analyzer,
+    character_count,
+    cut_sentences,
+    joined,
+    load_stopwords,
+    smart_stopwords,
+    word_count,
+)
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 import optsum
 from optsum.corpus.topic import Topic
 from optsum.system.compiled import patience
-from optsum.text.analyzer import Analyzer
+from optsum.text.analyzer import TOKENIZERS, Analyzer, Sentence, word_count
 from optsum.text.interned import interned, interned_texts
-from optsum.text.lengths import word_count
-from optsum.text.tokenizers import TOKENIZERS, Sentence
 from optsum.text.word_kernel import number_apart, number_words
 
 # Everything that tokenizers treat in ways of their own: case that depends on what follows (final sigma), letters that

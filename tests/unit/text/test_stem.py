@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import optsum.text.stemmers as stem_module
-from optsum.text.resources import wordnet_exceptions
-from optsum.text.stemmers import _step_4_nltk as published_step_4
-from optsum.text.stemmers import stem
+import optsum.text.analyzer as stem_module
+from optsum.text.analyzer import _step_4_nltk as published_step_4
+from optsum.text.analyzer import stem, wordnet_exceptions
 
 # Word and stem, as the Porter part of the original script gives them (words of the exception lists left out).
 ANSWERS = [
@@ -134,5 +133,5 @@ def test_a_long_word_takes_no_time() -> None:
 
 
 def test_stemming_does_not_load_scipy() -> None:
-    code = "import sys; from optsum.text.stemmers import stem; stem('running'); sys.exit('scipy' in sys.modules)"
+    code = "import sys; from optsum.text.analyzer import stem; stem('running'); sys.exit('scipy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 import optsum
 from optsum.errors import UnknownNameError
 from optsum.options.options import resolve, resolve_score
-from optsum.text.analyzer import Analyzer
+from optsum.text.analyzer import Analyzer, stem, stem_rouge_score
 from optsum.text.interned import interned
-from optsum.text.stemmers import stem, stem_rouge_score
 
 # What PorterStemmer().stem gives.
 ANSWERS = {

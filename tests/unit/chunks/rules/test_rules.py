@@ -9,8 +9,7 @@ import pytest
 from chunk_sentences import sentence
 
 from optsum.chunks import chunk_tree, load_rules
-from optsum.chunks.rules.rules import SCHEMES, Action, parse_rules
-from optsum.chunks.tree import bracketed
+from optsum.chunks.tree import SCHEMES, Action, bracketed, parse_rules
 from optsum.errors import InputError
 
 ONLY = "He/PRON/3/nsubj only/ADV/3/advmod reads/VERB/0/root old/ADJ/5/amod books/NOUN/3/obj/book"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from optsum.corpus.folders.texts import line_pair, pair_topics
+from optsum.corpus.folders import line_pair, pair_topics
 
 
 def values(pair: tuple[Path, Path] | None) -> list[Any]:

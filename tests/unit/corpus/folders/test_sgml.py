@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from optsum.corpus.folders.duc import (
+from optsum.corpus.folders import (
     duc_topics,
     is_duc_file,
     is_sgml,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from optsum.corpus.folders.texts import parallel_folders, parallel_topics, stories_in, story_topics
+from optsum.corpus.folders import parallel_folders, parallel_topics, stories_in, story_topics
 
 STORY = (
     "(CNN) -- One came. Two\nleft.\n\nA heading\n\nThree.\n\n@highlight\n\nTwo left\n\n@highlight\n\nThree stayed\nin\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from optsum.corpus.formats.hf_datasets import folder_records, hub_records, is_dataset_folder
+from optsum.corpus.formats import folder_records, hub_records, is_dataset_folder
 from optsum.errors import InputError
 
 datasets: Any = pytest.importorskip("datasets")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import optsum
-from optsum.corpus.formats import lines as module
-from optsum.corpus.formats.lines import NumberedLines
+from optsum.corpus import formats as module
+from optsum.corpus.formats import NumberedLines
 from optsum.corpus.topic import BadTopic
 from optsum.errors import InputError
 

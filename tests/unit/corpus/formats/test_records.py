@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.formats.lines import is_blank
-from optsum.corpus.systems import System, read_systems
+from optsum.corpus.formats import is_blank
 from optsum.corpus.topic import BadTopic, Topic, topic_to_json
-from optsum.corpus.topics import read_topics
+from optsum.corpus.topics import System, read_systems, read_topics
 from optsum.errors import InputError
 
 TOPICS: list[dict[str, Any]] = [

@@ -14,7 +14,7 @@ from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.running.one_problem import build, setup_of
 from optsum.testing import check_problem
-from optsum.text.lengths import character_count, word_count
+from optsum.text.analyzer import character_count, word_count
 
 METRICS: list[dict[str, Any]] = [
     {"metric": "rouge-1", "stopwords": "drop"},

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.text.analyzer import Analyzer
-from optsum.text.lengths import word_count, word_starts
-from optsum.text.tokenizers import TOKENIZERS, Sentence
+from optsum.text.analyzer import TOKENIZERS, Analyzer, Sentence, word_count, word_starts
 
 ANALYZERS = [
     *(Analyzer(name) for name in TOKENIZERS),

@@ -10,7 +10,7 @@ import pytest
 
 import optsum
 from optsum.errors import SPEAKS_OF_FLAGS, OptionError
-from optsum.metrics.names import official_name
+from optsum.metrics.rouge import official_name
 from optsum.options.options import resolve, resolve_score
 from optsum.system.processes.children import environment
 
@@ -104,7 +104,7 @@ def test_a_metric_stands_in_a_file(tmp_path: Path) -> None:
     for name, reason in (
         (f"{bad}:Metric", "cannot be imported: ModuleNotFoundError"),
         (f"{tmp_path}/none.py:Metric", "cannot be imported"),
-        ("json:JSONDecoder", "is not a subclass of optsum.metrics.metric.Metric"),
+        ("json:JSONDecoder", "is not a subclass of optsum.metrics.rouge.Metric"),
         ("json:nothing", "cannot be imported: AttributeError"),
     ):
         with pytest.raises(OptionError, match=reason):

@@ -13,7 +13,7 @@ from cover_instances import CoverStrategy, brute_force, cover_of, random_clauses
 from optsum.solvers.objectives.covers import Relaxer, enumerate_covers, minimum_covers, quick_cover, solve_cover
 
 from optsum.contracts.result import Status
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem

@@ -15,7 +15,7 @@ from optsum.solvers.engine.driver import Budget, Driver
 from optsum.solvers.objectives import sums as module
 from optsum.solvers.objectives.sums import BoxPrices, SumSearch, solve_sum
 
-from optsum.contracts.run import Run
+from optsum.contracts.strategy import Run
 from optsum.corpus.topic import as_topic
 from optsum.coverage.climb import climb
 from optsum.coverage.facility import Facility

@@ -16,8 +16,8 @@ import pytest
 from scipy.stats import spearmanr, wilcoxon
 
 import optsum
-from optsum.corpus.systems import SystemExtract, extract_of, system_of
 from optsum.corpus.topic import BadTopic, as_topic
+from optsum.corpus.topics import SystemExtract, extract_of, system_of
 from optsum.studies import hirao
 from optsum.studies.hirao import (
     DRAWS,

@@ -12,10 +12,9 @@ import pytest
 from cover_topics import AIBO, mean
 
 from optsum.corpus.alignment import align
-from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
-from optsum.corpus.systems import BadSystem, System
+from optsum.corpus.cover import is_cover_table, parse_cover_table
 from optsum.corpus.topic import BadTopic, Topic, as_topic
-from optsum.corpus.topics import read_topics
+from optsum.corpus.topics import BadSystem, System, read_topics
 from optsum.errors import InputError
 from optsum.studies.tsc3 import (
     BEST,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from cover_topics import AIBO, mean
 
-from optsum.corpus.systems import System
 from optsum.corpus.topic import BadTopic, as_topic
+from optsum.corpus.topics import System
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.studies.tsc3 import BEST, LEAD, Tsc3Study, score_extract
 from optsum.studies.tsc3 import systems as names_of

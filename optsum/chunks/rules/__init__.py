@@ -1,1 +1,0 @@
-"""Rules that assign each word of a dependency tree to a chunk: their classes, patterns and tables."""

@@ -1,1 +1,0 @@
-"""Topics in a folder of files, or in a pair of files."""

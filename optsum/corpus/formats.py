@@ -1,0 +1,800 @@
+"""Records of files: JSON Lines and arrays, CSV, TSV and Parquet, datasets of Hugging Face, and nuggets.
+
+Nuggets (claims) come with the passages that support them, in the formats of retrieval evaluations:
+
+- The nuggetizer of TREC's RAG track (Pradeep et al. 2025) assigns nuggets to a retriever's passages, one on each line:
+  ``{"qid": ..., "docid": ..., "candidate_text": ..., "nuggets": [{"text": ..., "importance": "vital", "assignment":
+  "support"}, ...]}``. The lines of a question are adjacent.
+- Judgments of CoverageBench (Samuel et al. 2026), and of TREC's diversity tasks before it, name a question, a nugget, a
+  passage, and whether this supports that: ``17 3 doc-81 1``.
+- FreshStack (Thakur et al. 2025) has a record for each question, whose nuggets list the relevant passages.
+
+A vital nugget counts one and an okay nugget a half, as in the track's weighted score; "partial_support" counts as no
+support.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+import logging
+import math
+import re
+import sys
+from codecs import BOM_UTF8, getincrementaldecoder
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import DEFAULT_BUFFER_SIZE, BufferedReader, BytesIO, FileIO
+from itertools import chain, groupby, islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from optsum.corpus.sentences import well_formed
+from optsum.errors import InputError
+from optsum.system.files import READ_ERRORS, PathLike, describe_os_error
+
+
+class Line(NamedTuple):
+    """One line of a file that is not blank."""
+
+    source: str  # ``file:line``, lines counted from 1; the standard input is ``<stdin>``.
+    value: Any  # The decoded JSON; None if there is an error.
+    error: str | None = None  # Why the line cannot be used.
+    ended: bool = True  # Whether a line break follows; a row that was not written to its end has none.
+
+
+class RawLines(NamedTuple):
+    """Lines of a file that are not blank, as they stand there."""
+
+    raws: Sequence[bytes]
+    numbers: Sequence[int]  # Of each in the file, from 1.
+    name: str  # Of the file.
+
+
+LONGEST: Final = 1 << 28
+"""Limit of the bytes of a line, or of an item of an array: some forty million words. A longer one may never end."""
+
+
+class NumberedLines(Iterator[tuple[int, bytes]]):
+    """Iterates over the lines of a stream with their numbers, from 1; a very long one raises an `InputError`."""
+
+    def __init__(self, stream: BufferedReader) -> None:
+        self._stream, self._held = stream, b""
+        self.passed = 0  # How many lines were passed over or yielded.
+
+    def __next__(self) -> tuple[int, bytes]:
+        raw, self._held = self._held or self._stream.readline(LONGEST), b""
+        if not raw:
+            raise StopIteration
+        self.passed += 1
+        if len(raw) >= LONGEST and not raw.endswith(b"\n"):
+            while raw and not raw.endswith(b"\n"):
+                raw = self._stream.readline(LONGEST)
+            raise InputError(_too_long())
+        return self.passed, raw
+
+    def several(self) -> list[bytes]:
+        """Return the lines that are there at once, none at the end; one that is too long is longer than `LONGEST`."""
+        parts, self._held = [self._held], b""
+        # What unpacks a damaged archive loses all that it was asked for at once.
+        size = _SEVERAL if isinstance(self._stream.raw, FileIO) else DEFAULT_BUFFER_SIZE
+        while b"\n" not in parts[-1] and (more := self._stream.read1(size)):
+            if sum(map(len, parts[:-1])) <= LONGEST:
+                parts.append(more)
+            else:
+                parts[-1] = more
+        block = b"".join(parts)
+        end = block.rfind(b"\n") + 1 or len(block)
+        self._held = block[end:]  # without a call for the rest of the line, which would fill a small buffer
+        found = BytesIO(block[:end]).readlines()
+        self.passed += len(found)
+        return found
+
+    def begin(self) -> bytes:
+        """Return the first line that is not blank, or as much as is read at once, without consuming it."""
+        self.skip_blank()
+        while (raw := self._stream.readline(LONGEST)) and is_blank(raw):
+            self.passed += raw.endswith(b"\n")
+            self.skip_blank()
+        self._held = raw
+        return raw
+
+    def skip_blank(self) -> None:
+        """Skip the blank lines that follow all at once, because a small archive may contain millions."""
+        while not self._held and (ahead := self._stream.peek()):
+            blank = len(ahead) - len(ahead.lstrip())
+            end = ahead.rfind(b"\n", 0, blank) + 1
+            if not end:
+                return
+            self.passed += ahead.count(b"\n", 0, end)
+            self._stream.read(end)
+            if blank < len(ahead):
+                return
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the rest of the stream in blocks, without splitting lines."""
+        if self._held:
+            yield self._held
+            self._held = b""
+        while block := self._stream.read1(_BLOCK):
+            yield block
+
+
+def _too_long() -> str:
+    return f"the line is longer than {LONGEST >> 20} MiB"
+
+
+_BLOCK: Final = 1 << 16
+
+_SEVERAL: Final = 1 << 19  # Bytes of lines that are read at once, if so many are there.
+
+
+class Cells(dict[str, Any]):
+    """A row of a table, in which a text that begins like a list or an object of JSON is decoded."""
+
+    typed = True  # Whether cells have kinds, or are text, all of them.
+
+    def record(self) -> dict[str, Any]:
+        """Return the row without the empty cells that a topic or a summary does not need."""
+        found = {name: value if name in _NAMES else unpacked(value, f"the cell {name}") for name, value in self.items()}
+        return {name: value for name, value in found.items() if name not in _OPTIONAL or value not in (None, "")}
+
+
+class TextCells(Cells):
+    """A row of a table of text."""
+
+    typed = False
+
+
+_NAMES: Final = {"id", "topic_id", "system"}
+_OPTIONAL: Final = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
+
+
+def decoded(found: Iterable[Any], how: Callable[[bytes, str], Line] | None = None) -> Iterator[Any]:
+    """Yield the lines among what was found decoded by `decode`, or as `how` does it, and anything else as it is."""
+    for each in found:
+        if isinstance(each, RawLines):
+            yield from map(how or decode, each.raws, (f"{each.name}:{number}" for number in each.numbers))
+        else:
+            yield each
+
+
+def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLines]:
+    """Yield the lines of a file that are not blank, together those that are there at once; why one cannot be read."""
+    raws: list[bytes] = []
+    while True:
+        try:
+            if raws and is_blank(raws[-1]):
+                lines.skip_blank()
+            if not (raws := lines.several()):
+                return
+        except READ_ERRORS as error:
+            yield broken_off(error, name, lines.passed + 1)
+            return
+        kept = [(raw, number) for number, raw in enumerate(raws, lines.passed - len(raws) + 1) if not is_blank(raw)]
+        for is_long, some in groupby(kept, key=lambda one: len(one[0]) > LONGEST):
+            if is_long:
+                yield from (Line(f"{name}:{number}", None, _too_long()) for _, number in some)
+            else:
+                found, numbers = zip(*some, strict=True)
+                yield RawLines(found, numbers, name)
+
+
+def broken_off(error: Exception, name: str, number: int) -> Line:
+    """Return the error line of a file that cannot be read to its end."""
+    return Line(f"{name}:{number}", None, f"the file breaks off here: {describe_os_error(error)}")
+
+
+def bad_topic(source: PathLike, name: str, error: str) -> Line:
+    """Return the line of an unusable topic whose name is known."""
+    return Line(well_formed(str(source)), {"id": name, "status": "error", "error": error})
+
+
+BY_RETURNS: Final = "its lines end with carriage returns only, as on old Macs; save it with line feeds"
+
+
+def ends_by_returns(first: bytes) -> bool:
+    """Return whether a file's first line is the whole file because its lines end with carriage returns alone."""
+    return not first.endswith(b"\n") and b"\r" in first.strip()
+
+
+# One line.
+
+
+def is_blank(raw: bytes) -> bool:
+    """Return whether a line has only white space; a byte order mark counts as white space."""
+    if raw.startswith(codecs.BOM_UTF8):
+        return not raw.removeprefix(codecs.BOM_UTF8).strip()
+    return not raw or raw.isspace()  # a long line is not copied
+
+
+def _constant(name: str) -> float:
+    raise InputError(f"{name} is not a JSON number; write null")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise InputError(f"the number {digits:.40} is too large")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"an object has the key {json.dumps(twice):.80} twice; write each key once")
+    return found
+
+
+DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_finite, parse_constant=_constant)
+"""Strict JSON decoder: no NaN, no number beyond the range of floating point, and no repeated key in an object."""
+
+
+def utf8_text(raw: bytes) -> str:
+    """Return the text of a line; files joined by "cat" have byte order marks inside."""
+    try:
+        return raw.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError as error:
+        place = f"byte {error.start + 1} (0x{error.object[error.start]:02x})"
+        raise InputError(f"{place} is not UTF-8; save the file as UTF-8") from error
+
+
+def decode(raw: bytes, source: str) -> Line:
+    """Return a line decoded, or why it cannot be used."""
+    try:
+        value = DECODER.decode(utf8_text(raw.rstrip(b"\r\n")))
+    except json.JSONDecodeError as error:
+        reason = f"{_not_json(error)} at character {error.pos + 1}"
+    except (InputError, RecursionError) as error:
+        reason = _not_json(error)
+    except ValueError:
+        reason = f"a whole number has more than {sys.get_int_max_str_digits()} digits"
+    else:
+        return Line(source, value, None, raw.endswith(b"\n"))
+    return Line(source, None, reason, raw.endswith(b"\n"))
+
+
+def unpacked(value: Any, where: str) -> Any:
+    """Return the list or object in a JSON text; anything else unchanged."""
+    if not isinstance(value, str) or not value[:64].lstrip().startswith(("[", "{")):
+        return value
+    found = decode(value.encode("utf-8", "replace"), "")
+    if found.error is None:
+        return found.value
+    if "".join(value[:64].split())[:2] in {"['", '["', "[[", "[]"}:
+        raise InputError(f"{where} begins as a list and is {found.error}; write lists as JSON")
+    return value  # a text such as [Laughter]
+
+
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
+
+
+def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
+    """Yield the items of an array, with ``file:number`` as source; invalid JSON ends it with an error line."""
+    pieces = _Pieces(lines.blocks())
+    number = 0
+    try:
+        pieces.skip("[")
+        while pieces.next_sign() != "]":
+            if number:
+                pieces.skip(",")
+            number += 1
+            yield Line(f"{name}:{number}", pieces.value())
+        pieces.skip("]")
+        if not pieces.next_sign():
+            return
+        number, reason = number + 1, "something follows the end of the JSON array"
+    except json.JSONDecodeError as error:
+        reason = f"{_not_json(error)}; the array ends here"
+    except UnicodeDecodeError:
+        reason = "this is not UTF-8; save the file as UTF-8"
+    except (RecursionError, InputError) as error:
+        reason = _not_json(error)
+    except READ_ERRORS as error:
+        yield broken_off(error, name, number + 1)
+        return
+    yield Line(f"{name}:{max(number, 1)}", None, reason)
+
+
+def _not_json(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: {error.msg.lower().removesuffix(' at')}"
+    return "the JSON is nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+class _Pieces:
+    """The text of an array, of which only the current value is held in memory."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._decoder = getincrementaldecoder("utf-8-sig")()
+        self._text = ""
+        self._at = 0
+
+    def _more(self, least: int = 1) -> bool:
+        """Read about that many more characters, and return whether there were any."""
+        if len(self._text) - self._at > LONGEST:
+            raise InputError(f"the item is longer than {LONGEST >> 20} MiB, or no JSON")
+        found: list[str] = []
+        size = 0
+        for block in self._blocks:
+            found.append(self._decoder.decode(block))
+            size += len(found[-1])
+            if size >= least:
+                break
+        self._text, self._at = self._text[self._at :] + "".join(found), 0
+        return size > 0
+
+    def next_sign(self) -> str:
+        """Return the next character that is not blank, without consuming it; empty at the end."""
+        while True:
+            if (blanks := _BLANKS.match(self._text, self._at)) is not None:
+                self._at = blanks.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more():
+                return ""
+
+    def skip(self, sign: str) -> None:
+        if self.next_sign() != sign:
+            raise json.JSONDecodeError(f"expecting '{sign}'", self._text, self._at)
+        self._at += 1
+
+    def value(self) -> object:
+        self.next_sign()
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self._text, self._at)
+            except (json.JSONDecodeError, InputError):
+                # It may be that it only ends on a later line; twice as much each time, so that the work is linear.
+                if not self._more(len(self._text) - self._at):
+                    raise
+                continue
+            if end == len(self._text) and self._more():  # a number may go on
+                continue
+            self._at = end
+            return value
+
+
+JSON_COLUMNS: Final = b"optsum.json"
+"""The metadata key of a Parquet file for the names of the columns with JSON text, as a JSON list."""
+
+CSV_SAFE: Final = "csv_safe"
+"""The column that marks files in which an apostrophe precedes cells that a spreadsheet would run (``--csv-safe``)."""
+
+_ROWS: Final = 64  # Of a Parquet file in memory at a time.
+
+
+def csv_records(
+    lines: NumberedLines, name: str, heading: tuple[str, list[str]], *, closed: bool = False
+) -> Iterator[Line]:
+    """Yield a record, or an error, for each row below the heading.
+
+    `closed`: whether a last row without a line break is an error.
+    """
+    delimiter, names = heading
+    if any(map(_is_torn, names)):
+        raise InputError(f"{name} is not UTF-8; save it as UTF-8")
+    check_names(names, name)
+    next(lines)
+    rows = _bare_rows(lines) if delimiter == "\t" and not closed else _quoted_rows(lines, heading, closed=closed)
+    at = 0
+    try:
+        for at, cells, fault, torn in rows:
+            source = f"{name}:{at}"
+            if fault is not None:
+                yield Line(source, None, fault, ended=not torn)
+            elif torn:
+                yield Line(source, None, "the row is incomplete", ended=False)
+                return
+            else:
+                yield _row(names, cells, source)
+    except READ_ERRORS as error:
+        yield broken_off(error, name, at + 1)
+
+
+def check_names(names: Iterable[str], table: str) -> None:
+    """Refuse a table with two columns of the same name; ignore columns without a name."""
+    repeated = next((each for each, count in Counter(filter(None, names)).items() if count > 1), None)
+    if repeated is not None:
+        raise InputError(f"{table} has two columns {repeated!r}; name each column once")
+
+
+def _is_torn(text: str) -> bool:
+    """Return whether a text was decoded from bytes that are not UTF-8."""
+    return not text.isascii() and any("\udc80" <= sign <= "\udcff" for sign in text)
+
+
+_Row: TypeAlias = tuple[int, list[str], str | None, bool]
+"""The line where a row begins, its cells, its error, and whether the file ends in it."""
+
+
+def _bare_rows(lines: NumberedLines) -> Iterator[_Row]:
+    """Yield the lines of tab-separated text as rows; balanced quotation marks around a cell are removed."""
+    for number, raw in lines:
+        if text := raw.decode("utf-8", "surrogateescape").rstrip("\r\n"):
+            cells = text.split("\t")
+            yield number, [_whole_cell(cell) for cell in cells], None, False
+        else:
+            lines.skip_blank()
+
+
+def _whole_cell(cell: str) -> str:
+    inner = cell[1:-1]
+    if len(cell) < 2 or not cell[0] == cell[-1] == '"' or inner.replace('""', "").count('"'):
+        return cell
+    return inner.replace('""', '"')
+
+
+def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed: bool) -> Iterator[_Row]:
+    """Yield the rows of a table whose cells may be quoted and hold line breaks.
+
+    A stray quotation mark swallows the text up to the next one. If that is not a whole cell, or seems to contain rows,
+    the row is refused, and the swallowed lines are read separately.
+    """
+    csv.field_size_limit(LONGEST)  # a document is one cell
+    delimiter, names = heading
+    taken: deque[tuple[int, bytes]] = deque()
+    waiting: deque[tuple[int, bytes]] = deque()
+    over: list[bool] = []
+
+    def texts() -> Iterator[str]:
+        while True:
+            found = waiting.popleft() if waiting else next(lines, None)
+            if found is None:
+                over.append(True)
+                return
+            taken.append(found)
+            yield found[1].decode("utf-8", "surrogateescape")
+
+    rows = csv.reader(texts(), delimiter=delimiter, strict=True)
+    while True:
+        taken.clear()
+        error = None
+        cells: list[str] = []
+        try:
+            cells = next(rows)
+            if not cells or (len(cells) == 1 < len(names) and not cells[0].strip()):
+                if not waiting:
+                    lines.skip_blank()
+                continue
+        except StopIteration:
+            return
+        except csv.Error as reason:
+            error = str(reason)
+        first = taken[0][0] if taken else 0
+        torn = closed and (bool(over) or not taken[-1][1].endswith(b"\n"))
+        if error is None and len(taken) > 1 and not closed and _holds_rows(cells, len(names), delimiter):
+            error = "rows follow within it"
+        if error is not None and not closed:
+            if error.startswith("new-line"):
+                error = "a carriage return within it does not end the line; save the file with line feeds"
+            else:
+                advice = 'write "" for a mark within a cell, and quote the whole cell; or use JSON Lines'
+                if any(b'\\"' in raw for _, raw in taken):
+                    advice = 'a mark after a backslash ends the cell too: write "" for it'
+                error = f"the quotation mark that opens a cell here is not closed at a cell's end ({error}); {advice}"
+            waiting.extendleft(reversed(list(taken)[1:]))
+            rows = csv.reader(texts(), delimiter=delimiter, strict=True)
+        elif error is not None:
+            error = f"this is not a row of a table: {error}"
+        if cells or error is not None:
+            yield (taken[-1][0] if closed else first), cells, error, torn
+
+
+def _holds_rows(cells: list[str], width: int, delimiter: str) -> bool:
+    between = re.compile(rf"(?<!\d){re.escape(delimiter)}(?!\s)|(?<=\d){re.escape(delimiter)}(?![\s\d])")
+    lines = (line for cell in cells for line in cell.splitlines()[1:])
+    return width > 1 and any(len(between.findall(line)) == width - 1 for line in lines)
+
+
+def _row(names: list[str], cells: list[str], source: str) -> Line:
+    if len(cells) != len(names):
+        return Line(source, None, f"the row has {len(cells)} cells and the heading {len(names)} names")
+    if any(map(_is_torn, cells)):
+        return Line(source, None, "this is not UTF-8; save the file as UTF-8")
+    return Line(source, TextCells(zip(names, cells, strict=True)))
+
+
+def parquet_records(stream: BufferedReader, name: str, check: Callable[[list[str]], None]) -> Iterator[Line]:
+    """Return the records of a Parquet file, after `check` has accepted its columns."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise InputError(f"{name} is Parquet, which needs the package pyarrow: pip install 'optsum[report]'") from error
+    try:
+        file = parquet.ParquetFile(stream if stream.seekable() else pa.BufferReader(stream.read()))
+        json_columns = set(json.loads((file.schema_arrow.metadata or {}).get(JSON_COLUMNS, b"[]")))
+    except (pa.ArrowException, RecursionError, *READ_ERRORS) as error:
+        raise InputError(f"{name} is Parquet and cannot be read: {' '.join(str(error).split()):.200}") from error
+    check_names(file.schema_arrow.names, name)
+    check(file.schema_arrow.names)
+    return _parquet_rows(file, name, json_columns)
+
+
+def _parquet_rows(file: Any, name: str, json_columns: set[str]) -> Iterator[Line]:
+    number = 0
+    try:
+        for batch in file.iter_batches(batch_size=_ROWS):
+            for cells in batch.to_pylist():
+                source = f"{name}:{number + 1}"
+                try:
+                    for column in json_columns & cells.keys():
+                        cells[column] = None if cells[column] is None else json.loads(cells[column])
+                    yield Line(source, Cells(cells))
+                except (ValueError, RecursionError) as error:
+                    yield Line(source, None, str(error))
+                number += 1
+    except (OSError, ValueError) as error:  # Arrow's own are of these
+        yield broken_off(error, name, number + 1)
+
+
+_WORDS = {
+    *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
+    *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
+}
+"""Columns of rows whose cells are always text, never numbers or JSON."""
+
+
+def row_of(cells: Cells) -> dict[str, Any]:
+    """Return a row of results as it was written, without its empty cells."""
+    found: dict[str, Any] = cells
+    if not cells.typed:
+        if cells.pop(CSV_SAFE, None) == "true":
+            found = {_unquoted(name): _unquoted(value) for name, value in cells.items()}
+        read = {name: decode(text.encode("utf-8", "replace"), "") for name, text in found.items() if name not in _WORDS}
+        found |= {name: line.value for name, line in read.items() if line.error is None}
+    return {name: value for name, value in found.items() if value is not None and (cells.typed or value != "")}
+
+
+_RUN: Final = re.compile(r"[=+\-@\t\r]")  # How a cell begins that spreadsheets run as a formula (OWASP, CSV injection).
+
+_NUMBER: Final = re.compile(r"[+-][\d.,/]*(?:[eE][+-]?\d+)?")
+
+
+def is_run(cell: str) -> bool:
+    """Return whether a spreadsheet may run a cell."""
+    return _RUN.match(cell) is not None and _NUMBER.fullmatch(cell) is None
+
+
+def quoted(cell: str) -> str:
+    """Return a cell that no spreadsheet reads as a formula; `_unquoted` reverses it."""
+    return f"'{cell}" if is_run(cell.lstrip("'")) else cell
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and is_run(cell.lstrip("'")) else cell
+
+
+PREFIX: Final = "hf:"
+_WANTED: Final = "pip install 'optsum[hf]'"
+
+
+def is_dataset_folder(folder: Path) -> bool:
+    """Return whether a folder was written by ``save_to_disk`` of `datasets`: one table, or one for each split."""
+    return any((folder / name).is_file() for name in ("dataset_info.json", "dataset_dict.json", "state.json"))
+
+
+def folder_records(folder: Path) -> Iterator[Line]:
+    """Return the records of a folder that ``save_to_disk`` wrote."""
+    datasets = _package(str(folder))
+    try:
+        found = datasets.load_from_disk(str(folder))
+    except Exception as error:  # of many kinds, the package's own among them
+        raise InputError(f"the dataset {folder} cannot be read: {_said(error)}") from error
+    if not hasattr(found, "features"):  # a DatasetDict
+        splits = list(found)
+        if len(splits) != 1:
+            raise InputError(
+                f"the dataset {folder} holds the splits {', '.join(splits) or '(none)'}; give the folder of one, such "
+                f"as {folder / (splits[0] if splits else 'train')}"
+            )
+        found = found[splits[0]]
+    return _records(found, str(folder))
+
+
+def hub_records(name: str) -> Iterator[Line]:
+    """Return the records of ``hf:NAME[:CONFIG[:SPLIT]]`` as a stream; a single split need not be named."""
+    datasets = _package(name)
+    dataset, config, split = _parts(name)
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what fails is said once, here
+    try:
+        splits = list(datasets.get_dataset_split_names(dataset, config)) if split is None else [split]
+        found = datasets.load_dataset(dataset, config, split=splits[0], streaming=True)
+        rows = iter(found)
+        first = list(islice(rows, 1))  # only reading it shows whether the data are there
+    except ConnectionError as error:
+        raise InputError(
+            f"the dataset {name} cannot be loaded without the hub of Hugging Face, which does not respond: check "
+            f"the network, or give a folder that save_to_disk wrote elsewhere"
+        ) from error
+    except Exception as error:
+        raise InputError(f"the dataset {name} cannot be loaded: {_said(error)}") from error
+    if len(splits) != 1:
+        raise InputError(
+            f"the dataset {name} has the splits {', '.join(splits)}; say which: "
+            f"{PREFIX}{dataset}:{config or ''}:{splits[0]}"
+        )
+    return _records(chain(first, rows), name)
+
+
+def _parts(name: str) -> tuple[str, str | None, str | None]:
+    dataset, *rest = name.removeprefix(PREFIX).split(":")
+    if not dataset or len(rest) > 2:
+        raise InputError(
+            f"{name} names no dataset; write {PREFIX}NAME, {PREFIX}NAME:CONFIG or {PREFIX}NAME:CONFIG:SPLIT"
+        )
+    config, split = [*(part or None for part in rest), None, None][:2]
+    return dataset, config, split
+
+
+def _package(name: str) -> Any:
+    try:
+        import datasets
+    except ImportError as error:
+        raise InputError(f"{name} is a dataset of Hugging Face, which needs the package datasets: {_WANTED}") from error
+    datasets.disable_progress_bars()
+    return datasets
+
+
+def _records(rows: Any, name: str) -> Iterator[Line]:
+    number = 0
+    try:
+        for number, row in enumerate(rows, start=1):
+            yield Line(f"{name}:{number}", dict(row))
+    except Exception as error:  # noqa: BLE001 - a network, a disk, a decoder of the package
+        yield broken_off(OSError(_said(error)), name, number + 1)
+
+
+def _said(error: Exception) -> str:
+    return f"{' '.join(str(error).split()):.200}".rstrip(".") or type(error).__name__
+
+
+_WORTH: Final = {"vital": 1, "okay": 0.5}
+_ASSIGNED: Final = {"support": True, "partial_support": False, "not_support": False}
+NOTE: Final = "note"  # A key of the topic made of nuggets: what is to be said of the way they were read.
+
+_NO_PASSAGES: Final = (
+    "it lists nuggets, but not which passages support them; give nuggets that were assigned to passages, or passages "
+    'as "documents" and the nuggets as their reference, of which optsum align makes a cover'
+)
+_JUDGMENT: Final = re.compile(rb"\s*\S+\s+(\S+)\s+\S+\s+-?\d+\s*")
+_NUGGET: Final = re.compile(rb"\s*\S+\s+\S+\s+(?:vital|okay)\s+\S.*", re.DOTALL)
+
+
+def nugget_reader(
+    first: bytes, name: str, sample: bytes = b""
+) -> Callable[[NumberedLines, str], Iterator[Line]] | None:
+    """Return the reader for a file of nuggets, recognised by its first lines; None for other files.
+
+    Judgments differ from a table of alternatives, which may also be of numbers alone, because questions have several. A
+    file that does not say which passages support which nugget is refused.
+    """
+    if first.startswith(b"{"):
+        if b'"nuggets"' not in first or b'"candidate_text"' not in first:
+            return None
+        found = decode(first, name).value
+        return _assigned if isinstance(found, dict) and _is_assigned(found) else None
+    if _NUGGET.fullmatch(first):
+        raise InputError(f"{name} cannot be used: {_NO_PASSAGES}")
+    whole = [
+        line for line in sample.removeprefix(BOM_UTF8).split(b"\n")[: None if sample.endswith(b"\n") else -1] if line
+    ]
+    judged = _JUDGMENT.fullmatch(first)
+    if judged is None or not all(map(_JUDGMENT.fullmatch, whole)) or len({x.split()[0] for x in whole}) == len(whole):
+        return None
+    if judged[1] in {b"0", b"Q0"}:
+        raise InputError(
+            f"{name} holds judgments of whole questions: its second column is {judged[1].decode()}, and no nugget; "
+            "give judgments of nuggets"
+        )
+    return _judged
+
+
+def _is_assigned(value: Mapping[Any, Any]) -> bool:
+    return {"qid", "candidate_text", "nuggets"} <= value.keys() and "documents" not in value
+
+
+def _assigned(lines: NumberedLines, name: str) -> Iterator[Line]:
+
+    def question(line: Line) -> str | None:
+        value = line.value
+        return str(value["qid"]) if isinstance(value, dict) and _is_assigned(value) else None
+
+    yield from _of_questions(decoded(raw_lines(lines, name)), question, _of_passages)
+
+
+def _judged(lines: NumberedLines, name: str) -> Iterator[Line]:
+
+    def split(raw: bytes, source: str) -> Line:
+        raw = raw.removeprefix(BOM_UTF8)
+        columns = raw.decode("utf-8", "replace").split()
+        if _JUDGMENT.fullmatch(raw) is None:
+            return Line(source, None, "this is not a judgment; give question, nugget, passage and a whole number")
+        return Line(source, columns)
+
+    def question(line: Line) -> str | None:
+        return None if line.error is not None else str(line.value[0])
+
+    yield from _of_questions(decoded(raw_lines(lines, name), split), question, _of_judgments)
+
+
+def _of_questions(
+    lines: Iterator[Line],
+    question: Callable[[Line], str | None],
+    made: Callable[[str, list[Any]], dict[str, Any]],
+) -> Iterator[Line]:
+    """Yield a topic for the lines of each question; lines without a question are passed on."""
+    done: set[str] = set()
+    for name, group in groupby(lines, question):
+        together = list(group)
+        source = together[0].source
+        if name is None:
+            yield from together
+        elif name in done:
+            yield bad_topic(source, name, "its lines are in several places; sort them by question")
+        else:
+            done.add(name)
+            try:
+                yield Line(source, made(name, [line.value for line in together]))
+            except InputError as error:
+                yield bad_topic(source, name, str(error))
+
+
+def _of_passages(name: str, passages: list[dict[str, Any]]) -> dict[str, Any]:
+    nuggets = [(each["text"], each["importance"]) for each in _nuggets(passages[0], "text", "importance")]
+    supports, ids = [], [passage.get("docid", number) for number, passage in enumerate(passages)]
+    for passage in passages:
+        held = _nuggets(passage, "text", "importance", "assignment")
+        if [(each["text"], each["importance"]) for each in held] != nuggets:
+            raise InputError(
+                f"passage {passage.get('docid')!r:.60} has other nuggets than the first; give all the same"
+            )
+        if wrong := [each["assignment"] for each in held if each["assignment"] not in _ASSIGNED]:
+            raise InputError(f"the assignment {wrong[0]!r:.40} is not one of {', '.join(_ASSIGNED)}")
+        supports.append([number for number, each in enumerate(held) if _ASSIGNED[each["assignment"]]])
+    if wrong := [importance for _, importance in nuggets if importance not in _WORTH]:
+        raise InputError(f"the importance {wrong[0]!r:.40} is not one of {', '.join(_WORTH)}")
+    return {
+        "id": name,
+        "documents": [[passage["candidate_text"] for passage in passages]],
+        "supports": supports,
+        "references": [[text for text, _ in nuggets]],
+        "weights": [_WORTH[importance] for _, importance in nuggets],
+        "meta": {"sentence_ids": ids},
+        NOTE: "okay nuggets count half as much as vital ones, partial support as none; a topic's weights say otherwise",
+    }
+
+
+def _nuggets(record: Mapping[str, Any], *fields: str) -> list[dict[str, Any]]:
+    nuggets = record["nuggets"]
+    if not isinstance(nuggets, list) or not all(
+        isinstance(each, dict) and each.keys() >= {*fields} for each in nuggets
+    ):
+        raise InputError(f"nuggets are objects with {', '.join(fields)}; give a list of them")
+    return nuggets
+
+
+def _of_judgments(name: str, judgments: list[list[str]]) -> dict[str, Any]:
+    cover: dict[str, list[list[str]]] = {}
+    for _, nugget, passage, relevance in judgments:
+        sets = cover.setdefault(nugget, [])
+        if int(relevance) > 0 and [passage] not in sets:
+            sets.append([passage])
+    return {"id": name, "cover": list(cover.values()), "meta": {"abstract_ids": list(cover)}}
+
+
+def topic_of_nuggets(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the topic of a record whose nuggets name their supporting passages; refuse others."""
+    nuggets = record["nuggets"]
+    lists = [each.get("relevant_corpus_ids") if isinstance(each, dict) else None for each in nuggets or ()]
+    if not lists or not all(isinstance(each, list) for each in lists):
+        one = "it is one passage of a question; give the file of all of them"
+        raise InputError(f"a record of nuggets cannot be used: {one if _is_assigned(record) else _NO_PASSAGES}")
+    names = [each.get("_id", number) for number, each in enumerate(nuggets)]
+    cover = [[[passage] for passage in dict.fromkeys(each)] for each in lists if each is not None]
+    return {"id": record.get("query_id"), "cover": cover, "meta": {"abstract_ids": names}}

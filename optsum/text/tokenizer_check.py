@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from itertools import filterfalse
 from typing import Any, Final
 
-import numpy as np
-
 from optsum.text.analyzer import Analyzer, Sentence, raw_text, tokenizer_of
 
 _MOST: Final = 0.1
@@ -60,9 +58,7 @@ def tokenizer_check(
     if joined.isascii():  # no tokenizer spoils a word of ASCII
         return None
     whole = len(joined) - joined.count(" ")
-    if _foreign_bytes(" ".join(texts)) <= _MOST * whole:
-        return None
-    foreign = list(filterfalse(str.isascii, " ".join(texts).split()))
+    foreign = [word for text in filterfalse(str.isascii, texts) for word in filterfalse(str.isascii, text.split())]
     if sum(map(len, foreign)) <= _MOST * whole:
         return None
     if tokenizer in _KEEPS_CLAUSES:
@@ -141,14 +137,6 @@ def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | N
                 f"nothing to count; {_ADVICE[_serving(pieces)]}"
             )
     return None
-
-
-def _foreign_bytes(text: str) -> int:
-    """Return a quick upper bound of the bytes of non-ASCII words in a text."""
-    held = np.frombuffer(f"{text} ".encode("utf-8", "surrogatepass"), np.uint8)
-    (blanks,), (places,) = (held == ord(" ")).nonzero(), (held >= 128).nonzero()
-    found: int = np.diff(blanks, prepend=0)[np.unique(blanks.searchsorted(places))].sum()
-    return found
 
 
 def _mostly_plain(text: str) -> bool:

@@ -197,7 +197,7 @@ def main() -> int:
         for way, topics in found.items():
             if not topics:
                 table.add_row(way, "", "", "", "", "", "", "", failures[way])
-                wrong += 1
+                wrong += way != "  before"  # an earlier version may not know what is asked
                 continue
             mean = sum(one.ms for one in topics) / len(topics)
             if row["ask"] == "guess":

@@ -67,7 +67,7 @@ from optsum.report.comparison import compare as compare
 from optsum.report.page.write import write_page as write_page
 from optsum.report.system_scores import score as score
 from optsum.report.tables.results import to_frame as to_frame
-from optsum.running.context import context as context
+from optsum.running.solve import context as context
 from optsum.running.enumerate import Oracles as Oracles
 from optsum.running.enumerate import enumerate_optima as enumerate_optima
 from optsum.running.frontier import frontier as frontier

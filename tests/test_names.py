@@ -18,7 +18,7 @@ ELSEWHERE = {
     "optsum/report/page/write.py": "shows that field",
     "optsum/registry.py": "names it",
     "optsum/running/enumerate.py": "carries that field",
-    "optsum/running/context.py": "its default, as in its help",
+    "optsum/running/solve.py": "its default, as in its help",
     "optsum/running/one_problem.py": "its sample has that field",
     "optsum/studies": "a paper's experiment is of a formulation",
     "optsum/testing": "names of instances and families, which are no formulations",

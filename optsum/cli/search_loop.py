@@ -24,8 +24,8 @@ from optsum.options.options import Options
 from optsum.report.comparison import by_problem
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, TableFormat, counted, number, put_tables, seconds
-from optsum.running.each_topic import INPUT, charged, digest, digest_before
-from optsum.running.one_problem import setup_of, warm_up
+from optsum.running.each_topic import INPUT, digest, digest_before
+from optsum.running.one_problem import charged, setup_of, warm_up
 from optsum.running.workers import Outcomes, Written, topics_in
 from optsum.system.clock import Termination
 

@@ -20,9 +20,8 @@ from optsum.options.keywords import Keywords
 from optsum.options.options import Options, described, resolve
 from optsum.options.values import toml_of
 from optsum.registry import FORMULATIONS
-from optsum.running.each_topic import attempt, each_topic
+from optsum.running.each_topic import attempt, each_topic, posed
 from optsum.running.enumerate import Oracles, oracles_of, resolve_enumeration
-from optsum.running.inputs import posed
 from optsum.running.one_problem import Setup, answer, setup_of
 from optsum.running.workers import Outcomes
 from optsum.system.clock import Termination

@@ -28,7 +28,7 @@ from optsum.options.values import check_kinds, own_of_solver, read_table, solvin
 from optsum.problem.formulation import Formulation
 from optsum.registry import BACKENDS, STRATEGIES
 from optsum.report.comparison import solvers_of
-from optsum.running.inputs import posed
+from optsum.running.each_topic import posed
 from optsum.system.files import PathLike, describe_os_error
 
 

@@ -44,8 +44,7 @@ from optsum.report.statistics import (
 )
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Cell, Table, Tabular, counted, data_frame, number, seconds, share, shown
-from optsum.running.each_topic import attempt, each_topic
-from optsum.running.inputs import posed, started
+from optsum.running.each_topic import attempt, each_topic, posed, started
 from optsum.running.one_problem import Setup, best_of_references, build, refused, run_task, setup_of, unsolved, unusable
 from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.compiled import patience

@@ -29,17 +29,16 @@ from optsum.metrics.rouge import Score, agreed_reference, parse_metric, rouge_al
 from optsum.optima.optima import Optima
 from optsum.options.keywords import ScoreKeywords
 from optsum.options.options import ScoreOptions, resolve, resolve_score
-from optsum.options.signature import score_signature
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Selection
 from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
 from optsum.report.statistics import mean_of, pearson, spearman
 from optsum.report.tables.results import longest_said
 from optsum.report.tables.table import Table, Tabular, counted, number, share
-from optsum.running.context import resolve_context
 from optsum.running.each_topic import say_warned
 from optsum.running.enumerate import oracles_of
-from optsum.running.one_problem import Setup, answer, build, refused, setup_of, single_problem, warm_up
+from optsum.running.one_problem import Setup, answer, build, refused, score_signature, setup_of, single_problem, warm_up
+from optsum.running.solve import resolve_context
 from optsum.system.clock import Termination
 from optsum.text.tokenizer_check import nothing_left, tokenizer_check
 

@@ -34,12 +34,12 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import DEFAULT_EXACT, STRATEGIES
-from optsum.running.each_topic import charged, each_topic, search_part
-from optsum.running.inputs import posed, prover_of
+from optsum.running.each_topic import each_topic, posed, prover_of, search_part
 from optsum.running.one_problem import (
     Setup,
     best_result,
     build,
+    charged,
     count_sentences,
     finished,
     for_each_reference,

@@ -31,19 +31,9 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.highs import dual_bound, relax
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
-from optsum.running.each_topic import charged, each_topic, search_part
+from optsum.running.each_topic import each_topic, posed, prover_of, search_part
 from optsum.running.enumerate import with_text
-from optsum.running.inputs import posed, prover_of
-from optsum.running.one_problem import (
-    Setup,
-    build,
-    count_sentences,
-    finished,
-    setup_of,
-    single_problem,
-    unsolved,
-    warm_up,
-)
+from optsum.running.one_problem import Setup, build, count_sentences, finished, of_one_problem, setup_of, unsolved
 from optsum.running.search import exact_text, searched
 from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
@@ -385,9 +375,8 @@ def frontier(
     """
     given, named = posed(topic, options, config)
     resolved, found = resolve_frontier(named, lengths, config=config)
-    setup = setup_of(resolved)
-    part, ready = single_problem(topic_of(given, resolved.reading), setup), warm_up(setup)
-    return charged(_frontier(part, setup, found, optima=optima, greedy=greedy), ready, source=part.documents)
+    work = partial(_frontier, lengths=found, optima=optima, greedy=greedy)
+    return of_one_problem(topic_of(given, resolved.reading), resolved, work)
 
 
 def differing(row: Mapping[str, Any], lengths: Sequence[int] | None, *, optima: bool, greedy: bool) -> str | None:

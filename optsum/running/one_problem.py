@@ -17,12 +17,11 @@ from typing import Any, Final, TypeAlias, TypeVar
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Timing
 from optsum.contracts.strategy import Strategy
-from optsum.corpus.topic import Topic, as_topic, read_vectors
+from optsum.corpus.topic import Topic, as_topic, digest_of_vectors, read_vectors
 from optsum.coverage.instance import NO_LIMIT, Coverage, Key, Sense
 from optsum.errors import BackendError, InputError, OptionError, OptsumError, UnsupportedError, describe, spoken
 from optsum.metrics.rouge import Metric, agreed_reference, parse_metric, score_row
-from optsum.options.options import Options
-from optsum.options.signature import signature
+from optsum.options.options import Options, ScoreOptions
 from optsum.plugins import is_place
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec, Task
@@ -231,8 +230,21 @@ def agreed(topic: Topic, setup: Setup) -> int:
     )
 
 
+def of_one_problem(topic: Topic, options: Options, work: Callable[[Topic, Setup], Result]) -> Result:
+    """Return the result of the only problem of a topic, with its text for notebooks."""
+    setup = setup_of(options)
+    part, ready = single_problem(topic, setup), warm_up(setup)
+    return charged(work(part, setup), ready, source=part.documents)
+
+
+def charged(result: Result, ready: float, **others: Any) -> Result:
+    """Add the seconds of the warm-up to a result, if there was one, and `others` of its fields."""
+    if ready:
+        others["timing"] = replace(result.timing, warm_up_s=ready)
+    return result.changed(**others) if others else result
+
+
 def single_problem(topic: Topic, setup: Setup) -> Topic:
-    """Return the only problem of a topic."""
     parts = list(problems(topic, setup))
     if (warning := setup.faults_of(topic)[1]) is not None:
         _LOG.warning("topic %r: %s", topic.id, warning)
@@ -779,3 +791,72 @@ def _fitting(options: Options) -> Options:
         "preset": None,
     }
     return options.model_copy(update=limits)
+
+
+_digest: Final = of_files(lru_cache(maxsize=8)(digest_of_vectors))  # Which reads every file of a folder.
+_SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires")
+"""Side constraints, which are mentioned only if there are any."""
+
+
+def signature(options: Options, tokenizer: str) -> str:
+    """Return the settings that two results must share to be compared.
+
+    Examples
+    --------
+    >>> signature(Options(max_length=100), "rouge").partition("|tok")[0]
+    'form:extractive|metric:rouge-1|of:recall|refs:pooled|len:0-100 words'
+    """
+    longest = "" if options.max_length is None else options.max_length
+    formulation = options.formulated()
+    parts = {"form": options.formulation}
+    if formulation.has_metric:
+        parts |= {"metric": options.metric, "of": options.measure, "refs": options.references} | _texts(options)
+    if formulation.sense is Sense.MAXIMIZE and formulation.reads_topics:
+        whose = "" if options.length_tokenizer is None else f" of {options.length_tokenizer}"
+        parts["len"] = f"{options.min_length}-{longest} {options.length_unit}{whose}"
+    if formulation.has_metric:
+        if any(part.of_texts for part in parse_metric(options.metric).components):
+            parts |= {**_analysis(options, tokenizer), "in": options.boundaries}
+        else:  # vectors that come with the topics, or from a model, are not known here
+            vectors = "own" if options.vectors is None else _digest(options.vectors)[:12]
+            parts |= {"unit": str(options.similarity_unit), "vectors": vectors}
+    flags = [name for name in formulation.flags if name != "max_length"]
+    own = {name: getattr(options, name) for name in (*_SIDES, *flags)} | dict(options.formulation_options)
+    return _line({**parts, **{name: str(value) for name, value in own.items() if value is not None}})
+
+
+def score_signature(options: ScoreOptions, tokenizer: str) -> str:
+    """Return the settings that two scores must share to be compared.
+
+    Examples
+    --------
+    >>> score_signature(ScoreOptions(metric="rouge-2", stem=True, max_words=100), "rouge").partition("|optsum")[0]
+    'score:rouge-2|refs:pooled|cut:100 words|tok:rouge|stem:yes|stop:keep|count:clipped'
+    """
+    parts = {"score": options.metric, "refs": options.references}
+    parts |= {"by": options.best_by} if options.references == "best" else {}
+    parts |= _texts(options)
+    parts |= {} if options.max_words is None else {"cut": f"{options.max_words} words"}
+    return _line({**parts, **_analysis(options, tokenizer)})
+
+
+def _texts(options: Options | ScoreOptions) -> dict[str, str]:
+    found: dict[str, str] = {} if options.model_units == "whole" else {"models": options.model_units}
+    found |= {} if options.language == "en" else {"lang": options.language}
+    found |= {} if options.lines is None else {"lines": str(options.lines).lower()}
+    found |= {} if options.source_words is None else {"source": f"{options.source_words} words"}
+    return found | ({} if options.splitter == "sentencex" else {"split": str(options.splitter)})
+
+
+def _analysis(options: Options | ScoreOptions, tokenizer: str) -> dict[str, str]:
+    stems = "yes" if options.stemmer == "rouge155" else options.stemmer
+    return {
+        "tok": tokenizer,
+        "stem": stems if options.stem else "no",
+        "stop": options.stopwords,
+        "count": options.counts,
+    }
+
+
+def _line(parts: Mapping[str, str]) -> str:
+    return "|".join(f"{name}:{value}" for name, value in {**parts, "optsum": __version__}.items())

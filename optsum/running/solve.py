@@ -1,23 +1,34 @@
-"""Solve one topic (`solve`), or several one after another (`solve_all`)."""
+"""Solve one topic (`solve`), or several one after another (`solve_all`); find contexts (`context`)."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
 from optsum.contracts.result import Result
 from optsum.corpus.topic import Topic
-from optsum.corpus.topics import AnyColumns, AnyTopics, each_with_vectors, topic_given, with_columns, with_vectors
+from optsum.corpus.topics import (
+    AnyColumns,
+    AnyTopics,
+    each_with_vectors,
+    read_topics,
+    topic_given,
+    with_columns,
+    with_vectors,
+)
 from optsum.corpus.vectors import Embed
+from optsum.errors import OptionError, spoken
 from optsum.options.keywords import Keywords, SolveKeywords
-from optsum.options.options import Options, resolve
+from optsum.options.options import Options, read_config, resolve
 from optsum.problem.problem import Problem
-from optsum.running.each_topic import each_topic, search_part
-from optsum.running.inputs import posed, started
-from optsum.running.one_problem import Setup, answer, setup_of, single_problem, warm_up
+from optsum.registry import DEFAULT_HEURISTIC
+from optsum.running.each_topic import each_topic, posed, search_part, started
+from optsum.running.one_problem import Setup, answer, of_one_problem, setup_of
 from optsum.running.workers import Outcomes
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
@@ -83,10 +94,7 @@ def solve(
     given = topic_given(topic, summary, resolved.reading, columns)
     given = given if embed is None else with_vectors(given, embed)
     given = given if start is None else replace(given, start=tuple(start))
-    setup = setup_of(resolved)
-    part, ready = single_problem(given, setup), warm_up(setup)
-    result = answer(part, setup)
-    return result.changed(source=part.documents, timing=replace(result.timing, warm_up_s=ready or None))
+    return of_one_problem(given, resolved, answer)
 
 
 def solve_all(
@@ -156,14 +164,111 @@ def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) 
     They have no text, except in `details`, as in a comparison.
     """
     setup = setup_of(options)
-    solve_part: Callable[[Topic], list[Result]] = partial(search_part, setup=setup, search=answer)
-    if details:
-        from optsum.running.enumerate import with_details  # which enumerates, as few commands do
-
-        solve_part = partial(with_details, setups=[setup], solve_part=solve_part)
-    return each_topic(topics, [setup], solve_part, finish=None if details else _alone, row_of=Result.to_row)
+    work = _with_details(partial(search_part, setup=setup, search=answer), setup, details)
+    return each_topic(topics, [setup], work, finish=None if details else _alone, row_of=Result.to_row)
 
 
 def _alone(part: Topic, result: Result) -> list[Result]:
     del part
     return [result]
+
+
+def _with_details(work: Callable[[Topic], list[Result]], setup: Setup, asked: bool) -> Callable[[Topic], list[Result]]:
+    if not asked:
+        return work
+    from optsum.running.enumerate import with_details  # which enumerates, as few commands do
+
+    return partial(with_details, setups=[setup], solve_part=work)
+
+
+_LOG: Final = logging.getLogger("optsum")
+_DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}  # A flat list is one of passages or claims.
+
+
+def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: str | Path | None = None) -> Options:
+    """Resolve the options of contexts: by default covers with a budget, whose units are passages.
+
+    Lengths are tokens if a tokenizer is named, given lengths if the topics have them, and otherwise words, with a
+    message.
+    """
+    found = {name: value for name, value in given.items() if value is not None}
+    named = found.keys() | (read_config(config).keys() if config is not None else set())
+    if named.isdisjoint({"max_length", "preset"}):
+        raise OptionError("A context needs a budget: give --max-length N.")
+    found |= {name: value for name, value in _DEFAULTS.items() if name not in named}
+    if named.isdisjoint({"length_unit", "length_tokenizer", "preset"}):
+        if lengths_given:
+            found["length_unit"] = "given"
+        else:
+            _LOG.warning("%s", spoken("lengths are words; --length-tokenizer=NAME counts tokens"))
+    return resolve(found, config=config)
+
+
+def gives_lengths(path: str) -> bool:
+    """Return whether the first topic of a file gives lengths; False if the file cannot be read twice."""
+    if path == "-":
+        return False
+    found = next(islice(read_topics(path, flat="sentences", bad="keep"), 1), None)
+    return isinstance(found, Topic) and found.lengths is not None
+
+
+@postponing()
+def context(
+    topic: Topic | Mapping[str, Any],
+    *,
+    columns: AnyColumns | None = None,
+    config: str | Path | None = None,
+    **options: Unpack[Keywords],
+) -> Result:
+    """Return the passages within a budget that support most claims, with the greedy selection for comparison.
+
+    Parameters
+    ----------
+    topic : Topic or dict
+        ``{"id": ..., "documents": [[passage, ...]], "supports": [[claim, ...], ...]}``: passages are not split, and
+        `supports` names the claims of each; ``cover`` is for claims that several passages support together.
+    columns, config, **options
+        As in `optsum.solve`; `max_length` is the budget. The default formulation is "cover"; with "extractive",
+        references are answers whose n-grams count. Lengths are tokens of `length_tokenizer` if it is given, the topic's
+        ``lengths`` if it has them, and words otherwise.
+
+    Returns
+    -------
+    Result
+        As for `optsum.solve`: `numerator` claims of `denominator` are supported, ``missed`` are the others, and
+        ``greedy`` is the result of greedy selection.
+
+    Raises
+    ------
+    InputError
+        If the topic cannot be used.
+    OptionError
+        If the options cannot be used, or there is no budget.
+
+    Examples
+    --------
+    >>> question = {"id": "q", "supports": [[0, 1], [2, 3], [0, 1, 2]], "lengths": [40, 45, 50]}
+    >>> found = context(question, max_length=90)
+    >>> found.numerator, found.denominator, found.selection, found.missed
+    (4, 4, (0, 1), [])
+    >>> found.greedy["numerator"], found.greedy["selection"]
+    (3, [2])
+    """
+    lengths = topic.get("lengths") if isinstance(topic, Mapping) else getattr(topic, "lengths", None)
+    resolved = resolve_context(options, lengths_given=lengths is not None, config=config)
+    return of_one_problem(topic_given(topic, None, resolved.reading, columns), resolved, _packed)
+
+
+def context_topics(
+    topics: AnyTopics, options: Options, *, details: bool = False
+) -> Generator[list[Result], None, None]:
+    setup = setup_of(options)
+    return each_topic(topics, [setup], _with_details(partial(search_part, setup=setup, search=_packed), setup, details))
+
+
+def _packed(part: Topic, setup: Setup) -> Result:
+    found = answer(part, setup)
+    quick = setup.options.model_copy(update={"strategy": DEFAULT_HEURISTIC, "strategy_options": (), "bound": "none"})
+    row = answer(part, setup_of(quick)).to_row()
+    fields = ("objective", "numerator", "length", "selection")
+    return found.changed(extra={**found.extra, DEFAULT_HEURISTIC: {name: row[name] for name in fields}})

@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray, kernel_array
 from optsum.coverage.state import HARMONIC, INTEGER, PRODUCT, pair_at
-from optsum.system.compiled import Instruction, njit
-from optsum.system.interpreted import stands_for
+from optsum.system.compiled import Instruction, njit, stands_for
 
 MOST_SHORT: Final = 62  # Units of the short half, whose sets are bits of one integer.
 _MOST_SETS: Final = 1 << 15  # Sets of the short half that are kept in memory, and in the processor's second cache.

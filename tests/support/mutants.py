@@ -10,7 +10,7 @@ no test reaches, and a count; the exit status is 1 if there is any. `tests/suppo
 General tools start an interpreter for a mutant, which takes seconds here, and know nothing of kernels. Here pytest has
 collected and run the tests once when this process is forked for each mutant, and functions change in place (their
 code objects), so that a mutant costs what its tests cost. Kernels of the module, and all that call them, are plain
-Python (`optsum/system/interpreted.py`). What runs at import is not changed: constants of modules and class bodies.
+Python (`optsum/system/compiled.py`). What runs at import is not changed: constants of modules and class bodies.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from optsum.system import compiled
-from optsum.system.interpreted import call_plainly, plain_of
+from optsum.system.compiled import call_plainly, plain_of
 
 BINARY = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,

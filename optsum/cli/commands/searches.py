@@ -45,7 +45,7 @@ def run_solve(
     """
     from optsum.cli.search_loop import SearchLoop
     from optsum.report.tables.results import results_table
-    from optsum.running.inputs import posed, started
+    from optsum.running.each_topic import posed, started
     from optsum.running.solve import solve_topics
 
     _, options = posed(files.topics, options, files.config, map=files.columns)
@@ -75,7 +75,7 @@ def run_context(
     from optsum.cli.search_loop import SearchLoop
     from optsum.report.tables.results import context_table
     from optsum.report.tables.table import table_format
-    from optsum.running.context import context_topics, gives_lengths, resolve_context
+    from optsum.running.solve import context_topics, gives_lengths, resolve_context
 
     form = table_format(format_)
     resolved = resolve_context(options, lengths_given=gives_lengths(files.topics), config=files.config)
@@ -110,8 +110,8 @@ def run_enumerate(
     from optsum.cli.search_loop import SearchLoop
     from optsum.report.tables.results import near_table, optima_table
     from optsum.report.tables.table import counted
+    from optsum.running.each_topic import posed
     from optsum.running.enumerate import enumerate_topics, resolve_enumeration
-    from optsum.running.inputs import posed
 
     nearness = near.nearness()
     _, options = posed(files.topics, options, files.config, map=files.columns)
@@ -183,8 +183,8 @@ def run_frontier(
     from optsum.report.figures import checked_plot, plot_frontier
     from optsum.report.tables.results import frontier_table, steps_table
     from optsum.report.tables.table import table_format
+    from optsum.running.each_topic import posed
     from optsum.running.frontier import differing, frontier_topics, resolve_frontier
-    from optsum.running.inputs import posed
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
@@ -256,7 +256,7 @@ def run_labels(
     from optsum.corpus.rows import format_of_labels
     from optsum.exchange.labels import LabelFields, label_card, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
-    from optsum.running.inputs import posed
+    from optsum.running.each_topic import posed
 
     output = files.output or "-"
     form = format_of_labels(output, format_)
@@ -332,7 +332,7 @@ def run_compare(
     from optsum.report.comparison import Comparison, by_problem, compare_topics, plan_of
     from optsum.report.figures import checked_plot, plot_comparison
     from optsum.report.tables.table import put_tables, table_format
-    from optsum.running.inputs import posed, started
+    from optsum.running.each_topic import posed, started
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
@@ -374,7 +374,7 @@ def run_export(
     """
     from optsum.exchange.solver_files import export_topics
     from optsum.report.tables.table import counted
-    from optsum.running.inputs import posed
+    from optsum.running.each_topic import posed
 
     if output is None:
         raise OptionError("An export needs a folder to write to: give --output DIR.")
@@ -408,7 +408,7 @@ def run_import_solution(
     from optsum.cli.search_loop import SearchLoop
     from optsum.exchange.solver_files import import_topics
     from optsum.report.tables.results import results_table
-    from optsum.running.inputs import posed
+    from optsum.running.each_topic import posed
 
     _, options = posed(files.topics, options, files.config, map=files.columns)
     resolved = resolve(options, config=files.config)

@@ -9,7 +9,7 @@ import pytest
 
 from optsum.metrics.kernels import union_hits
 from optsum.metrics.rouge import union_lcs_hits
-from optsum.system.interpreted import call_plainly, plain_of
+from optsum.system.compiled import call_plainly, plain_of
 
 DIFFERENT = 9
 

@@ -15,8 +15,7 @@ from optsum.problem import cover_kernel
 from optsum.problem.cover_kernel import features_of
 from optsum.problem.formulation import Spec
 from optsum.problem.objective import NumberedTopic, official_scores, prepare_text
-from optsum.system.compiled import collected
-from optsum.system.interpreted import call_plainly, plain_of
+from optsum.system.compiled import call_plainly, collected, plain_of
 from optsum.text.analyzer import Analyzer
 from optsum.text.word_kernel import number_words
 

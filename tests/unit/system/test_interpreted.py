@@ -16,8 +16,7 @@ from optsum.solvers.exhaustive.meet_in_the_middle import field_bits
 from processes import printed_by
 
 from optsum.system.clock import clock, standing
-from optsum.system.compiled import njit, patience
-from optsum.system.interpreted import TooLongError, call_plainly, plain_of
+from optsum.system.compiled import TooLongError, call_plainly, njit, patience, plain_of
 
 FOREVER = "inf"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from optsum.solvers.exhaustive.meet_in_the_middle import _integers, many_ones
 
-from optsum.system.interpreted import plain_of
+from optsum.system.compiled import plain_of
 
 _EDGES = np.array([0, 1, -1, 2**63 - 1, -(2**63), 0x5555_5555_5555_5555], np.int64)
 

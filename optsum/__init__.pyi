@@ -67,11 +67,11 @@ from optsum.report.comparison import compare as compare
 from optsum.report.page.write import write_page as write_page
 from optsum.report.system_scores import score as score
 from optsum.report.tables.results import to_frame as to_frame
-from optsum.running.solve import context as context
 from optsum.running.enumerate import Oracles as Oracles
 from optsum.running.enumerate import enumerate_optima as enumerate_optima
 from optsum.running.frontier import frontier as frontier
 from optsum.running.search import search as search
+from optsum.running.solve import context as context
 from optsum.running.solve import solve as solve
 from optsum.running.solve import solve_all as solve_all
 from optsum.studies import study as study

@@ -59,7 +59,7 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
 
 
 def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
-    """Return numbers as a tuple of Python integers; `what` may have a placeholder for their position: "Length {}"."""
+    """Return numbers as a tuple of integers; `what`: their name in messages, {} for the position: "Length {}"."""
     if not isinstance(values, tuple | list):  # which need no numpy: `optsum --help` makes some, and loads none
         import numpy as np
 

@@ -293,7 +293,7 @@ def _price(units, reduced, lengths, begin, count, left):
 
 @njit(cache=True)
 def least_of(fixed, walk):
-    """Return the least bound of a selection that is better than the incumbent."""
+    """Return the value that the bound of a subtree must reach if it holds a better selection than the incumbent."""
     scalars, kind = walk.scalars, fixed.rules[KIND]
     if scalars[HELD] == 0:
         return -np.inf
@@ -1259,7 +1259,7 @@ def _take_found(best, totals, found, chosen, all_totals):
 def _search_instance_by_table(
     start, feature, number, level_start, level, slot, constants, mass, low, high, ceilings, found, chosen, all_totals,
 ):  # fmt: skip
-    """Search one instance by `search_table`, as `_by_table` does; return what that says."""
+    """Search one instance by `search_table`, and return its state: above 0 if the optimum is proven."""
     all_constants = np.array([0, 1, 0, 1], np.int64)
     for total in range(len(constants)):
         all_constants[total] = constants[total]

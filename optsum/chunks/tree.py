@@ -525,7 +525,7 @@ class _Reader:
         given = {key: value for key, value in table.items() if key not in {"step", "note"}}
         _check_keys(given, tuple(kinds), f"entry of the step {name}:")
         if missing := [key for key in kinds if key not in given]:
-            raise InputError(f"the step {name} lacks {' and '.join(missing)}; give each")
+            raise InputError(f"the step {name} lacks {' and '.join(missing)}; add what is missing")
         return partial(STEPS[name], **{key: self._entry(key, kinds[key], value) for key, value in given.items()})
 
     def _entry(self, key: str, kind: str, value: Any) -> NamePattern | str | dict[str, tuple[str, ...]]:

@@ -78,7 +78,7 @@ _COMMANDS: Final = {
     "frontier": ("searches", "Find the best value at every length, and prove it."),
     "context": (
         "searches",
-        "Find the passages within a budget that support most claims, and the loss of greedy packing.",
+        "Find the passages within a budget that support the most claims, and the loss of greedy packing.",
     ),
     "labels": ("searches", "Make training labels: 1 for each sentence of the best summary, 0 for each other."),
     "compare": ("searches", "Compare strategies with the proven optimum."),

@@ -289,9 +289,9 @@ def _number(kind: Callable[[str], int | float], given: str) -> int | float | str
 def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[..., int]:
     """Return a function for typer.
 
-    It has the parameters of `run`, a flag for every option, and the flags of `Saying`. The options are by default those
-    of the annotation of the parameter ``options`` of `run`. A parameter that is a dataclass, such as
-    `optsum.cli.flags.Files`, is replaced by its fields. The function returns an exit status.
+    It has the parameters of `run`, a flag for every option, and the flags of messages and logging (`Saying`). The
+    options are by default those of the annotation of the parameter ``options`` of `run`. A parameter that is a
+    dataclass, such as `optsum.cli.flags.Files`, is replaced by its fields. The function returns an exit status.
     """
     own = inspect.signature(run, eval_str=True).parameters
     if flags is None and "options" in own:

@@ -71,7 +71,7 @@ class Loop(AbstractContextManager["Loop"]):
             self.errors, self._first_error = self.errors + times, self._first_error or error
 
     def status(self, done: str, lost: str) -> int:
-        """Print why the exit status is not 0, and return it; `done`: the finished work; `lost`: the fate of errors."""
+        """Print why the exit status is not 0, and return it; `done` and `lost`: what was finished, and what was not."""
         if self.interrupted:
             where = "" if self.rows.held is None else f" in {self.rows.held}"
             return tell(f"interrupted; {done}{where}", INTERRUPTED)

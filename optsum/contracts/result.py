@@ -1,7 +1,7 @@
 """The result of a search: two status axes, the incumbent, the best bound, and conversion from and to JSON.
 
-`Status` describes the answer, `Termination` why the search stopped. A limit is named exactly if the search stopped
-early; `optimal` is stated only with a proof.
+`Status` describes the answer, `Termination` why the search stopped. A limit is named if and only if the search
+stopped early; `optimal` is stated only with a proof.
 """
 
 from __future__ import annotations

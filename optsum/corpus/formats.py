@@ -728,7 +728,7 @@ def _of_questions(
     question: Callable[[Line], str | None],
     made: Callable[[str, list[Any]], dict[str, Any]],
 ) -> Iterator[Line]:
-    """Yield a topic for the lines of each question; lines without a question are passed on."""
+    """Yield a topic for the lines of each question; lines without a question are yielded as they are."""
     done: set[str] = set()
     for name, group in groupby(lines, question):
         together = list(group)

@@ -594,7 +594,7 @@ def format_of(path: str) -> RowFormat:
 
 
 def format_of_labels(path: str, name: str | None) -> RowFormat:
-    """Return the format of training labels: `name`, a folder of `datasets` if the path is one, or `format_of`."""
+    """Return the format of training labels: that of this name; without one, what the path says."""
     if name is not None and name not in _OF_LABELS:
         raise unknown_name("format of labels", name, _OF_LABELS)
     if name is None and path != "-" and (path.endswith(("/", os.sep)) or is_dataset_folder(Path(path))):

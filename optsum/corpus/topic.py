@@ -643,8 +643,8 @@ class Columns:
     def topics(self, record: Any, number: int) -> Iterator[dict[str, Any]]:
         """Yield the topics of a record: one, or one for each item of the list before ``[]``.
 
-        `number`: from 0; the id if there is none. Topics of a list are named ``id.0``, ``id.1``, ... if none of their
-        items has an id.
+        `number`: of the record, from 0; it is the id of a record without one. Topics of a list are named ``id.0``,
+        ``id.1``, ... if none of their items has an id.
         """
         if not isinstance(record, Mapping):
             wanted = sorted({path[0] for key, path in self.paths.items() if key != "id"})
@@ -832,8 +832,8 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
     if len(value) > 1 and (not path or 2 * several >= len(value)):
         raise InputError(
             f'"{where}" is a flat list of {len(value)} strings, and {where}[{single}] is a single sentence: write '
-            '[["...", "..."]] for the sentences of one text, [["..."], ["..."]] for texts of their own, or say '
-            "which by --flat=sentences or --flat=texts"
+            '[["...", "..."]] for the sentences of one text, [["..."], ["..."]] for separate texts, or choose '
+            "with --flat=sentences or --flat=texts"
         )
     if several or (key == "references" and len(value) > 1 and name not in _COLUMNS["one_summary"]):
         reading.notes(

@@ -976,7 +976,7 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
     _check_several(given)
     if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
         columns = isinstance(given, Mapping) and given and all(isinstance(value, list) for value in given.values())
-        several = "; of a slice such as dataset[:2], which has columns, dataset.select(range(2)) has the records"
+        several = "; a slice such as dataset[:2] is a dict of columns: use dataset.select(range(2))"
         raise InputError(f"this is {alone}{several if columns else ''}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
         collect = "; give its collect()" if hasattr(given, "collect") else ""

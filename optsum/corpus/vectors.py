@@ -94,8 +94,8 @@ def vectors_of(arrays: Mapping[str, Any], sentences: int, references: Sequence[S
         left, right = held["sentences"], held["references"]
         if left.shape[1] != right.shape[1]:
             raise InputError(
-                f"vectors of sentences have {left.shape[1]} dimensions, those of references {right.shape[1]}; "
-                "make both by the same model"
+                f"vectors of sentences have {left.shape[1]} dimensions, and those of references {right.shape[1]}; "
+                "make both with the same model"
             )
         tokens, model_tokens = len(left), len(right)
     return Vectors(
@@ -146,7 +146,7 @@ def _belonging(found: FloatArray | None, kind: str, tokens: int, number: int, se
         if tokens != sum(sentences):
             what = "sentences" if kind == "sentence" else "sentences of references"
             raise InputError(
-                f'there are {tokens} vectors, but {sum(sentences)} {what}; "{name}" says to which {kind} each belongs'
+                f'there are {tokens} vectors, but {sum(sentences)} {what}; give "{name}", the {kind} of each'
             )
         return np.repeat(np.arange(number), sentences).astype(np.int64)
     if found.shape != (tokens,):

@@ -93,7 +93,7 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
     try:
         data = json.loads(text) if isinstance(text, str) else text
         if data.get("format") != FORMAT:
-            raise InputError(f"This is not an instance of optsum: its format is not {FORMAT!r}.")
+            raise InputError(f"This is not optsum's normal form: its format is not {FORMAT!r}.")
         given = {"rows": (), "ceilings": (), **data}  # files of older versions have none
         values = {field.name: given[field.name] for field in fields(Coverage)}
         return Coverage(
@@ -102,4 +102,4 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"This is not an instance of optsum: {error!r}.") from error
+        raise InputError(f"This is not optsum's normal form: {error!r}.") from error

@@ -232,8 +232,8 @@ def _program(task: Task, write: Callable[..., str]) -> str:
 def _normal_form(task: Task, kind: str) -> str:
     if kind == "wcnf" and task.problem.can(Capability.COVERAGE) and not is_cover(task.problem.coverage):
         raise UnsupportedError(
-            f"The format wcnf works on covers only, which {task.id} is not: use --format lp, mps or json, or "
-            "--formulation cover where these are texts."
+            f"The format wcnf is for covers only, and {task.id} is none: use --format lp, mps or json, or, for topics, "
+            "--formulation cover."
         )
     if not task.problem.can(Capability.COVERAGE):
         instead = "use --format lp or mps" if task.problem.can(Capability.LINEAR) else "make it an optsum.Coverage"

@@ -1,7 +1,7 @@
 """Kernels of metrics on tokens that are numbers: n-grams, common subsequences, and the official scores of both.
 
-Texts are consecutive rows with starting positions; equal n-grams have equal numbers, derived from those of their
-tokens. The table of common subsequences is bit-parallel (Hyyro 2004), in words of 64 bits.
+Texts lie one after another in one array, and another array says where each begins. Equal n-grams have equal numbers,
+derived from those of their tokens. The table of common subsequences is bit-parallel (Hyyro 2004), in words of 64 bits.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Totals(NamedTuple):
 
 
 class Metric(ABC):
-    """A count of units in texts, made from its name by `optsum.metrics.rouge.parse_metric`; a frozen dataclass.
+    """A measure of what two texts share, made from its name by `parse_metric`; a frozen dataclass.
 
     Attributes
     ----------

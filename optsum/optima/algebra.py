@@ -38,7 +38,7 @@ class Ordered(DiagramNodes):
     def _added(self, row: tuple[int, int, int]) -> int:
         if len(self.rows) + len(self._memo) >= self._max_nodes:
             raise UnsupportedError(
-                f"The optima need more than {self._max_nodes} nodes in one order of the units; draw a sample instead."
+                f"The optima need more than {self._max_nodes} nodes in one order of the units; use sampled_jaccard."
             )
         return super()._added(row)
 
@@ -257,6 +257,6 @@ class _Pairs:
         self._bytes_left -= _OF_TABLE + shape[0] * shape[1] * _OF_NUMBER[small]
         if self._bytes_left < 0:
             raise UnsupportedError(
-                "Comparing all pairs of optima needs more than the allowed memory; draw a sample instead."
+                "Comparing all pairs of optima needs more than the allowed memory; use sampled_jaccard."
             )
         return np.zeros(shape, np.int64 if small else object)

@@ -70,10 +70,10 @@ def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: 
     parts = counted.metric.components
     if len(parts) != 1 or parts[0].sizes not in {(1,), (2,)} or not counted.simple or counted.distinct:
         raise UnsupportedError(
-            "The limit of any text is for recall by rouge-1 or rouge-2, pooled references and clipped counts."
+            "The bound on any text exists only for recall of rouge-1 or rouge-2, pooled references and clipped counts."
         )
     if spec.length_unit != "words":
-        raise UnsupportedError("The limit of any text is in words: leave --length-unit at words.")
+        raise UnsupportedError("The bound on any text is in words: leave --length-unit at words.")
     references = counted.references(0)
     gains = gains_of(references, [1] * len(references))
     total = sum(reference.total() for reference in references)

@@ -147,7 +147,7 @@ class Sides:
     def pairs(self, topic: Topic) -> list[tuple[int, int]]:
         """Return the distinct pairs of sentences of which the first may be chosen only with the second.
 
-        Sentences that require each other are all chosen or none: each requires the next of them.
+        A group of which all or none are chosen is given as a cycle, in which each sentence requires the next.
         """
         given = self.requires.get(topic.id, ()) if isinstance(self.requires, Mapping) else self.requires
         pairs = [*given, *_own(topic).get("requires", ())]

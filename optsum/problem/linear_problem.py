@@ -260,7 +260,10 @@ class LinearProblem(Problem):
         return len(np.unique(rows)) == len(rows)
 
     def _judged(self, bodies: Any) -> tuple[Any, Any]:
-        """Return how far rows are violated, and the best values of the other columns if they are independent."""
+        """Return how far each selection violates the rows, and the best values of the columns that are no units.
+
+        These values are 0 if a row joins several such columns.
+        """
         (low, high), (least, most) = self._sides, self._spread
         outside = np.maximum((low - most)[:, None] - bodies, bodies + (least - high)[:, None])
         violation = np.maximum(outside, 0).sum(axis=0, initial=0)

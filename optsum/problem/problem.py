@@ -368,8 +368,8 @@ def hold_bound(
         return
     said = "that no completion is feasible" if bound is None else f"{bound}"
     raise InputError(
-        f"The bound of this problem is refuted: of the units {list(chosen)} with {list(rest)} open it says {said}, and "
-        f"the units {list(held)} are worth {seen.key}."
+        f"The bound of this problem is wrong: with the units {list(chosen)} chosen and {list(rest)} undecided it is "
+        f"{said}, but the selection {list(held)} is worth {seen.key}."
     )
 
 

@@ -326,7 +326,7 @@ class JointColumns:
         return len(self.occurrences) + (self.units if self.seams.any() else 0)
 
     def add_rows(self, rows: LinearRows) -> None:
-        """Link the columns to the units."""
+        """Add the rows that tie the column of each occurrence to the units that it needs, and to those that veto it."""
         for number, joint in enumerate(self.occurrences):
             if not self.seams[number]:
                 self._tie(rows, number, np.array(joint.needs, np.int64), -1, 0.0)

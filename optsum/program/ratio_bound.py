@@ -285,7 +285,7 @@ def trivial_bound(
 def _sum_bound(
     instance: Coverage, weights: Sequence[Fraction], alone: Sequence[Fraction], deadline: Deadline
 ) -> Fraction:
-    """Return a bound of the weighted sum of the ratios; not better than `alone` if a denominator may be 0."""
+    """Return a bound on the weighted sum of ratios; that of `alone`, the bound on each, if a denominator may be 0."""
     if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
         return weighted_sum(weights, alone)
     most = reaches(instance)[0::2]

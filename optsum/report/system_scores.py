@@ -497,9 +497,9 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
 
 
 def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
-    """Return the scores of a row by a metric, or against its oracles; None if not all oracles were found.
+    """Return one score of a row, by a metric or against its oracles; None if it is unknown.
 
-    For a packer who exceeded the budget, it is only the length.
+    Of a context that exceeds the budget, only the length counts.
     """
     if (metric, measure) in _CLAIMS:
         return None if row["over"] and measure == "objective" else row[measure]

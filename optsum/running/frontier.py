@@ -265,7 +265,7 @@ class Walk:
 
 
 def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> dict[int, Key]:
-    """Return proven bounds at maximum lengths, as known at the deadline; each holds for all smaller lengths."""
+    """Return proven bounds by maximum length, as many as the time allows; each holds for all smaller lengths."""
     found: dict[int, Key] = {}
     if not problem.can(Capability.BOUND):
         return found

@@ -220,7 +220,7 @@ def context(
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
-    """Return the passages within a budget that support most claims, with the greedy selection for comparison.
+    """Return the passages within a budget that support the most claims, with the greedy selection for comparison.
 
     Parameters
     ----------

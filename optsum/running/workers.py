@@ -392,7 +392,7 @@ class _Stream(Generic[Item, Answer]):
                 self._crew.end(self._futures())
 
     def _batch(self, source: Iterator[Any]) -> Batch:
-        """Return the next items: some of the lines that were read at once, or of what else there is."""
+        """Return the next batch: a part of the lines that were read together, or items up to the next such lines."""
         batch: list[Any] = []
         most = min(self._size, int(self._crew.batch_s * _MOST_A_SECOND))
         while len(batch) < most and (found := self._rest or list(islice(source, 1))):

@@ -72,7 +72,9 @@ class GapStudy(SeededStudy):
         wanted = tuple(dict.fromkeys(name.strip() for name in self.metrics.split(",")))
         if not wanted or not set(wanted) <= {"rouge-1", "rouge-2"}:
             given = self.metrics
-            raise OptionError(f"The limit of any text is for rouge-1 or rouge-2: give one or both, not {given!r}.")
+            raise OptionError(
+                f"The bound on any text exists only for rouge-1 and rouge-2: give one or both, not {given!r}."
+            )
         return wanted
 
     @cached_property

@@ -732,7 +732,7 @@ def percentiles(study: HiraoStudy) -> Table | None:
 
 
 def _recalls(study: HiraoStudy, metric: str) -> dict[str, dict[str, float]]:
-    """Return the scores (multi) by topic of oracles, greedy extracts, and each system."""
+    """Return the recall by topic, against all references together, of oracles, greedy extracts and each system."""
     named = {line: _of_problems(study, role, "multi", metric) for line, role in LINES.items()}
     return named | {name: _of_system(study, name, metric, "multi") for name in study.values_of("system")}
 

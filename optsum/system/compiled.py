@@ -43,7 +43,7 @@ class TooLongError(Exception):
 
 
 class _Patience(local):
-    """How long a thread may continue, in processor time, which costs more to read than the clock."""
+    """The processor time for which a thread may continue; it is read only once the clock says that it may be over."""
 
     until = inf
     _ends = inf

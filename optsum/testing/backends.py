@@ -29,10 +29,10 @@ def check_backend(name: str, *, instances: int = 3, seed: int = 0) -> None:
     """Check a backend that is installed.
 
     * every final status of its interface is declared;
-    * optima, in both senses, equal those of the enumeration, and no bound is on their wrong side;
+    * optima, in both senses, equal those of the enumeration, and no bound is worse than the optimum;
     * infeasible instances, and those without variables, are recognised;
     * a time limit ends it in time, with or without an incumbent, and with a bound that its incumbent does not exceed;
-    * undeclared limits are refused, and declared ones are kept and named;
+    * undeclared limits are refused; declared ones are kept, and the result names the one that was reached;
     * an unknown option is refused; threads and a start are accepted if they are declared;
     * the same seed gives the same result.
 

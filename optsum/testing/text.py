@@ -107,7 +107,7 @@ def check_splitter(
     _check_lists(what, split, every)
     for text in every:
         if _bare("".join(split(text))) != _bare(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")):
-            raise ConformanceError(f"{what} loses, adds or moves something of the text {text!a}")
+            raise ConformanceError(f"{what} changes the text {text!a}: letters are lost, added or moved")
     _check_sent(str(split.name), lambda again: splitter_of(language, again)("It ran. It sat."), split.name)
 
 

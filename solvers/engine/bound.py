@@ -613,7 +613,7 @@ def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
 
 @njit(cache=True)
 def _model(core):
-    """Return columns x, z, y, t, stored column by column, and rows: features, the length, items of costs."""
+    """Return the relaxation: columns x, z, y, t, one by one, and rows for features, the length and items with costs."""
     _ids, lengths, mass, start, feature, count, table_start, table, _price, paid, _base, _low, _high, _scale, _ties = (
         core
     )

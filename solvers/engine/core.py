@@ -1186,7 +1186,7 @@ def _reach_of_ties(
     mass: IntArray,
     rows: JointRows,
 ) -> float:
-    """Return the largest sum that can occur in the kernels; prices of rows are limited to their members' gains."""
+    """Return the largest sum that can occur in the kernels; no price of a row exceeds the largest gain of a member."""
     slope = np.abs(first_gains(table_start, table)).astype(np.float64)
     gains = np.zeros(len(mass))
     np.add.at(gains, item, slope[feature] * count)

@@ -219,9 +219,10 @@ def _shared_fields(level_start: Any, level: Any, slot: Any, copies: Any, words: 
 
 @njit(cache=True)
 def _own_bits(level_start: Any, level: Any, slot: Any, copies: Any, holders: Any, words: Any, latest: Any) -> Any:
-    """Assign bits to single-copy features of several units in only one half; return word and bit of each.
+    """Assign a bit to each feature that only one half has, and one copy fills; return the word and bit of each.
 
-    Their weight must be a power of two; otherwise, or if there are too many words, copies are counted.
+    Features of one unit need none. Weights must be powers of two; otherwise, or if there are too many words, copies are
+    counted.
     """
     own = np.zeros((2, 2, len(slot)), np.int64)
     for feature in range(len(slot)):

@@ -378,7 +378,7 @@ class SumSearch:
                 gap = (engine.upper - target) * engine.divisor / numerators
                 if excessive > max(_FINEST, share * gap) and (finer := box.halves()) is not None:
                     return finer
-        raise AssertionError("no search without a limit is cut short")
+        raise AssertionError("a search without a node limit ended undecided")
 
     @contextmanager
     def _reached(self, program: Program) -> Iterator[tuple[Driver, int] | None]:
@@ -498,7 +498,7 @@ class _Window:
 
 
 class WindowedSearch(SumSearch):
-    """A run for a harmonic mean."""
+    """The search of a harmonic mean, in windows of the denominator."""
 
     def _cover_all(self) -> None:
         which = varying(self.instance)

@@ -931,7 +931,7 @@ def sentences_of(gathered: Gathered) -> list[str]:
 
 
 def tiles_of(gathered: Gathered) -> list[Tile]:
-    """Return the four headline numbers that are available."""
+    """Return the headline numbers for which there are results."""
     problems = gathered.problems
     oracles = [problem.value for problem in problems if problem.optimum is not None and problem.value is not None]
     tiles: list[Tile] = []

@@ -95,7 +95,7 @@ def test_systems_and_rows(depth: int, capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_instances(depth: int) -> None:
-    with pytest.raises(InputError, match="not an instance of optsum"):
+    with pytest.raises(InputError, match="not optsum's normal form"):
         coverage_of_json(nested(depth))
 
 

@@ -156,7 +156,7 @@ def test_vetoes_of_a_range_stay_a_range() -> None:
 
 @pytest.mark.parametrize("text", ["{}", "[]", "no json", '{"format": "optsum coverage 1"}'])
 def test_what_is_no_instance_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="not an instance of optsum"):
+    with pytest.raises(InputError, match="not optsum's normal form"):
         coverage_of_json(text)
 
 
@@ -267,7 +267,7 @@ def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
         for each in made
     )
     assert all(each.error is None for each in export(TOPICS, tmp_path, "json", measure="f1"))
-    assert all("works on covers only" in str(each.error) for each in export(TOPICS, tmp_path, "wcnf", max_length=6))
+    assert all("is for covers only" in str(each.error) for each in export(TOPICS, tmp_path, "wcnf", max_length=6))
     twice = export([TOPICS[0], TOPICS[0]], tmp_path, max_length=6)
     assert twice[0].error is None
     assert "occurs twice" in str(twice[1].error)

@@ -147,5 +147,5 @@ def test_no_optimum_at_all() -> None:
 def test_memory_stays_bounded() -> None:
     # All pairs of 20 units: one order needs few nodes, but not as few as this.
     diagram = Optima.of_sets([tuple(p) for p in combinations(range(20), 2)], 1).diagram
-    with pytest.raises(UnsupportedError, match="draw a sample"):
+    with pytest.raises(UnsupportedError, match="use sampled_jaccard"):
         minimal_sets(diagram, max_nodes=10)

@@ -86,7 +86,7 @@ def test_memory_is_bounded(listed: int) -> None:
         if listed:
             overlaps(diagram, max_bytes=most, listed=listed)
         else:
-            with pytest.raises(UnsupportedError, match="more than the allowed memory; draw a sample"):
+            with pytest.raises(UnsupportedError, match="more than the allowed memory; use sampled_jaccard"):
                 overlaps(diagram, max_bytes=most, listed=listed)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -96,14 +96,14 @@ def test_memory_is_bounded(listed: int) -> None:
 
 def test_one_order_of_the_units_is_bounded_too() -> None:
     diagram = Diagram.of_sets([tuple(p) for p in combinations(range(200), 2)])
-    with pytest.raises(UnsupportedError, match="draw a sample"):
+    with pytest.raises(UnsupportedError, match="use sampled_jaccard"):
         overlaps(diagram, max_bytes=1_000, listed=0)
 
 
 def test_what_is_listed_takes_no_tables() -> None:
     diagram = scattered(40, 100)
     assert overlaps(diagram, max_bytes=0, listed=diagram.count) == overlaps(diagram)
-    with pytest.raises(UnsupportedError, match="draw a sample"):
+    with pytest.raises(UnsupportedError, match="use sampled_jaccard"):
         overlaps(diagram, max_bytes=0, listed=diagram.count - 1)
 
 

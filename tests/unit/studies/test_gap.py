@@ -98,7 +98,7 @@ def test_a_limit_by_hand() -> None:
 )
 def test_other_objectives_have_no_such_limit(given: dict[str, Any]) -> None:
     topic = as_topic({"id": "t", "documents": [["a b c d"]], "references": [["a b c d"]]})
-    with pytest.raises(optsum.UnsupportedError, match="limit of any text"):
+    with pytest.raises(optsum.UnsupportedError, match="bound on any text"):
         any_text_limit(topic, resolve({"max_length": 5, **given}).spec())
 
 

@@ -84,8 +84,8 @@ def test_stemmers_that_are_none(stemmer: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("splitter", "message"),
     [
-        (lambda text: text.split(".")[:1], "loses, adds or moves"),
-        (lambda text: [text, text], "loses, adds or moves"),
+        (lambda text: text.split(".")[:1], "letters are lost, added or moved"),
+        (lambda text: [text, text], "letters are lost, added or moved"),
         (lambda text: text, "it must return a list of strings"),
     ],
 )

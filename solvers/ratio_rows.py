@@ -18,10 +18,10 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from optsum.coverage.instance import Combination, Coverage, IntArray, pack
+from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import UnsupportedError
 from optsum.program.model import CeilingColumns, LinearModel, coverage_model
-from optsum.program.surrogate import DenominatorBox, Weighted, box_of, reaches
+from optsum.program.surrogate import DenominatorBox, Weighted, alike_features, box_of, merged_features, reaches
 from optsum.whole import LARGEST
 
 _FINE: Final = 1_024
@@ -132,10 +132,10 @@ class RatioRows:
         self.constants: list[int] = coverage.constants.tolist()
         self.most = reaches(coverage)
         longest, ceilings, coverage = CeilingColumns(coverage, relaxed=relaxed), coverage.ceilings, coverage.plain
-        group = _groups(coverage)
+        group = alike_features(coverage)
         none = np.zeros(coverage.size, np.int64)
         bare = tuple(replace(one, slot=0, first=0, last=0, mass=none) for one in ceilings)
-        skeleton = replace(_skeleton(coverage, group), ceilings=bare)
+        skeleton = replace(merged_features(coverage, group), ceilings=bare)
         counts = bool((skeleton.slot == 1).any())
         self._model = coverage_model(skeleton, Fraction(1) if counts else None, relaxed=relaxed)
         full = np.diff(coverage.level_start) - 1
@@ -227,51 +227,6 @@ class RatioRows:
 
     def masses(self, totals: Sequence[int]) -> list[int]:
         return [total - constant for total, constant in zip(totals[1::2], self.constants[1::2], strict=True)]
-
-
-def _groups(coverage: Coverage) -> IntArray:
-    """Return the number of the shared feature of each feature: one for all with equal entries."""
-    order = np.argsort(coverage.unit_feature, kind="stable")
-    unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[order]
-    ends = np.searchsorted(coverage.unit_feature[order], np.arange(coverage.features + 1))
-    full = np.diff(coverage.level_start) - 1
-    count = np.minimum(coverage.unit_count, full[coverage.unit_feature])[order]
-    joints: dict[int, list[object]] = {}
-    for joint in coverage.joints:
-        joints.setdefault(joint.feature, []).append((joint.needs, tuple(joint.vetoes), joint.count))
-    numbers: dict[object, int] = {}
-    found = []
-    for feature, odd in enumerate((coverage.slot % 2).tolist()):
-        own = slice(ends[feature], ends[feature + 1])
-        key = odd, unit[own].tobytes(), count[own].tobytes(), tuple(joints.get(feature, ()))
-        found.append(numbers.setdefault(key, len(numbers)))
-    return np.array(found, np.int64)
-
-
-def _skeleton(coverage: Coverage, group: IntArray) -> Coverage:
-    """Return an instance with the shared features, and empty gains and masses."""
-    numbers, first = np.unique(group, return_index=True)
-    full = np.diff(coverage.level_start) - 1
-    steps = np.zeros(len(numbers), np.int64)
-    np.maximum.at(steps, group, full)
-    kept = np.isin(np.arange(coverage.features), first)
-    entries = kept[coverage.unit_feature]
-    unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[entries]
-    level_start, level = pack([range(most + 1) for most in steps.tolist()])
-    return replace(
-        coverage,
-        unit_start=np.concatenate([[0], np.cumsum(np.bincount(unit, minlength=coverage.size))]).astype(np.int64),
-        unit_feature=group[coverage.unit_feature[entries]],
-        unit_count=np.clip(coverage.unit_count, 1, np.maximum(full, 1)[coverage.unit_feature])[entries],  # as compared
-        level_start=level_start,
-        level=level,
-        slot=coverage.slot[first] % 2,
-        joints=tuple(replace(one, feature=int(group[one.feature])) for one in coverage.joints if kept[one.feature]),
-        constants=np.array([0, 1], np.int64),
-        mass=np.zeros((2, coverage.size), np.int64),
-        weights=(1,),
-        combination=Combination.RATIO,
-    )
 
 
 def _extended(model: LinearModel, columns: int, rows: Sequence[tuple[IntArray, float, float]]) -> LinearModel:

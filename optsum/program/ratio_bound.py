@@ -3,7 +3,7 @@ r"""Proven bounds for varying denominators (precision, F1), and for sums and pro
 Dinkelbach 1967: with :math:`v(\lambda) = \max_x T(x) - \lambda D(x)` the best ratio is the :math:`\lambda` with
 :math:`v(\lambda) = 0`, and :math:`\lambda \leftarrow T(x)/D(x)` at the maximizer converges to it in a few rounds.
 
-Sums of ratios are bounded by the programs of `optsum.program.surrogate`; a product of powers is reduced to a sum by the
+Sums of ratios are bounded by prices (`optsum.program.sum_bound`); a product of powers is reduced to a sum by the
 weighted inequality of the arithmetic and the geometric mean, at an anchor (`anchored`). A harmonic mean is concave in
 its ratios, so it is below each of its tangents. A tangent is tight only for ratios proportional to those at its anchor,
 which holds approximately among selections of one size. So selections are divided into windows of the one varying
@@ -13,7 +13,6 @@ denominator, each a side constraint.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, exp, floor, gcd, log, prod, sqrt
@@ -29,7 +28,8 @@ from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, Row, gains_alone
 from optsum.program.highs import model_bound, relax, relaxed_bound
 from optsum.program.model import affordable, coverage_model, steps_of
-from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, excess, programs, reaches
+from optsum.program.sum_bound import SumBound
+from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, programs, reaches
 from optsum.system.clock import NEVER, Deadline, Stopped
 
 _MANY = 64  # Ratios that are summed exactly.
@@ -43,8 +43,7 @@ MANY_JOINTS = 100  # From here on each program of an instance takes far longer t
 
 _ROUNDS = 8  # Of Frank and Wolfe's method.
 
-_SPLITS = 3
-_NARROW = 0.01  # Boxes of denominators are split so often, and only while their programs are not that good.
+_CLIMBS = 2  # Of one ratio like a sum: the second at the denominators of what the first found.
 
 _WINDOWS = 5  # So often windows of a harmonic mean are halved.
 
@@ -96,17 +95,20 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     if instance.combination.alone:
         start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
         return single_bound(instance, start, deadline)
-    alone = alone_bounds(instance, deadline)
-    bound, total = combined_bound(instance, alone, deadline), sum(instance.weights)
+    total = sum(instance.weights)
     if instance.combination.adds:
-        return min(_sum_bound(instance, weights, alone, deadline) / total, bound)
+        quick = combined_bound(instance, alone_bounds(instance, Deadline(0.0)), deadline)
+        found = _sum_bound(instance, [weight / total for weight in weights], quick, deadline)
+        return min(found, combined_bound(instance, alone_bounds(instance, deadline), deadline))
+    alone = alone_bounds(instance, deadline)
+    bound = combined_bound(instance, alone, deadline)
     if instance.combination.turns or not bound:
         return bound
     # The geometric mean is at most the arithmetic one, for any anchor.
     anchor = relaxed_anchor(instance, deadline) or [float(bound) for bound in alone]
     rounded = [Fraction(max(1, ceil(ratio * _GRID)), _GRID) for ratio in anchor]
-    scaled = [weight / ratio for weight, ratio in zip(weights, rounded, strict=True)]
-    mean = min(_sum_bound(instance, scaled, alone, deadline), weighted_sum(scaled, alone)) / total
+    scaled = [weight / ratio / total for weight, ratio in zip(weights, rounded, strict=True)]
+    mean = _sum_bound(instance, scaled, weighted_sum(scaled, alone), deadline)
     mean = Fraction(ceil(mean * _GRID**2), _GRID**2)
     power = prod((ratio**weight for ratio, weight in zip(rounded, instance.weights, strict=True)), start=mean**total)
     return min(bound, power)
@@ -228,11 +230,32 @@ def only(instance: Coverage, h: int) -> Coverage:
     return collapsed(instance, *[[int(ratio == h) for ratio in range(instance.ratios)]] * 2)
 
 
-def _greedy(instance: Coverage, deadline: Deadline) -> tuple[Fraction, ...]:
+def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, ...]:
+    """Return a greedy selection; no units if none is found by the deadline.
+
+    Where the values of a sum of ratios do not fit 64 bits, it is that of one ratio like the sum, without joints.
+    """
     climbed = climb(instance, deadline)
-    if climbed is None:
-        return (Fraction(0),) * instance.ratios
-    totals, _, _ = score(instance, climbed.units)
+    if climbed is not None or not instance.combination.adds or not (instance.constants[1::2] > 0).all():
+        return () if climbed is None else climbed.units
+    light = _without_joints(instance) if instance.joints else instance
+    weights = tuple(Fraction(weight) for weight in instance.weights)
+    units: tuple[int, ...] = ()
+    # First as if a selection added as much to a denominator as it has already.
+    bottoms = [constant + int(instance.constants[1::2].mean()) for constant in instance.constants[1::2].tolist()]
+    for _ in range(_CLIMBS):
+        here = DenominatorBox(tuple(bottoms), (-1,) * len(bottoms), (), ())
+        wish = Weighted(tuple(range(len(bottoms))), weights, Fraction(1), (1.0,) * len(bottoms))
+        climbed = climb(collapsed(light, *next(programs(instance, here, wish, largest=_REACH))), deadline)
+        if climbed is None:
+            break
+        units = climbed.units
+        bottoms = list(score(instance, units)[0][1::2])
+    return units
+
+
+def _greedy(instance: Coverage, deadline: Deadline) -> tuple[Fraction, ...]:
+    totals, _, _ = score(instance, greedy_units(instance, deadline))
     pairs = zip(totals[0::2], totals[1::2], strict=True)
     return tuple(Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in pairs)
 
@@ -282,33 +305,31 @@ def trivial_bound(
     return min(bound, better)
 
 
-def _sum_bound(
-    instance: Coverage, weights: Sequence[Fraction], alone: Sequence[Fraction], deadline: Deadline
+def _sum_bound(instance: Coverage, weights: Sequence[Fraction], known: Fraction, deadline: Deadline) -> Fraction:
+    """Return a bound of the weighted sum of the ratios, at most `known`."""
+    light = _without_joints(instance) if len(instance.joints) > MANY_JOINTS else instance
+    totals, _, violation = score(instance, greedy_units(light, deadline))
+    held = zip(weights, totals[0::2], totals[1::2], strict=True)
+    value = Fraction(0) if violation or min(totals[1::2]) <= 0 else sum((w * t / d for w, t, d in held), Fraction(0))
+    return sum_bound(instance, weights, totals, value, known, deadline)
+
+
+def sum_bound(
+    instance: Coverage,
+    weights: Sequence[Fraction],
+    totals: Sequence[int],
+    enough: Fraction,
+    known: Fraction,
+    deadline: Deadline,
 ) -> Fraction:
-    """Return a bound on the weighted sum of ratios; that of `alone`, the bound on each, if a denominator may be 0."""
+    """Return a bound of the weighted sum of the ratios, at most `known` and at least `enough`.
+
+    `totals`: those of a good selection. A sum with a denominator that may be 0 has no other bound than `known`.
+    """
     if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
-        return weighted_sum(weights, alone)
-    most = reaches(instance)[0::2]
-    every = tuple(range(instance.ratios))
-    typical = tuple(max(top / 2, 0.5) for top in most)
-    whole = box_of(instance, Weighted(every, tuple(weights), Fraction(0), typical))
-    wish = Weighted(every, tuple(weights), Fraction(1), typical)
-    start = _rounded(weighted_sum(weights, _greedy(instance, deadline)))
-    known = weighted_sum(weights, alone)
-    boxes = [(known, whole)]
-    with suppress(Stopped):
-        boxes = [(_box_bound(instance, whole, wish, start, known, deadline), whole)]
-        for _ in range(_SPLITS):
-            boxes.sort(key=lambda pair: pair[0])
-            largest, box = boxes[-1]
-            narrow = largest <= start or excess(box, wish, deadline.check) <= _NARROW
-            halves = None if narrow else box.halves()
-            if halves is None or deadline.passed:
-                break
-            boxes[-1:] = [
-                (min(largest, _box_bound(instance, half, wish, start, largest, deadline)), half) for half in halves
-            ]
-    return max(largest for largest, _ in boxes)
+        return known
+    typical = [max(float(top), 0.5) for top in totals[0::2]]
+    return SumBound(instance, weights, typical, enough).below(known, deadline)
 
 
 def _least_denominator(instance: Coverage, h: int = 0) -> int:

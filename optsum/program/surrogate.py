@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, IntArray, Sense, pack
 
 _LARGEST_TABLE: Final = 10**6  # Units by lengths: tables that keep a minimum may be so large.
 
@@ -398,4 +398,50 @@ def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -
         weights=(1,),
         combination=Combination.RATIO,
         ceilings=tuple(replace(one, slot=0) for one in ceilings),
+    )
+
+
+def alike_features(coverage: Coverage) -> IntArray:
+    """Return the number of the shared feature of each feature: one for all with equal entries."""
+    order = np.argsort(coverage.unit_feature, kind="stable")
+    unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[order]
+    ends = np.searchsorted(coverage.unit_feature[order], np.arange(coverage.features + 1))
+    full = np.diff(coverage.level_start) - 1
+    count = np.minimum(coverage.unit_count, full[coverage.unit_feature])[order]
+    joints: dict[int, list[object]] = {}
+    for joint in coverage.joints:
+        vetoes = joint.vetoes if isinstance(joint.vetoes, range) else tuple(joint.vetoes)
+        joints.setdefault(joint.feature, []).append((joint.needs, vetoes, joint.count))
+    numbers: dict[object, int] = {}
+    found = []
+    for feature, odd in enumerate((coverage.slot % 2).tolist()):
+        own = slice(ends[feature], ends[feature + 1])
+        key = odd, unit[own].tobytes(), count[own].tobytes(), tuple(joints.get(feature, ()))
+        found.append(numbers.setdefault(key, len(numbers)))
+    return np.array(found, np.int64)
+
+
+def merged_features(coverage: Coverage, group: IntArray) -> Coverage:
+    """Return an instance with the shared features, and empty gains and masses."""
+    numbers, first = np.unique(group, return_index=True)
+    full = np.diff(coverage.level_start) - 1
+    steps = np.zeros(len(numbers), np.int64)
+    np.maximum.at(steps, group, full)
+    kept = np.isin(np.arange(coverage.features), first)
+    entries = kept[coverage.unit_feature]
+    unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[entries]
+    level_start, level = pack([range(most + 1) for most in steps.tolist()])
+    return replace(
+        coverage,
+        unit_start=np.concatenate([[0], np.cumsum(np.bincount(unit, minlength=coverage.size))]).astype(np.int64),
+        unit_feature=group[coverage.unit_feature[entries]],
+        unit_count=np.clip(coverage.unit_count, 1, np.maximum(full, 1)[coverage.unit_feature])[entries],  # as compared
+        level_start=level_start,
+        level=level,
+        slot=coverage.slot[first] % 2,
+        joints=tuple(replace(one, feature=int(group[one.feature])) for one in coverage.joints if kept[one.feature]),
+        constants=np.array([0, 1], np.int64),
+        mass=np.zeros((2, coverage.size), np.int64),
+        weights=(1,),
+        combination=Combination.RATIO,
     )

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage, Key
+from optsum.coverage.state import fits as comparable
 from optsum.errors import BackendError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Selection
-from optsum.program.ratio_bound import one_varies
+from optsum.program.ratio_bound import greedy_units, one_varies
 from optsum.program.surrogate import reaches
 from optsum.system.clock import Deadline, Limits, Stopped, Termination
 
@@ -59,9 +59,14 @@ class Incumbent:
         return True
 
     def see_first(self, start: Selection | None, deadline: Deadline) -> None:
-        """Take a known selection, or else the greedy one found by the deadline, if greedy search is supported."""
-        climbed = climb(self._instance, deadline) if start is None else None
-        self.see((() if climbed is None else climbed.units) if start is None else start)
+        """Take a known selection, or else the greedy one found by the deadline.
+
+        Both where values do not fit 64 bits: the known one may be that of a slower search, which had no time.
+        """
+        if start is not None:
+            self.see(start)
+        if start is None or not comparable(self._instance):
+            self.see(greedy_units(self._instance, deadline))
 
     def see_any(self, budget: Budget) -> None:
         """Take some selection that keeps all rows, if there are rows and no selection yet."""

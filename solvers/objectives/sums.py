@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, inf, log
+from math import inf, log
 from operator import mul
 from typing import Final, TypeAlias
 
@@ -48,6 +48,8 @@ from optsum.program.ratio_bound import (
     most_of,
     relaxed_anchor,
     restricted,
+    sum_bound,
+    value_bound,
     varying,
     window_box,
 )
@@ -439,39 +441,18 @@ class SumSearch:
         return False
 
 
-_SHARES: Final = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
-"""Relative distances of bounds of a stopped search above its incumbent, in the order of trial."""
-
-
-class _Open(Exception):  # noqa: N818 - a signal of `Closing`
-    """Raised when some selection may reach the threshold."""
-
-
-class Closing(SumSearch):
-    """A run that proves by bounds alone that no selection reaches a threshold."""
-
-    def _listed(self, *_: object, **__: object) -> bool | None:
-        raise _Open
-
-
 def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
     """Return the best bound of all selections that relaxations prove by the deadline; None if there is none."""
-    best, bound = search.best, None
+    best, instance = search.best, search.instance
     if best.selection is None or best.key <= 0 or isinstance(search, WindowedSearch):
         return None
-    with suppress(Stopped, _Open):
-        alone = alone_bounds(search.instance, deadline.within(deadline.left_s / 3))
-        # Joints that nothing worth `wanted` has may be left out of the instance.
-        bound = max(best.wanted, combined_bound(search.instance, alone, deadline))
-        for share in _SHARES:
-            threshold = Fraction(ceil(best.wanted * Fraction(1 + share) * _GRID), _GRID)
-            if threshold >= bound:
-                continue
-            closing = Closing(search.instance, Budget(deadline=deadline), every=True, threshold=threshold)
-            closing.best.see(best.selection)
-            closing._cover_all()  # noqa: SLF001 - of this module
-            bound = threshold
-    return bound
+    if not instance.combination.adds or min(instance.constants[1::2].tolist()) <= 0:
+        return max(best.wanted, value_bound(instance, deadline))
+    total = sum(instance.weights)
+    weights = [Fraction(weight, total) for weight in instance.weights]
+    known = combined_bound(instance, alone_bounds(instance, Deadline(0.0)), deadline)
+    # Joints that nothing worth `wanted` has may be left out of the instance.
+    return max(best.wanted, sum_bound(instance, weights, best.totals, best.wanted, known, deadline))
 
 
 _GRID: Final = 10**9  # Bounds are multiples of its reciprocal.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
-from optsum.coverage.instance import Combination, Coverage, Sense
+from optsum.coverage.instance import Combination, Coverage, Joint, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program import ratio_bound as module
+from optsum.program.surrogate import reaches
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 from optsum.testing import brute_force, random_coverage
 from optsum.testing.instances import HARMONIC
@@ -99,6 +102,60 @@ def test_ratios_of_joints_are_bounded_without_them(kind: str, monkeypatch: pytes
                 pairs = zip(totals[0::2], totals[1::2], bounds, strict=True)
                 assert violation or all(top <= bound * bottom for top, bottom, bound in pairs if bottom > 0), number
     assert joined >= 10
+
+
+def _sum_of_ratios(rng: np.random.Generator, number: int) -> Coverage:
+    """Return an instance of positive denominators; some with seams, equal or alike denominators, or rows."""
+    while True:
+        instance = random_coverage(rng, kind="sum", units=6).relaxed
+        constants, mass = instance.constants.copy(), instance.mass.copy()
+        constants[1::2] = rng.integers(1, 4) * np.maximum(constants[1::2], 1)
+        if number % 2:
+            mass[1::2] = instance.lengths
+        if number % 4 == 1:
+            mass[3::4] = np.maximum(instance.lengths - 1, 0)
+        joints: list[Joint] = []
+        above = np.flatnonzero(instance.slot % 2 == 0).tolist()
+        for one, other in combinations(range(instance.size if above and number % 3 == 0 else 0), 2):
+            if rng.random() < 0.5:
+                joints.append(
+                    Joint(int(rng.choice(above)), (one, other), range(one + 1, other), int(rng.integers(1, 3)))
+                )
+        rows = random_coverage(rng, kind="sided", units=instance.size).rows if number % 5 == 0 else ()
+        if any(unit >= instance.size for row in rows for unit in row.units):
+            continue
+        made = replace(instance, constants=constants, mass=mass, joints=(*instance.joints, *joints), rows=rows)
+        if brute_force(CoverageProblem.of(made)).best is not None:
+            return made
+
+
+@pytest.mark.parametrize("enough", [0, Fraction(9, 10), 1])
+@pytest.mark.parametrize("seconds", [None, 0.003])
+def test_prices_bound_sums_from_any_known_value(enough: Fraction, seconds: float | None) -> None:
+    rng, reached, excess, trials = np.random.default_rng(9), 0, 0.0, 40
+    for number in range(trials):
+        instance = _sum_of_ratios(rng, number)
+        best = Fraction(brute_force(CoverageProblem.of(instance)).best)
+        weights = [Fraction(weight, sum(instance.weights)) for weight in instance.weights]
+        known, totals = Fraction(10**6), reaches(instance)
+        bound = module.sum_bound(instance, weights, totals, best * enough, known, Deadline(seconds))
+        assert best <= bound <= known, number
+        reached += bound - best <= best * STEP
+        excess += min(1.0, float((bound - best) / max(best, STEP)))
+    if seconds is None:
+        assert reached >= 3
+        assert excess / trials <= 0.35
+
+
+def test_greedy_selections_of_sums_beyond_64_bits() -> None:
+    rng, tried = np.random.default_rng(10), 0
+    for number in range(20):
+        instance = _sum_of_ratios(rng, number)
+        far = replace(instance, weights=tuple(weight * 10**18 for weight in instance.weights), rows=())
+        totals, _, violation = score(far, units := module.greedy_units(far))
+        assert not violation or far.min_length
+        tried += climb(far) is None and bool(units) and min(totals[0::2]) > 0
+    assert tried >= 3
 
 
 @pytest.mark.parametrize("kind", EXPECTED)

@@ -30,7 +30,7 @@ from shared.answer import topics_of
 from shared.compiled import compile_at_once
 
 import optsum
-from optsum.report.tables.table import Column, Table, number, share
+from optsum.report.tables import Column, Table, number, share
 
 Question = dict[str, Any]
 

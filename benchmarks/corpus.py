@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from processes import children_of  # noqa: E402 - the folder is on the path only now
 
-from optsum.experiments.experiment import environment  # noqa: E402
+from optsum.experiments import environment  # noqa: E402
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
 TICK = os.sysconf("SC_CLK_TCK")

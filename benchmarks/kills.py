@@ -39,7 +39,7 @@ from searched import LOG, searches  # noqa: E402
 from timeless import timeless  # noqa: E402
 
 from optsum.corpus.rows import read_rows  # noqa: E402
-from optsum.experiments.experiment import environment  # noqa: E402
+from optsum.experiments import environment  # noqa: E402
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
 MARK = "OPTSUM_KILLS"

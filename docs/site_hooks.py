@@ -67,7 +67,7 @@ def command_line() -> Iterator[str]:
     yield "The help of each command. Flags that several commands have are described [once](#shared-flags)."
     yield "Exit statuses are described in [Results](../results.md).\n"
     yield "| | |\n|---|---|"
-    yield from (f"| [`optsum {name}`](#optsum-{name}) | {_cell(about)} |" for name, (_, about) in _COMMANDS.items())
+    yield from (f"| [`optsum {name}`](#optsum-{name}) | {_cell(about)} |" for name, about in _COMMANDS.items())
     for title, (usage, about, flags) in helps.items():
         yield f"\n## `{title}`\n\n```text\n{usage}\n\n{about}\n```\n"
         yield from _flags([record for record in flags.items() if record not in shared])

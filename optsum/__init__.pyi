@@ -39,10 +39,10 @@ from optsum.errors import UnsupportedError as UnsupportedError
 from optsum.exchange.labels import labels as labels
 from optsum.exchange.solver_files import export as export
 from optsum.exchange.solver_files import import_solutions as import_solutions
-from optsum.experiments.folder import RunStatus as RunStatus
-from optsum.experiments.folder import merge as merge
-from optsum.experiments.folder import status as status
-from optsum.experiments.run import run as run
+from optsum.experiments import RunStatus as RunStatus
+from optsum.experiments import merge as merge
+from optsum.experiments import run as run
+from optsum.experiments import status as status
 from optsum.metrics.rouge import METRICS as METRICS
 from optsum.metrics.rouge import Metric as Metric
 from optsum.metrics.rouge import parse_metric as parse_metric
@@ -66,7 +66,7 @@ from optsum.registry import STRATEGIES as STRATEGIES
 from optsum.report.comparison import compare as compare
 from optsum.report.page.write import write_page as write_page
 from optsum.report.system_scores import score as score
-from optsum.report.tables.results import to_frame as to_frame
+from optsum.report.tables import to_frame as to_frame
 from optsum.running.enumerate import Oracles as Oracles
 from optsum.running.enumerate import enumerate_optima as enumerate_optima
 from optsum.running.frontier import frontier as frontier

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from optsum.contracts.strategy import Run, Strategy
-from optsum.optima.nearness import Nearness
-from optsum.optima.optima import Optima
+from optsum.optima.optima import Nearness, Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import DEFAULT_EXACT
 from optsum.system.clock import Limits

@@ -15,8 +15,7 @@ from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, Joint, Key, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.diagram import Diagram
-from optsum.optima.nearness import Nearness
-from optsum.optima.optima import Optima
+from optsum.optima.optima import Nearness, Optima
 from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, hold_bound, require

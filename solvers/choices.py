@@ -16,8 +16,7 @@ import numpy as np
 
 from optsum.contracts.strategy import Run, Strategy
 from optsum.errors import UnsupportedError
-from optsum.optima.nearness import Nearness
-from optsum.optima.optima import Optima
+from optsum.optima.optima import Nearness, Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CLIMBER, STRATEGIES
 from optsum.system.clock import Limits, clock, standing

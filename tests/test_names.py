@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ABOVE = ("optsum/options", "optsum/report", "optsum/running")
 FIELD = "optsum/corpus"  # "cover" is a field of a topic there, as in the documentation of formats
 ELSEWHERE = {
-    "optsum/cli/commands/texts.py": "writes topics with that field",
+    "optsum/cli/texts.py": "writes topics with that field",
     "optsum/report/page/write.py": "shows that field",
     "optsum/registry.py": "names it",
     "optsum/running/enumerate.py": "carries that field",

@@ -48,7 +48,6 @@ class GroupedCommand(TyperCommand):
     """A command that shows its options in groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and options."""
         arguments, left, more = [], {}, 0
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -73,31 +72,31 @@ class GroupedCommand(TyperCommand):
 
 
 _COMMANDS: Final = {
-    "solve": ("searches", "Find the best summary of each topic, and prove it."),
-    "enumerate": ("searches", "Find all best summaries of each topic, and count them."),
-    "frontier": ("searches", "Find the best value at every length, and prove it."),
-    "context": (
-        "searches",
-        "Find the passages within a budget that support the most claims, and the loss of greedy packing.",
-    ),
-    "labels": ("searches", "Make training labels: 1 for each sentence of the best summary, 0 for each other."),
-    "compare": ("searches", "Compare strategies with the proven optimum."),
-    "run": ("results", "Search a whole corpus in a grid of options; an interrupted run can be resumed."),
-    "status": ("results", "Say how far a run is."),
-    "merge": ("results", "Merge the shards of a run, or write its rows."),
-    "report": ("results", "Show rows as one page, topic by topic, with chosen and missed content."),
-    "score": ("results", "Score systems by ROUGE, and correlate with human scores."),
-    "align": ("texts", "Make covers from texts: align references with source sentences."),
-    "study": ("study", "Run a paper's experiment on your data, and print its tables."),
-    "parse": ("texts", "Parse the sentences of topics by spaCy, for compressions."),
-    "chunks": ("texts", "Show how parsed sentences are cut into chunks."),
-    "config": ("setup", "Show the options that a run would use, or the schema of a file of options."),
-    "export": ("searches", "Write the instances as files for other solvers."),
-    "import-solution": ("searches", "Read the solutions of other solvers for exported instances."),
-    "warm-up": ("setup", "Compile kernels beforehand, for images and clusters."),
-    "list": ("setup", "List strategies, formulations, backends, metrics or presets."),
+    "solve": "Find the best summary of each topic, and prove it.",
+    "enumerate": "Find all best summaries of each topic, and count them.",
+    "frontier": "Find the best value at every length, and prove it.",
+    "context": "Find the passages within a budget that support the most claims, and the loss of greedy packing.",
+    "labels": "Make training labels: 1 for each sentence of the best summary, 0 for each other.",
+    "compare": "Compare strategies with the proven optimum.",
+    "run": "Search a whole corpus in a grid of options; an interrupted run can be resumed.",
+    "status": "Say how far a run is.",
+    "merge": "Merge the shards of a run, or write its rows.",
+    "report": "Show rows as one page, topic by topic, with chosen and missed content.",
+    "score": "Score systems by ROUGE, and correlate with human scores.",
+    "align": "Make covers from texts: align references with source sentences.",
+    "study": "Run a paper's experiment on your data, and print its tables.",
+    "parse": "Parse the sentences of topics by spaCy, for compressions.",
+    "chunks": "Show how parsed sentences are cut into chunks.",
+    "config": "Show the options that a run would use, or the schema of a file of options.",
+    "export": "Write the instances as files for other solvers.",
+    "import-solution": "Read the solutions of other solvers for exported instances.",
+    "warm-up": "Compile kernels beforehand, for images and clusters.",
+    "list": "List strategies, formulations, backends, metrics or presets.",
 }
-"""The module in `optsum.cli.commands` and the description of each command, in the order of the help."""
+"""The description of each command, in the order of the help."""
+
+_MODULES: Final = {"align": "texts", "parse": "texts", "chunks": "texts", "study": "study"}
+"""The modules of the commands that are not in `optsum.cli.commands`, because they load more."""
 
 
 class _Group(TyperGroup):
@@ -122,8 +121,8 @@ class _Group(TyperGroup):
 
     def load(self, name: str) -> Any:
         """Return a command: the function ``run_`` and its name in its module, or the `SUBCOMMANDS` of that module."""
-        place, about = _COMMANDS[name]
-        module = import_module(f"optsum.cli.commands.{place}")
+        about = _COMMANDS[name]
+        module = import_module(f"optsum.cli.{_MODULES.get(name, 'commands')}")
         run = getattr(module, f"run_{name.replace('-', '_')}", None)
         if run is None:
             return _subgroup(name, module, f"{about}\n\n{_more(module.subcommand)}")
@@ -193,7 +192,7 @@ def _app() -> Any:
     )
     app.callback()(_top)
     group: Any = typer.main.get_command(app)
-    for name, (_, about) in _COMMANDS.items():
+    for name, about in _COMMANDS.items():
         group.add_command(TyperCommand(name, help=about))
     return group
 
@@ -208,11 +207,7 @@ def _stub() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run optsum, and return the exit status.
-
-    `arguments`: by default those of the command line; then the process is expected to end, and later signals are
-    ignored.
-    """
+    """Run optsum, and return the exit status; without `arguments` the process is expected to end."""
     if hasattr(sys.stdout, "reconfigure"):
         with suppress(OSError):  # while a solver of another thread runs it is none that can be changed
             sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
@@ -248,7 +243,6 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _misspelt(error: Any) -> str | None:
-    """Return the message for an unknown flag, or a missing or superfluous argument."""
     about = getattr(getattr(error, "param", None), "help", None)
     if about and error.format_message().startswith("Missing argument"):
         return f"{error.format_message().rstrip('.')}: {about}"

@@ -36,12 +36,10 @@ def tell(message: object, status: int) -> int:
 
 
 def failed(what: str, errors: int, first: str) -> int:
-    """Print how many failed, with the first error, and return the exit status."""
     return tell(f"{what}; {'the first: ' if errors > 1 else ''}{first}", FAILED)
 
 
 def put(text: str = "") -> None:
-    """Print lines on the standard output."""
     print(visible(text, keep="\n"))  # noqa: T201
 
 
@@ -94,7 +92,6 @@ class Signals:
         self._before: dict[int, Any] = {}
 
     def hear(self) -> None:
-        """Act on a signal."""
         raise KeyboardInterrupt
 
     def __enter__(self) -> Self:
@@ -133,21 +130,16 @@ class Interrupts(Signals):
         self._seen = self._raised = self._iterating = False
 
     def hear(self) -> None:
-        """Interrupt `iterate`."""
         self._seen = True
         if self._iterating:
             self._raised = True
             raise KeyboardInterrupt
 
     def iterate(self, source: Generator[T, None, None], *, parallel: bool) -> Generator[T, None, None]:
-        """Yield from a generator, and raise KeyboardInterrupt in it after Ctrl-C.
-
-        `parallel`: whether the generator collects finished work of other processes after Ctrl-C. In this process an
-        exception might get lost in a solver that is just ending.
-        """
+        """Yield from a generator in which Ctrl-C raises KeyboardInterrupt; `parallel`: if others work, only once."""
         with self:
             while True:
-                try:
+                try:  # in this process an exception might get lost in a solver that is just ending
                     self._iterating = True
                     if self._seen and not (parallel and self._raised):
                         self._raised = True

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from optsum.corpus.rows import Existing, RowWriter
-    from optsum.optima.nearness import Nearness
+    from optsum.optima.optima import Nearness
 
 Topics: TypeAlias = Annotated[
     str,
@@ -49,8 +49,7 @@ Map: TypeAlias = Annotated[
 
 def reading_by(options: dict[str, Any], config: str | None = None, model: type[Any] = READING) -> Reading:
     """Take the reading options out of others; `config`: a file of options, for a command with those of `model`."""
-    found = resolve_as(model, {name: options.pop(name) for name in READING.model_fields}, config=config)
-    return reading_of(found)
+    return reading_of(resolve_as(model, {name: options.pop(name) for name in READING.model_fields}, config=config))
 
 
 Limit: TypeAlias = Annotated[
@@ -66,10 +65,7 @@ def open_topics(
     *,
     read: bool = True,
 ) -> Iterator[Any]:
-    """Read topics, or the first of them; without `read`, leave lines to other processes (`unread_topics`).
-
-    Recognised columns and doubts are reported on the standard error output.
-    """
+    """Read topics, or the first of them, and report recognised columns; without `read` leave lines to others."""
     from optsum.corpus.topics import topics_read, unread_topics
 
     def told(sentence: str) -> None:
@@ -80,13 +76,11 @@ def open_topics(
 
 
 def count_topics(path: str, limit: int | None) -> int | None:
-    """Return the number of topics; None if only reading them would tell."""
     lines = count_lines(path)
     return limit if lines is None else lines if limit is None else min(lines, limit)
 
 
 def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[str, str] | None:
-    """Return the ``map`` of a file of options, a text or a table; `also`: further options of the command."""
     said = read_config(config, also=also).get("map")
     if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
         return dict(said)
@@ -129,7 +123,6 @@ def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def named(kind: str, about: str, metavar: str = "NAME") -> Any:
-    """Return the flag for one name, or several, of a list in `NAMES`."""
     return typer.Option(metavar=metavar, autocompletion=offered(kind), help=about)
 
 
@@ -202,14 +195,12 @@ Plot: TypeAlias = Annotated[
 
 
 def existing(overwrite: bool, resume: bool = False) -> Existing:
-    """Return how rows of an existing output are treated."""
     if overwrite and resume:
         raise OptionError("An output cannot be both kept and replaced: give --resume or --overwrite.")
     return "overwrite" if overwrite else "resume" if resume else "refuse"
 
 
 def output_or_pipe(output: str | None) -> str | None:
-    """Return the output; in a pipe it is the standard output if no file is named."""
     return output or (None if sys.stdout is not None and sys.stdout.isatty() else "-")
 
 
@@ -221,7 +212,6 @@ class Flags:
     without: Collection[str] = ()
 
     def parameters(self) -> list[inspect.Parameter]:
-        """Return a parameter for each field; None means "not given"."""
         return [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name, field))
             for name, field in self.model.model_fields.items()
@@ -254,8 +244,7 @@ def _annotation(name: str, field: FieldInfo) -> Any:
         flag = f"--{name.replace('_', '-').removesuffix('s')}"
         return Annotated[list[str] | None, _more(flag, help=field.description or "", metavar="NAME=VALUE")]
     about_flag = _hint(name, field)
-    choices = get_origin(field.annotation) is Literal
-    inner = () if choices else get_args(field.annotation)
+    inner = () if get_origin(field.annotation) is Literal else get_args(field.annotation)
     kinds: list[Any] = [each for each in inner if each is not NoneType] or [field.annotation]
     kind, words = kinds[0], [word for each in kinds[1:] if get_origin(each) is Literal for word in get_args(each)]
     kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
@@ -344,8 +333,7 @@ class NearFlags:
     ] = None
 
     def nearness(self) -> Nearness | None:
-        """Return the requested nearness; None for optima only."""
-        from optsum.optima.nearness import Nearness
+        from optsum.optima.optima import Nearness
 
         return Nearness.given(self.within, self.at_least, self.within_steps, self.best)
 
@@ -364,7 +352,6 @@ class Files:
 
     @property
     def existing(self) -> Existing:
-        """The treatment of existing rows of the output."""
         return existing(self.overwrite, getattr(self, "resume", False))
 
     def writer(self, output: str | None, inputs: Iterable[PathLike] = (), **options: Any) -> RowWriter:

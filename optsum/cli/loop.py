@@ -1,30 +1,41 @@
-"""The loop of all commands over topics: write rows, show progress, handle Ctrl-C, return an exit status."""
+"""The loop of all commands over topics: write rows, show progress, handle Ctrl-C, return an exit status.
+
+`Finished` finds the finished topics of an earlier run, so that ``--resume`` processes the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+import gc
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from functools import partial
+from time import perf_counter
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
-from optsum.cli.exits import DONE, INTERRUPTED, Interrupts, failed, tell
-from optsum.cli.flags import Files, count_topics, open_topics
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
+from optsum.cli.flags import Files, ResumedFiles, count_topics, open_topics
+from optsum.contracts.result import Result, ResultCounts, Status, check_row, reason_of
+from optsum.corpus.topic import BadTopic, Reading, Topic
+from optsum.corpus.topics import read_ahead
 from optsum.errors import OptionError
+from optsum.options.options import Options
+from optsum.report.comparison import by_problem
 from optsum.report.messages import Advance, advancing, bar
-
-if TYPE_CHECKING:
-    from optsum.corpus.topic import BadTopic, Reading, Topic
+from optsum.report.tables import Table, TableFormat, counted, headline, number, put_tables, seconds
+from optsum.running.each_topic import INPUT, digest, digest_before
+from optsum.running.one_problem import charged, setup_of, warm_up
+from optsum.running.workers import Outcomes, Written, topics_in
+from optsum.system.clock import Termination
 
 T = TypeVar("T")
 
 
 class Loop(AbstractContextManager["Loop"]):
-    """Manage one pass of a command over its topics: rows can be written after entering; Ctrl-C ends it cleanly.
-
-    `output`: the value of ``--output``. `inputs`: files read besides topics and options. `options`: those of
-    `RowWriter`. `interrupted`: whether Ctrl-C was pressed.
-    """
+    """One pass of a command over its topics: rows can be written after entering; Ctrl-C ends it (`interrupted`)."""
 
     def __init__(self, files: Files, output: str | None, inputs: Iterable[str] = (), **options: Any) -> None:
         if output is None and files.existing == "resume":
@@ -36,7 +47,6 @@ class Loop(AbstractContextManager["Loop"]):
         self.errors, self._first_error = 0, ""
 
     def topics(self, reading: Reading) -> Iterator[Topic | BadTopic]:
-        """Open the topics, and return an iterator that shows its progress."""
         source = open_topics(self._files.topics, self._files.columns, reading, self._files.limit)
         return advancing(source, lambda: self.advance())  # noqa: PLW0108 - the bar comes later
 
@@ -52,8 +62,7 @@ class Loop(AbstractContextManager["Loop"]):
     def iterate(self, source: Generator[T, None, None], *, parallel: bool = False) -> Iterator[T]:
         """Show progress, and return an iterator over a generator that raises `KeyboardInterrupt` after Ctrl-C.
 
-        `source`: created beforehand, because the progress bar has a thread (`optsum.running.executors`). `parallel`:
-        whether other processes work, whose finished rows are collected after Ctrl-C.
+        The generator is made beforehand, because the progress bar has a thread (`optsum.running.executors`).
         """
         self._stack.enter_context(closing(source))
         path, limit = self._files.topics, self._files.limit
@@ -61,12 +70,10 @@ class Loop(AbstractContextManager["Loop"]):
         return self._stack.enter_context(closing(Interrupts().iterate(source, parallel=parallel)))
 
     def write(self, row: Mapping[str, Any], error: str | None = None) -> None:
-        """Write a row; `error`: the reason if it is an error row."""
         self.rows.write(row)
         self.note_error(error)
 
     def note_error(self, error: str | None, times: int = 1) -> None:
-        """Count an error, or several of which this is the first."""
         if error is not None:
             self.errors, self._first_error = self.errors + times, self._first_error or error
 
@@ -76,3 +83,265 @@ class Loop(AbstractContextManager["Loop"]):
             where = "" if self.rows.held is None else f" in {self.rows.held}"
             return tell(f"interrupted; {done}{where}", INTERRUPTED)
         return failed(lost, self.errors, self._first_error) if self.errors else DONE
+
+
+Item = TypeVar("Item")
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+class Finished:
+    """The topics with complete rows, as a `Keeper` of `optsum.corpus.rows.RowWriter`.
+
+    A row with an error, or one that Ctrl-C ended, is not finished: its topic is processed again. `check`: refuses a row
+    made with other options. `split`: whether topics are an unknown number of problems, ``id#0``, ``id#1``, ....
+    `wanted`: the number of rows of each problem; None if rows state it, as those of a study do.
+    """
+
+    def __init__(
+        self, output: str, check: Callable[[Row], None], *, wanted: int | None = None, split: bool = False
+    ) -> None:
+        self._output, self._check, self._wanted, self._split = output, check, wanted, split
+        self._topics: dict[str, str | None] = {}
+        self._read: dict[str, str | None] = {}
+
+    def __call__(self, rows: Iterator[dict[str, Any]]) -> Callable[[Row], bool]:
+        """Read the rows of the earlier run, and return a function that says whether a row is kept."""
+        found: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        again: set[str] = set()
+        wanted: dict[str, int] = {}
+        made_of: dict[str, str | None] = {}
+        last = None
+        for row in rows:
+            self._check(row)
+            problem, topic = row.get("id"), self._topic_of(row)
+            if topic is None:
+                continue
+            last = topic
+            made_of[topic] = row.get(INPUT)
+            held = found[topic][str(problem)]
+            if not _is_finished(row):
+                again |= {topic} if self._split else set()
+            elif self._wanted is not None and row["config_hash"] in held:
+                raise OptionError(
+                    f"the output {self._output} has two rows of {problem!r}, as if two runs had written it: give "
+                    "--overwrite, or name another output"
+                )
+            else:
+                held.append(row["config_hash"])
+                wanted[topic] = row["rows"] if self._wanted is None else self._wanted
+        if self._split and last is not None:  # of the topic that was under way some references may be missing
+            again.add(last)
+        self._topics = {
+            topic: made_of[topic]
+            for topic, problems in found.items()
+            if topic not in again and all(len(held) == wanted.get(topic) for held in problems.values())
+        }
+        return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
+
+    def pending(self, topics: Iterable[Item], passed: Callable[[], None]) -> Iterator[Item]:
+        for topic in topics:
+            if isinstance(topic, Topic):
+                try:
+                    now = digest(topic)
+                except (RecursionError, TypeError, ValueError) as error:
+                    if topic.id in self._topics:
+                        raise OptionError(
+                            f"it is unknown whether the problem {topic.id!r} is that of {self._output}, because it "
+                            f"has a value that cannot be written ({error}): give --overwrite, or name another output"
+                        ) from error
+                    now = None
+                if topic.id in self._topics:
+                    held = self._topics[topic.id]
+                    if held not in {None, now} and held != digest_before(topic):
+                        what = "text: the topics, --map or --flat have changed" if topic.problem is None else "problem"
+                        raise OptionError(
+                            f"the rows of {topic.id!r} in {self._output} were made from another {what}; give "
+                            "--overwrite, or name another output"
+                        )
+                    passed()
+                    continue
+                self._read[topic.id] = now
+            yield topic
+
+    def marked(self, results: Sequence[Result], row_of: Callable[[Result], dict[str, Any]]) -> Iterator[Row]:
+        """Yield the rows of topics, each with the hash of its text."""
+        last = read = None
+        for result in results:
+            row = row_of(result)
+            topic = self._topic_of(row)
+            if topic is None or topic != last:  # the first of a topic
+                last, read = topic, self._read.pop(topic or "", None)
+            yield row if read is None else {**row, INPUT: read}
+
+    def _topic_of(self, row: Row) -> str | None:
+        name = row.get("id")
+        if self._split and name is not None:
+            name = name.rpartition("#")[0]
+        return name or None
+
+
+def _is_finished(row: Row) -> bool:
+    return row.get("status") != Status.ERROR and row.get("termination") != Termination.INTERRUPTED
+
+
+Searches: TypeAlias = Callable[[Iterator[Any]], Generator[Outcomes, None, None]]
+"""Searches open topics, and yields the results of each topic together, or the rows of several."""
+
+_SHOWN: Final = 50  # Lines of the table; a file may have any number of topics.
+
+
+class SearchLoop(Loop):
+    """A `Loop` over searches, with a row for each of the `ways` in which a topic is searched (stop words alike)."""
+
+    def __init__(
+        self,
+        files: ResumedFiles,
+        output: str | None,
+        ways: Sequence[Options],
+        *,
+        other: Callable[[Row], str | None] = lambda _: None,  # the other flag in which a row differs, if one does
+        row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
+        result_of: Callable[[Row], Result] = Result.from_row,
+        sent: bool = False,  # whether worker processes may read the topics too
+        **writer: Any,
+    ) -> None:
+        self._hashes = {way.config_hash: way for way in ways}
+        split = ways[0].references == "each"
+        self._finished = Finished(output or "", self._check, wanted=len(self._hashes), split=split)
+        super().__init__(files, output or None, [ways[0].stopwords], keep=self._finished, **writer)
+        self._ways, self._other, self._row_of, self._result_of = ways, other, row_of, result_of
+        here = not sent or not ways[0].elsewhere or files.existing == "resume"
+        self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit, read=here)
+        self.counts = ResultCounts()
+        self._kept = 0
+        self._warm = self._elapsed = 0.0
+        self.on_terminal = sys.stdout is not None and sys.stdout.isatty()  # where `show` shows results
+
+    def run(self, start: Searches) -> Iterator[Outcomes]:
+        """Yield results when their rows are on disk, first those of an earlier run; Ctrl-C ends it (`interrupted`)."""
+        with self:
+            for kept in by_problem(map(self._result_of, self.rows.kept())):
+                self._kept += len(kept)
+                self._count(kept)
+                yield kept
+            for way in self._ways:
+                self._warm += warm_up(setup_of(way))
+            gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
+            self._stack.callback(gc.unfreeze)
+            pending = self._finished.pending(self._read, lambda: self.advance())  # noqa: PLW0108 - the bar comes later
+            began = perf_counter()
+            parallel = self._ways[0].elsewhere  # then each process has its own time to report
+            unpaid = 0.0 if parallel else self._warm
+            for results in self.iterate(start(read_ahead(pending, self._files.topics)), parallel=parallel):
+                if isinstance(results, Written):
+                    self.rows.write_all(results.rows)
+                else:
+                    results[0], unpaid = charged(results[0], unpaid), 0.0
+                    self.rows.write_all(self._finished.marked(results, self._row_of))
+                self._count(results)
+                self._elapsed = perf_counter() - began
+                self.advance(topics_in(results))
+                yield results
+
+    def show(
+        self, start: Searches, table_of: Callable[[list[Result]], Table], form: TableFormat | None = None
+    ) -> list[Result]:
+        """Process all topics, show a table (of all with a `form`) unless rows are printed, and return what it shows."""
+        shown: list[Result] = []
+        reasons: set[str | None] = set()
+        for results in self.run(start):
+            if form is None and (not self.on_terminal or len(shown) == _SHOWN):
+                continue
+            for each in self.results_in(results):
+                reason = None if each.error is None else reason_of(each)
+                if form is not None or (reason not in reasons and len(shown) < _SHOWN):
+                    shown.append(each)
+                if reason is not None:  # what all topics lack stands in one line of the table
+                    reasons.add(reason)
+        if self.output == "-" or (form is not None and not shown):
+            return shown
+        if form is None and not (self.on_terminal and not self._fails_for_one_reason()):
+            put(self.summary())
+            return shown
+        table = table_of(shown)
+        table.title = headline(self._ways[0])
+        table.caption.append(self.summary())
+        again = 0 if form is not None else self.errors - len(self.counts.reasons)
+        if again > 0:
+            table.caption.insert(0, f"... and {counted(again, 'error')} as above")
+        if (more := self.counts.statuses.total() - len(shown) - again) > 0:
+            rest = "" if self.output else ": -o FILE writes all"
+            table.caption.insert(0, f"... and {more} more{rest}")
+        put_tables([table], form or "text")
+        return shown
+
+    def _check(self, row: Row) -> None:
+        if "status" not in row or "config_hash" not in row:
+            raise OptionError(f"the output {self.output} has rows of another kind: name another output")
+        check_row(row, ())
+        what = self._differing(row) if self._hashes.get(row["config_hash"]) is None else self._other(row)
+        if what is not None:
+            raise OptionError(
+                f"the rows in {self.output} were made with other options ({what}): resume with the same, give "
+                "--overwrite, or name another output"
+            )
+
+    def _differing(self, row: Row) -> str:
+        way = next((each for each in self._ways if each.strategy == row.get("strategy")), self._ways[0])
+        own = {
+            "formulation": way.formulation,
+            "strategy": way.strategy,
+            "backend": way.searcher().backend_name,
+            "metric": way.metric,
+            "seed": way.seed,
+        }
+        parts = [f"{name} {row[name]}, not {own[name]}" for name in own if row.get(name) not in {None, own[name]}]
+        return "; ".join(parts) or "such as the length, the measure, or a limit"
+
+    def results_in(self, results: Outcomes) -> Iterable[Result]:
+        if not isinstance(results, Written):
+            return results
+        return (self._result_of(json.loads(row)) for row in results.rows)
+
+    def _count(self, results: Outcomes) -> None:
+        if isinstance(results, Written):
+            self.counts.merge(results.counts)
+            self.note_error(results.counts.first_error, results.counts.reasons.total())
+            return
+        for result in results:
+            self.counts.add(result)
+            self.note_error(result.error)
+
+    def _fails_for_one_reason(self) -> bool:
+        return len(self.counts.reasons) == 1 and 1 < self.errors == self.counts.statuses.total()
+
+    def status(self, done: str = "", lost: str = "") -> int:
+        rows = counted(self.counts.statuses.total(), "row")
+        if self._fails_for_one_reason() and not self.interrupted:
+            return tell(f"all {rows} are errors for the same reason: {next(iter(self.counts.reasons))}", FAILED)
+        verb = "is an error" if self.errors == 1 else "are errors"
+        return super().status(done or f"{rows} done", lost or f"{self.errors} of {rows} {verb}")
+
+    def summary(self) -> str:
+        found = self.counts
+        total, failed = found.statuses.total(), self.errors
+        held = found.statuses["optimal"] + found.statuses["feasible"]
+        kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found.statuses.items())
+        parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
+        parts += [f"{count} ended by the {limit}" for limit, count in found.ended.items()]
+        if len(found.details) == 1 and (detail := next(iter(found.details))):
+            parts.append(detail)
+        if held:
+            parts.append(f"mean objective {number(found.objective / held)}")
+            limit, unit = self._ways[0].max_length, self._ways[0].length_unit
+            of_texts = self._ways[0].formulated().reads_topics
+            if not found.chosen and isinstance(limit, int) and of_texts:  # sentences were meant, more often than not
+                parts.append(f"every selection is empty: no unit within {limit} {unit} counts (see --length-unit)")
+        if self._kept:
+            parts.append(f"{self._kept} kept from before")
+        warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""
+        parts.append(f"{seconds(self._elapsed)}{warm}")
+        if self.output not in {None, "-"}:
+            parts.append(f"rows in {self.output}")
+        return "; ".join(parts)

@@ -27,8 +27,7 @@ from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock, o
 from optsum.whole import whole
 
 if TYPE_CHECKING:
-    from optsum.optima.nearness import Nearness
-    from optsum.optima.optima import Optima
+    from optsum.optima.optima import Nearness, Optima
     from optsum.problem.objective import Extracts
 
 

@@ -15,7 +15,7 @@ from optsum.contracts.result import Result, ResultCounts, Status, labels_of
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import AnyColumns, AnyTopics, with_columns
 from optsum.errors import OptionError, UnsupportedError
-from optsum.optima.nearness import Nearness
+from optsum.optima.optima import Nearness
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, described, resolve
 from optsum.options.values import toml_of

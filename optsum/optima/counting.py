@@ -92,11 +92,7 @@ def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, 
 
 
 def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
-    """Return a lower bound on the number of fitting sets; counting stops when there are enough.
-
-    It counts small subsets of the shortest units, whose lengths are rounded up to the longest of them, and all subsets
-    of units that fit together.
-    """
+    """Return a lower bound: the small subsets of short units, or the subsets of units that fit all together."""
     units, found = sorted(lengths), 0.0
     for many in (len(units), len(units) // 2, len(units) // 4):
         longest = units[many - 1] if many else 0
@@ -109,11 +105,7 @@ def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
 
 
 def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:
-    """Return a function that tells whether units from a given number on can bring a length within the limits.
-
-    It takes the number u and the length, and looks for a non-empty set of the units u, u + 1, .... If the lengths are
-    too large for tables, the answer is yes unless these units are too short together, or each is too long.
-    """
+    """Return whether a non-empty set of the units u, u + 1, ... can bring a length within limits, by u and length."""
     n, total = len(lengths), sum(lengths)
     rest, least = [0] * (n + 1), [max_length + 1] * (n + 1)
     for unit in range(n - 1, -1, -1):
@@ -143,11 +135,7 @@ _WIDEST: Final = 2**31  # Of the table: beyond it (256 MB) nothing is tried.
 
 
 def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low: int, high: int) -> list[int] | None:
-    """Return a selection with ``low <= summed length <= high`` that keeps as many units as possible, if there is one.
-
-    Units are decided one after the other, those of `kept` first: a unit of `kept` is taken, and a unit of `others` left
-    out, whenever the remaining units can still reach the limits.
-    """
+    """Return a selection of a length from `low` to `high` with as many units of `kept` as can be, if there is one."""
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))
     if low > high or (len(order) + 1) * (high + 1) > _WIDEST:

@@ -2,7 +2,7 @@ r"""Kernels over the sets of a diagram: the value of every set, the irredundant 
 
 A set S is *irredundant* if dropping any unit u that may be dropped (no chosen unit needs it, and all limits are kept
 without it) lowers the value: :math:`f(S - u) < f(S)`. Of optima with f monotone these are the sets that contain no
-other optimum (`optsum.optima.algebra.minimal_sets`); in near-optimal families they are a subset of all sets and include
+other optimum (`optsum.optima.diagram.minimal_sets`); in near-optimal families they are a subset of all sets and include
 the minimal ones.
 
 Diverse sets are found one by one, each by one pass over the diagram. With k chosen sets, of which :math:`c_u` contain
@@ -38,10 +38,7 @@ from optsum.system.compiled import njit
 
 @njit(cache=True)
 def _go_on(nodes, way, stage, depth):
-    """Advance one step in the order of `Diagram.__iter__`; a set is complete if ``way[depth]`` is 1.
-
-    Returns the depth (negative at the end) and the unit that this step adds or drops (-1 if none).
-    """
+    """Go on in the order of `Diagram.__iter__`; return depth and unit added or dropped (-1). A set is complete at 1."""
     x = way[depth]
     if x <= 1 or stage[depth] == 2:
         return depth - 1, -1
@@ -82,7 +79,6 @@ def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object]
 
 
 def chosen_sets(diagram: Diagram, wanted: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    """Return the marked sets of a diagram, in its order."""
     return [units for units, marked in zip(diagram, wanted.tolist(), strict=True) if marked]
 
 
@@ -129,7 +125,6 @@ def _weigh(nodes, root, longest, weights, held):
 
 
 def weights_of_units(diagram: Diagram, weights: NDArray[np.float64]) -> dict[int, float]:
-    """Return the summed weight of the sets that contain each unit that occurs; weights in the diagram's order."""
     held = np.zeros(1 + int(diagram.nodes[:, 0].max(initial=0)))
     _weigh(diagram.nodes, diagram.root, len(diagram.nodes), weights, held)
     return {int(unit): float(held[unit]) for unit in np.flatnonzero(held)}
@@ -198,7 +193,6 @@ def _mark(arrays, state, start, units, found):
 
 
 def is_irredundant(instance: Coverage, sets: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
-    """Return for each of some feasible sets whether no unit can be left out."""
     arrays = arrays_of(instance)
     found = np.zeros(len(sets), np.bool_)
     if arrays is None:  # products beyond 64 bits
@@ -223,13 +217,11 @@ def irredundant_share(instance: Coverage, diagram: Diagram, seed: int = 0) -> Sh
     """Return the share of irredundant sets of a family: exact up to `LISTED` sets, otherwise an estimate."""
     if diagram.count <= LISTED:
         return Share(float(is_irredundant(instance, list(diagram)).mean()), 0.0)
-    marked = is_irredundant(instance, drawn(diagram, DRAWS, seed))
-    share = float(marked.mean())
+    share = float(is_irredundant(instance, drawn(diagram, DRAWS, seed)).mean())
     return Share(share, sqrt(share * (1 - share) / DRAWS))
 
 
 def drawn(diagram: Diagram, draws: int, seed: int) -> list[list[int]]:
-    """Draw many sets at once, independently and uniformly."""
     counts, nodes = diagram.counts, diagram.nodes
     inner = list(enumerate(diagram.rows))[2:]
     chance = np.array([0.0, 0.0, *(counts[with_] / counts[x] for x, (_, _, with_) in inner)])
@@ -247,11 +239,7 @@ def drawn(diagram: Diagram, draws: int, seed: int) -> list[list[int]]:
 
 @njit(cache=True)
 def _best_ways(nodes, root, weights, rank):
-    """Find the `rank` heaviest paths from every node to the end, the heaviest first.
-
-    `value` (nodes, rank): weight of each path. `step` (nodes, rank): the path of the branch that continues it, plus
-    `rank` for the branch with the unit. `number` (nodes,): the number of paths.
-    """
+    """Return weight, branch (+ `rank`: the one with the unit) and number of the `rank` heaviest paths of every node."""
     value = np.zeros((root + 1, rank), np.int64)
     step = np.zeros((root + 1, rank), np.int32)
     number = np.zeros(root + 1, np.int64)
@@ -274,10 +262,7 @@ def _best_ways(nodes, root, weights, rank):
 
 
 def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) -> list[tuple[int, ...]]:
-    """Return up to `k` different sets of a family, each with the largest summed distance to those before it.
-
-    `first`: the first set, from the family; by default the first of the diagram.
-    """
+    """Return up to `k` different sets, from `first` on, each with the largest summed distance to those before it."""
     if k < 1 or diagram.root == EMPTY_FAMILY:
         return []
     chosen = [tuple(sorted(first)) if first is not None else next(iter(diagram))]

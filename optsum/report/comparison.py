@@ -1,6 +1,7 @@
-"""Compare strategies on the same topics with the exact optimum, or with the best bound.
+"""Compare strategies on the same topics with the exact optimum, or with the best bound; statistics of lists of numbers.
 
-Common work is done once, and times are comparable.
+Common work is done once, and times are comparable. A statistics package just for the tests would be a quarter of an
+installation.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, groupby, islice
 from logging import getLogger
-from math import isfinite
+from math import atan, cos, erfc, isfinite, pi, sin, sqrt
 from pathlib import Path
-from statistics import median
-from typing import Any, Final, TypeAlias, Unpack
+from statistics import fmean, mean, median, stdev
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
@@ -31,23 +33,195 @@ from optsum.options.values import OwnOptions, own_of_solver, own_options, shared
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import BACKENDS, BASELINES, STRATEGIES
-from optsum.report.statistics import (
-    INTERVALS,
-    OVER_SEEDS,
-    SPREADS,
-    claims,
-    mean_of,
-    ratio_to_best,
-    seeds_deviation,
-    spread_of,
-    wilcoxon,
-)
-from optsum.report.tables.results import headline
-from optsum.report.tables.table import Cell, Table, Tabular, counted, data_frame, number, seconds, share, shown
+from optsum.report.tables import Cell, Table, Tabular, counted, data_frame, headline, number, seconds, share, shown
 from optsum.running.each_topic import attempt, each_topic, posed, started
 from optsum.running.one_problem import Setup, best_of_references, build, refused, run_task, setup_of, unsolved, unusable
 from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.compiled import patience
+
+_DIFFERENT: Final = 6  # Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks.
+
+_ALL_SIGNS: Final = 50
+"""Number of pairs up to which all sign arrangements are counted; for more, the sum of ranks is approximately normal."""
+
+_NORMAL_975: Final = 1.959963984540054
+_FEW: Final = 100
+"""Degrees of freedom up to which the distribution is summed; above, its expansion has an error below 1e-9."""
+
+
+def ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Return the ranks of numbers along the last axis, from 1; equal numbers share their mean rank."""
+
+    def of_row(row: NDArray[np.float64]) -> Any:
+        _, place, count = np.unique(row, return_inverse=True, return_counts=True)
+        return (np.cumsum(count) - (count - 1) / 2)[place]
+
+    given = np.asarray(values, np.float64)
+    return np.asarray(np.apply_along_axis(of_row, -1, given)) if given.size else given
+
+
+@cache
+def student(degrees: int) -> float:
+    """Return the 97.5 % quantile of Student's t.
+
+    `degrees`: degrees of freedom, 1 or more.
+
+    Notes
+    -----
+    Abramowitz & Stegun 1964, 26.7.3 and 26.7.4 (the distribution of whole degrees, solved by bisection) and 26.7.5 (the
+    expansion).
+    """
+    z = _NORMAL_975
+    if degrees > _FEW:
+        terms = (
+            (z**3 + z) / 4,
+            (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+            (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+            (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+        )
+        return z + sum(term / float(degrees**power) for power, term in enumerate(terms, 1))
+    low, high = 1.0, 13.0  # the quantile falls from 12.7 to 1.96
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if _within(middle, degrees) < 0.95 else (low, middle)
+    return middle
+
+
+def _within(t: float, degrees: int) -> float:
+    angle = atan(t / sqrt(degrees))
+    odd = degrees % 2
+    term = cos(angle) if odd else 1.0
+    total = 0.0
+    for step in range(2 + odd, degrees + 1, 2):
+        total += term
+        term *= cos(angle) ** 2 * (step - 1) / step
+    return 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
+
+
+def wilcoxon(differences: Sequence[float]) -> float | None:
+    """Return the two-sided p-value of Wilcoxon's signed-rank test, exact up to 50 differences; None for under six."""
+    apart = [one for one in differences if one]
+    if len(apart) < _DIFFERENT:
+        return None
+    twice = [round(2 * rank) for rank in ranks([abs(one) for one in apart])]  # whole, halves of shared ranks too
+    above = sum(rank for one, rank in zip(apart, twice, strict=True) if one > 0)
+    extreme = min(above, sum(twice) - above)
+    if len(apart) <= _ALL_SIGNS:
+        arrangements = np.array([1] + [0] * sum(twice), object)  # sets of ranks, by their sum
+        for rank in twice:
+            arrangements[rank:] += arrangements[:-rank].copy()
+        return float(min(1.0, 2 * arrangements[: extreme + 1].sum() / (1 << len(apart))))
+    spread = sqrt(sum(rank * rank for rank in twice)) / 2
+    return erfc((sum(twice) / 2 - extreme) / spread / sqrt(2))
+
+
+CHANCE: Final = "p: Wilcoxon's signed-rank test over {}, two-sided; - if fewer than six differ."
+"""The caption for `chance`."""
+
+
+def chance(differences: Sequence[float]) -> Cell:
+    return shown(wilcoxon(differences), ".2g")
+
+
+def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
+    """Return the optimum, if known, all bounds, and whether all claims can be true together."""
+    keys = [key for result in results if (key := result.key) is not None]
+    bounds = [bound for result in results if (bound := result.bound_key) is not None]
+    optima = {key for result in results if result.status is Status.OPTIMAL and (key := result.key) is not None}
+    # A selection that attains a bound is optimal, whichever strategies found the two.
+    optima |= {key for key in keys if key in bounds}
+    # Bounds lie above all selections when maximizing, below when minimizing.
+    sides = {bound > key for key in keys for bound in bounds if bound != key}
+    infeasible = any(result.status is Status.INFEASIBLE for result in results)
+    consistent = len(optima) <= 1 and len(sides) <= 1 and not (infeasible and keys)
+    return (optima.pop() if len(optima) == 1 else None), bounds, consistent
+
+
+def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple[float | None, bool]:
+    """Return the ratio to the optimum, or to the tightest bound (a lower limit of the true ratio), and whether so."""
+
+    def ratio(best: Key) -> float:
+        if key == best:
+            return 1.0
+        small, large = sorted((abs(Fraction(key)), abs(Fraction(best))))  # below 0 the better is the smaller in size
+        return float(small / large) if (key > 0) == (best > 0) else 0.0
+
+    if optimum is not None:
+        return ratio(optimum), False
+    return max(map(ratio, bounds), default=None), bool(bounds)
+
+
+Interval: TypeAlias = Literal["student", "z"]
+
+INTERVALS: Final[dict[Interval, str]] = {
+    "student": "95 % confidence interval of the mean, Student's t",
+    "z": "95 % confidence interval of the mean by the normal distribution (too narrow for few topics)",
+}
+"""Kinds of intervals, in the words of a caption."""
+
+OVER_SEEDS: Final = "± seeds: standard deviation of the mean objective over {} seeds; exact strategies are run once."
+"""The caption for `seeds_deviation`."""
+
+FEWEST: Final = 3  # Fewer points have no correlation worth the name: two are always on a line.
+
+
+class Spread(NamedTuple):
+    """Akhmetov et al. 2022, Tables 4 and 5."""
+
+    # mean, std: the standard deviation is that of a sample (divided by its size - 1); 0 for a single number.
+    mean: float
+    std: float
+    cv: float | None  # Coefficient of variation, std / mean (eq. 5); None where the mean is 0.
+    # Of the 95 % confidence interval of the mean (eq. 6); None for a single number, which has none.
+    half_width: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+
+
+SPREADS: Final = ("mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")  # Headings of the numbers of a `Spread`.
+
+
+def spread_of(values: Sequence[float], interval: Interval = "student", z: float = 1.96) -> Spread | None:
+    """Return the spread of numbers, with an interval by Student's t or by `z` standard errors; None without numbers."""
+    if not values:
+        return None
+    middle = mean(values)
+    deviation = stdev(values) if len(values) > 1 else 0.0
+    cv = deviation / middle if middle else None
+    if len(values) == 1:
+        return Spread(middle, deviation, cv)
+    half = (z if interval == "z" else student(len(values) - 1)) * deviation / sqrt(len(values))
+    return Spread(middle, deviation, cv, half, middle - half, middle + half)
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the known values; None if there are none."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def average(values: Iterable[float | None], digits: int = 4) -> Cell:
+    return number(mean_of(values), digits)
+
+
+def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
+    """Return the standard deviation over seeds of the mean of each; None for fewer than two seeds with values."""
+    means = [fmean(values) for values in by_seed if values]
+    return stdev(means) if len(means) > 1 else None
+
+
+def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
+    """Return Pearson's r; None for fewer than `FEWEST` points, or if all numbers of a side are equal."""
+    one, other = (np.asarray(side, np.float64) for side in (left, right))
+    # What rounding leaves of numbers that are all equal is no variation.
+    if len(one) < FEWEST or not np.ptp(one - one.mean()) or not np.ptp(other - other.mean()):
+        return None
+    return float(np.clip(np.corrcoef(one, other)[0, 1], -1.0, 1.0))
+
+
+def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
+    """Return Spearman's rho, which is Pearson's r of the ranks; equal numbers share their mean rank."""
+    return pearson(ranks(left).tolist(), ranks(right).tolist())
+
 
 _LOG = getLogger("optsum")
 
@@ -80,12 +254,10 @@ class Plan:
 
     @property
     def names(self) -> list[str]:
-        """The line of the table for each variant."""
         limited = bool(self.time_limits)
         return [self.searcher_of(each) + (f" in {each.time_limit:g} s" if limited else "") for each in self.variants]
 
     def searcher_of(self, variant: Options) -> str:
-        """Return the strategy's name, with its solver if several are compared."""
         if not self.backends or not takes_backend(variant.strategy):
             return variant.strategy
         alike = sum(name == variant.backend for name, _ in self.backends) > 1
@@ -93,7 +265,6 @@ class Plan:
         return f"{variant.strategy} on {variant.backend}{f' ({own})' if own else ''}"
 
     def said_of(self, variant: Options) -> dict[str, Any]:
-        """Return the fields of a row that distinguish its variant."""
         own = {"backend_options": dict(variant.backend_options)} if any(own for _, own in self.backends) else {}
         return {**({"time_limit": variant.time_limit} if self.time_limits else {}), **own}
 
@@ -108,7 +279,6 @@ def plan_of(
     config: str | Path | None = None,
     **options: Any,
 ) -> Plan:
-    """Resolve the options; see `compare`."""
     file = read_config(config) if config is not None else {}
     seeds = file.get("seeds") if seeds is None and options.get("seed") is None else seeds
     exact_time_limit = file.get("exact_time_limit") if exact_time_limit is None else exact_time_limit
@@ -125,8 +295,7 @@ def plan_of(
     base = resolve(options, config=config, among_others=True, taken=("time_limit",))
     exact = exact if exact is not None else file.get("exact")
     if exact is None:
-        among = strategies if exact_time_limit is None else ()
-        exact = solving() if backends is not None else _serving(base, among)
+        exact = solving() if backends is not None else _serving(base, strategies if exact_time_limit is None else ())
     exact = None if exact == "none" else exact
     added = exact is not None and exact not in strategies
     for name in [*strategies, *([exact] if exact else [])]:
@@ -165,11 +334,7 @@ def plan_of(
 
 
 def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
-    """Return backends with the options of each.
-
-    `given`: names, or tables with ``name`` and ``options``; "usable" means all that work here, and others are reported.
-    `base`: options of the search, whose `backend_options` have names like ``highs.presolve``.
-    """
+    """Return backends with their options, from names ("usable": all that work here) or tables of name and options."""
     found: list[Solver] = []
     for part in given if isinstance(given, list | tuple) and given else [given]:
         if isinstance(part, Mapping):
@@ -190,14 +355,12 @@ def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
         BACKENDS.load(name)
         wide = own_of_solver(base.backend_options, name, names)
         solvers.append((name, tuple(sorted({**dict(wide), **dict(own)}.items()))))
-    for name, own in solvers:
-        if solvers.count((name, own)) > 1:
-            raise OptionError(f"The backend {name} is named twice: name each once, or with its own options.")
+    if twice := next((solver for solver in solvers if solvers.count(solver) > 1), None):
+        raise OptionError(f"The backend {twice[0]} is named twice: name each once, or with its own options.")
     return tuple(solvers)
 
 
 def _usable(base: Options) -> list[str]:
-    """Return the backends that work here with some options, and report the others."""
     found: list[str] = []
     missing: list[str] = []
     for name in BACKENDS:
@@ -217,7 +380,6 @@ def _usable(base: Options) -> list[str]:
 
 
 def check_exact(strategy: str) -> None:
-    """Refuse a strategy for ``--exact`` that is not exact."""
     if not STRATEGIES.load(strategy).exact:
         able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
         raise OptionError(f"The strategy {strategy} is not exact: for --exact choose {able}, or none.")
@@ -226,9 +388,8 @@ def check_exact(strategy: str) -> None:
 def _serving(base: Options, among: Sequence[str]) -> str:
     """Return the first exact strategy: of `among`, else the preset's, else any."""
     for name in (*among, base.strategy, *STRATEGIES.builtin):
-        if name not in STRATEGIES.names() or not STRATEGIES.load(name).exact:
-            continue
-        if not refused(base.model_copy(update={"strategy": name, "strategy_options": ()})):
+        able = name in STRATEGIES.names() and STRATEGIES.load(name).exact
+        if able and not refused(base.model_copy(update={"strategy": name, "strategy_options": ()})):
             return name
     return solving()  # which says why
 
@@ -241,9 +402,8 @@ def _names(given: object, kind: str = "strategy") -> list[str]:
     names = [name.strip() for name in names if name.strip()]
     if not names:
         raise OptionError(f"There is no {kind} to compare: name at least one.")
-    for name in names:
-        if names.count(name) > 1:
-            raise OptionError(f"The {kind} {name} is named twice: name each once.")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise OptionError(f"The {kind} {twice} is named twice: name each once.")
     return names
 
 
@@ -280,10 +440,7 @@ def each_seed(options: Options, seeds: Sequence[int]) -> list[Options]:
 
 
 def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
-    """Read time limits; return the longest, and all in ascending order if there are several.
-
-    `given`: seconds, or text joined by commas.
-    """
+    """Read seconds, or text joined by commas; return the longest, and all in ascending order if there are several."""
     wrong = OptionError(f"The time limits {given!r:.80} are not seconds: give them as 0.1,1,10, each once.")
     if isinstance(given, str):
         try:
@@ -302,18 +459,12 @@ def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
 
 
 def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
-    """Split the results of a topic by problem."""
     for _, group in groupby(results, key=lambda result: result.id):
         yield list(group)
 
 
 def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> Generator[list[Result], None, None]:
-    """Run all strategies on each topic, and yield the results of each topic together.
-
-    Common parts are computed once (the problem, for each set of units; the root bound), but all work for an answer is
-    done by each strategy, so that times are comparable. With `details`, the first result of each problem includes them
-    (`optsum.running.enumerate`).
-    """
+    """Run all strategies on each topic, and yield the results of each topic together, as comparable as times can be."""
     from optsum.running.enumerate import detailed
 
     patience.load()
@@ -341,7 +492,6 @@ class _Shared:
         self._bounds: dict[tuple[int, bool], Key] = {}
 
     def search(self, topic: Topic, setup: Setup) -> Result:
-        """Search the topic, or each of its references if the best of them counts."""
         if setup.best_of_references:
             return best_of_references(topic, setup, self._search)
         return self._search(0, topic, setup)
@@ -372,8 +522,7 @@ TARGETS: Final = (0.95, 0.99, 1.0)  # Shares of the optimum whose times are repo
 _SHARES: Final = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75}
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """Two strategies on the problems for which both have a selection."""
 
     first: str
@@ -387,11 +536,8 @@ class Pair:
 
 
 def time_to_target(result: Result, target: float, sense: Sense) -> float | None:
-    """Return the seconds after which the incumbent was at least as good as `target`; None if it never was."""
-    for point in result.trace:
-        if point.objective == target or sense.better(point.objective, target):
-            return point.seconds
-    return None
+    reached = (one for one in result.trace if one.objective == target or sense.better(one.objective, target))
+    return next((point.seconds for point in reached), None)
 
 
 _SOLVED: Final = "Means are over the problems that a strategy solved."
@@ -407,17 +553,12 @@ class Details(Tabular):
     def __post_init__(self) -> None:
         self._keys: dict[str, list[Key | None]] = {name: [] for name in self.strategies}
         self.ratios_of: dict[str, list[float]] = {name: [] for name in self.strategies}  # run by run
-        self._times: dict[tuple[str, float], list[float | None]] = {
-            (name, target): [] for name in self.strategies for target in TARGETS
-        }
+        self._times: defaultdict[tuple[str, float], list[float | None]] = defaultdict(list)
 
     def add(
         self, names: Sequence[str], results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]
     ) -> None:
-        """Record the results of a problem by all strategies, and their ratios to the optimum or the best bound.
-
-        `names`: the strategy of each result; with several seeds, a strategy's mean objective counts.
-        """
+        """Record the results of a problem; of several with one name (seeds) the mean objective counts."""
         keys: dict[str, list[Key | None]] = {}
         for name, result, ratio in zip(names, results, ratios, strict=True):
             keys.setdefault(name, []).append(result.key)
@@ -434,7 +575,6 @@ class Details(Tabular):
             self._keys[name].append(mean if len(known) == len(found) else None)
 
     def pairs(self) -> list[Pair]:
-        """Return all pairs of strategies."""
         found = []
         for first, second in combinations(self.strategies, 2):
             keys = zip(self._keys[first], self._keys[second], strict=True)
@@ -446,11 +586,9 @@ class Details(Tabular):
         return found
 
     def tables(self) -> list[Table]:
-        """Return the tables: spread of objectives, quantiles of ratios, pairs, times to targets."""
         return [self.objectives(), self.ratios(), self.pairwise(), self.times()]
 
     def objectives(self) -> Table:
-        """Return mean, deviation, coefficient of variation and confidence interval (Akhmetov et al. 2022, Table 4)."""
         known = {name: [float(key) for key in keys if key is not None] for name, keys in self._keys.items()}
         rows = [[name, *map(number, spread)] for name, values in known.items() if (spread := spread_of(values))]
         caption = [f"CI: {INTERVALS['student']}.", *self._solved]
@@ -461,32 +599,18 @@ class Details(Tabular):
         return [_SOLVED] if any(None in keys for keys in self._keys.values()) else []
 
     def ratios(self) -> Table:
-        """Return quantiles of the ratios."""
-        rows = [
-            [
-                name,
-                *map(number, np.quantile(found, list(_SHARES.values())).tolist()),
-                share(found.count(1) / len(found)),
-            ]
-            for name, found in self.ratios_of.items()
-            if found
-        ]
-        title = "Distribution of the ratio"
-        return Table.of(["strategy"], [*_SHARES, "at 1"], title, rows=rows, caption=self._solved)
+        known = {name: found for name, found in self.ratios_of.items() if found}
+        quantiles = {name: np.quantile(found, [*_SHARES.values()]).tolist() for name, found in known.items()}
+        rows = [[name, *map(number, quantiles[name]), share(of.count(1) / len(of))] for name, of in known.items()]
+        return Table.of(["strategy"], [*_SHARES, "at 1"], "Distribution of the ratio", rows=rows, caption=self._solved)
 
     def pairwise(self) -> Table:
-        """Return wins, ties, losses and significance for all pairs of strategies."""
-        rows = [
-            [pair.first, pair.second, *map(str, (pair.wins, pair.ties, pair.losses)), shown(pair.p_value, ".2g")]
-            for pair in self.pairs()
-        ]
+        rows = [[*pair[:2], *map(str, pair[2:5]), shown(pair.p_value, ".2g")] for pair in self.pairs()]
         caption = ["p: Wilcoxon's signed-rank test, two-sided; - if fewer than six problems differ."]
         headings = ["wins", "ties", "losses", "p"]
         return Table.of(["strategy", "against"], headings, "Every two strategies", rows=rows, caption=caption)
 
     def times(self) -> Table:
-        """Return the median time to each share of the optimum, and how often it was reached."""
-
         def cell(found: list[float | None]) -> Cell:
             reached = [one for one in found if one is not None]
             middle = median(reached) if reached else None
@@ -587,23 +711,18 @@ class Comparison(Tabular):
         self._names = [{variant.strategy, variant.searcher().name} for variant in plan.variants]
 
     def add(self, results: Sequence[Result]) -> None:
-        """Record the results of one problem by all strategies; an interrupted one is kept, but not counted.
-
-        There is one result for each of the plan's strategies, in order; fewer if the work was interrupted.
-        """
+        """Record the results of a problem, one for each strategy in order; an interrupted one is kept, not counted."""
         others = (result.strategy not in names for result, names in zip(results, self._names, strict=False))
         if len(results) > len(self._names) or any(others):
-            found = (result.strategy for result in results)
-            planned = (variant.strategy for variant in self.plan.variants)
+            found, planned = (", ".join(one.strategy for one in each) for each in (results, self.plan.variants))
             raise InputError(
-                f"The results of problem {results[0].id!r} are of {', '.join(found)}, and the comparison is of "
-                f"{', '.join(planned)}: give one of each, in this order."
+                f"The results of problem {results[0].id!r} are of {found}, and the comparison is of {planned}: give "
+                "one of each, in this order."
             )
         if self._keep:
             self.results += results
-        if len(results) != len(self.plan.variants) or any(
-            result.termination is Termination.INTERRUPTED for result in results
-        ):
+        interrupted = any(result.termination is Termination.INTERRUPTED for result in results)
+        if interrupted or len(results) != len(self.plan.variants):
             return
         self.problems += 1
         optimum, bounds, consistent = claims(results)
@@ -638,7 +757,6 @@ class Comparison(Tabular):
 
     @property
     def rows(self) -> list[ComparisonRow]:
-        """One row for each strategy."""
         names, found = self.plan.names, []
         variants = dict(zip(names, self.plan.variants, strict=True))
         for name, counts in self._counts.items():
@@ -646,20 +764,21 @@ class Comparison(Tabular):
             numbers = {kind: self._numbers.get((name, kind), array("d")) for kind in kinds}
             by_seed = [values for (line, what), values in self._numbers.items() if line == name and what not in kinds]
             means: dict[str, Any] = {f"mean_{kind}": mean_of(numbers[kind]) for kind in kinds}
-            row = ComparisonRow(
-                strategy=name,
-                time_limit=variants[name].time_limit if self.plan.time_limits else None,
-                **{what: counts[what] for what in ("problems", "solved", "infeasible", "guaranteed", "reached")},
-                **means,
-                failed=counts["problems"] - counts["solved"],
-                seeds=names.count(name),
-                std_over_seeds=seeds_deviation(by_seed),
-                min_ratio=min(numbers["ratio"], default=None),
-                ratios=len(numbers["ratio"]),
-                optima=self.optima * names.count(name),
-                median_seconds=median(numbers["seconds"]) if numbers["seconds"] else None,
+            found.append(
+                ComparisonRow(
+                    strategy=name,
+                    time_limit=variants[name].time_limit if self.plan.time_limits else None,
+                    **{what: counts[what] for what in ("problems", "solved", "infeasible", "guaranteed", "reached")},
+                    **means,
+                    failed=counts["problems"] - counts["solved"],
+                    seeds=names.count(name),
+                    std_over_seeds=seeds_deviation(by_seed),
+                    min_ratio=min(numbers["ratio"], default=None),
+                    ratios=len(numbers["ratio"]),
+                    optima=self.optima * names.count(name),
+                    median_seconds=median(numbers["seconds"]) if numbers["seconds"] else None,
+                )
             )
-            found.append(row)
         return found
 
     def tables(self) -> list[Table]:

@@ -10,9 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
+
 from optsum.errors import OptionError, visible
 from optsum.registry import DEFAULT_HEURISTIC
-from optsum.report.tables.table import Cell, Column, Table, short_seconds
+from optsum.report.tables import Cell, Column, Table, short_seconds
 from optsum.system.files import PathLike, describe_os_error, replacing
 
 if TYPE_CHECKING:
@@ -38,12 +40,10 @@ _DASHES: Final[tuple[Any, ...]] = (
 
 
 def look_of(place: int) -> dict[str, Any]:
-    """Return the colour and dashes of a curve by its number, as on the page."""
     return {"color": COLOURS[place % len(COLOURS)], "linestyle": _DASHES[place % len(_DASHES)]}
 
 
 def marker_of(place: int) -> str:
-    """Return the marker of a cloud of points by its number."""
     return _MARKERS[place % len(_MARKERS)]
 
 
@@ -69,8 +69,11 @@ class Figure:
     series: list[Series] = field(default_factory=list)
     caption: list[str] = field(default_factory=list)  # Sentences, as below a table; in the metadata of the files.
 
+    def add(self, name: str, x: Sequence[Any], y: Sequence[float | None], **how: Any) -> None:
+        """Add a series; `how`: its ``error`` and ``style``."""
+        self.series.append(Series(name, x, y, **how))
+
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return a row for each point."""
         return [
             {"series": one.name, "x": x, "y": y, **({"error": one.error[place]} if one.error is not None else {})}
             for one in self.series
@@ -81,12 +84,7 @@ class Figure:
     def of_table(
         cls, name: str, table: Table, columns: Sequence[str], y_label: str, *, rows: Container[str] | None = None
     ) -> Figure:
-        """Return columns of a table as bars, grouped by row.
-
-        `table`: gives title and caption of the figure. A column "± seeds" to the right of a drawn column is its
-        interval. `columns`: headings of numeric columns to draw, if the table has them; by default all. `rows`: first
-        cells of the rows to draw; by default all.
-        """
+        """Return columns of a table (all, or some) as bars by row; "± seeds" to the right of one is its interval."""
         headings = [column.heading for column in table.columns]
         names = next((place for place, column in enumerate(table.columns) if column.numeric), len(headings))
         shown = [row for row in table.rows if rows is None or row[0] in rows]
@@ -112,7 +110,6 @@ class Figure:
         return paths
 
     def draw(self, *paths: Path) -> None:
-        """Draw the figure to files, ``.svg``, ``.png`` or ``.pdf``."""
         with canvas(*paths, width=7, font=9, caption=self.caption) as (_, (axes,)):
             self._fill(axes)
 
@@ -177,7 +174,6 @@ def canvas(
 
 @contextmanager
 def figure_folder(folder: PathLike) -> Iterator[Path]:
-    """Create a folder for figures; write errors become one sentence."""
     _matplotlib()
     try:
         made = Path(folder)
@@ -201,7 +197,6 @@ _NO_LOSS: Final = 1e-12
 
 
 def checked_plot(path: str | Path) -> Path:
-    """Return the path of a plot, after checking it before any work."""
     place = Path(path)
     if place.suffix.lower() not in _ENDINGS:
         raise OptionError(f"The plot {path} has a format that optsum cannot draw: name it .svg, .png or .pdf.")
@@ -213,13 +208,7 @@ def checked_plot(path: str | Path) -> Path:
 
 
 def plot_comparison(comparison: Comparison, path: Path) -> None:
-    """Draw a comparison: the loss of each strategy against the optimum, and its time.
-
-    The left panel has a curve for each strategy, as on the page: the share of its runs by loss (1 - ratio). The right
-    panel has a point for each: mean ratio against median time, with the middle half of its ratios.
-    """
-    import numpy as np
-
+    """Draw the share of each strategy's runs by loss (as on the page), and its mean ratio against its median time."""
     with canvas(path, panels=2, width=9.8) as (figure, axes):
         shares, times = axes
         ratios_of = [np.asarray(comparison.details.ratios_of[row.strategy], np.float64) for row in comparison.rows]
@@ -257,23 +246,15 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
 
 
 def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
-    """Draw frontiers: the best value at every length.
-
-    It shows means over the topics of the optimum (or both ends of a band), with the middle half of the topics, and of
-    greedy search.
-
-    `results`: results of `optsum.frontier`; those without a frontier are left out. `unit`: of the lengths.
-    """
-    import numpy as np
-
+    """Draw optimum (or bound) and greedy search at every length: means over topics, with the middle half of these."""
     found = [one for result in results if (one := result.frontier) is not None]
     if not found:
         return
     lengths = sorted({length for one in found for step in one.steps for length in (step.first, step.last)})
     lowest, highest = lengths[0], lengths[-1]
     at = np.arange(lowest, highest + 1) if highest - lowest < _MOST_POINTS else np.array(lengths)
-    best = _values(np, at, [[(step.first, step.objective) for step in one.steps] for one in found])
-    bound = _values(np, at, [[(step.first, step.bound) for step in one.steps] for one in found])
+    best = _values(at, [[(step.first, step.objective) for step in one.steps] for one in found])
+    bound = _values(at, [[(step.first, step.bound) for step in one.steps] for one in found])
     with canvas(path, width=7) as (figure, (values,)):
         colour = look_of(0)["color"]
         if len(found) > 1:
@@ -285,15 +266,13 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
             values.step(at, bound.mean(axis=0), where="post", color=colour, linestyle=":", label="best bound")
         greedy = [[(step.first, step.objective) for step in one.greedy] for one in found if one.greedy]
         if len(greedy) == len(found):
-            reached = _values(np, at, greedy).mean(axis=0)
-            values.step(at, reached, where="post", label=DEFAULT_HEURISTIC, **look_of(1))
+            values.step(at, _values(at, greedy).mean(axis=0), where="post", label=DEFAULT_HEURISTIC, **look_of(1))
         values.set(xlabel=f"maximum length in {unit}", ylabel="objective", ylim=(0, None))
         values.legend(loc="lower right", frameon=False)
         figure.suptitle(f"{len(found)} topics" if len(found) > 1 else "")
 
 
-def _values(np: Any, at: Any, curves: Sequence[Sequence[tuple[int, float | None]]]) -> Any:
-    """Return the value of every curve at every length, from the last step that begins at or before it."""
+def _values(at: Any, curves: Sequence[Sequence[tuple[int, float | None]]]) -> Any:
     rows = []
     for steps in curves:
         starts = np.array([first for first, _ in steps])

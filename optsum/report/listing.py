@@ -15,7 +15,7 @@ from optsum.options.presets import PRESETS
 from optsum.plugins import Registry, load_place
 from optsum.problem.formulation import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
-from optsum.report.tables.table import Table
+from optsum.report.tables import Table
 from optsum.running.one_problem import SAMPLE, build, setup_of, warm_up
 from optsum.text.analyzer import STEMMERS, TOKENIZERS
 
@@ -33,7 +33,6 @@ _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def _failure(work: Callable[[], object]) -> str:
-    """Return the reason why something does not work, or an empty string."""
     try:
         work()
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
@@ -68,7 +67,6 @@ def _strategies() -> Table:
 
 
 def _other_formulations() -> dict[str, Mapping[str, Any]]:
-    """Return options for each formulation other than whole sentences by a metric."""
     found = {name: FORMULATIONS.load(name) for name in FORMULATIONS.builtin}
     asked = {"max_length": 100, "metric": "rouge-2"}
     return {
@@ -101,8 +99,7 @@ def _backends() -> Table:
         works = "no" if reason else "yes"
         return ["yes", works, state.version, backend.licence(), backend.access, reason or backend.about]
 
-    long = ["licence", "reached by", "about"]
-    table = Table.of(["backend", "installed", "works", "version"], long=long)
+    table = Table.of(["backend", "installed", "works", "version"], long=["licence", "reached by", "about"])
     table.caption = [
         "pyomo:NAME takes any solver that Pyomo knows ('pyomo help --solvers'), on the papers' equations.",
         "pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
@@ -134,8 +131,6 @@ def _presets() -> Table:
 
 
 def _functions(functions: Registry[Any]) -> Table:
-    """Return the names of functions, and the first line of each docstring."""
-
     def about(_: str, function: Any) -> list[str]:
         return [(getdoc(function) or "").partition("\n")[0]]
 

@@ -34,12 +34,10 @@ _quiet = [False]  # Whether only errors are to be said.
 
 
 def is_quiet() -> bool:
-    """Return whether only errors are printed."""
     return _quiet[-1]
 
 
 def on_terminal() -> bool:
-    """Return whether the standard error output is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -56,11 +54,7 @@ Advance: TypeAlias = Callable[..., None]  # Called with how many more are done; 
 
 @contextmanager
 def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
-    """Show progress: a bar on a terminal, and otherwise a line in the log from time to time.
-
-    `count`: returns the total, or None if unknown; called only if progress is shown. `in_logs`: whether lines in a pipe
-    are useful, as for a long run.
-    """
+    """Show progress: a bar on a terminal, else lines from time to time (in a pipe if `in_logs`); `count`: total."""
     if is_quiet():
         yield lambda done=1: None  # noqa: ARG005
     elif on_terminal():
@@ -72,7 +66,6 @@ def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) ->
 
 
 def advancing(items: Iterable[T], advance: Advance) -> Iterator[T]:
-    """Yield items, and count each after it was processed."""
     for item in items:
         yield item
         advance()
@@ -167,10 +160,7 @@ def count_lines(path: str) -> int | None:
 
 @contextmanager
 def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = False) -> Iterator[None]:
-    """Show log messages while this is entered, and write them to a file, with times.
-
-    `verbose`: show all messages in a pipe too, which otherwise gets only warnings. `quiet`: show nothing.
-    """
+    """Show log messages while this is entered (`verbose`: in a pipe too; `quiet`: none), and write them to a file."""
     level = _LOG.level
     with ExitStack() as stack:
         _quiet.append(quiet)
@@ -188,7 +178,6 @@ def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = Fal
 
 
 def note(message: str, *, failed: bool) -> None:
-    """Write a line that was printed on the standard error output to the log file."""
     if _LOG.handlers:  # without any, Python would say it once more
         _LOG.log(logging.ERROR if failed else logging.INFO, "%s", message, extra={"said": True})
 

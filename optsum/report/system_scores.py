@@ -32,9 +32,8 @@ from optsum.options.options import ScoreOptions, resolve, resolve_score
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Selection
 from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
-from optsum.report.statistics import mean_of, pearson, spearman
-from optsum.report.tables.results import longest_said
-from optsum.report.tables.table import Table, Tabular, counted, number, share
+from optsum.report.comparison import mean_of, pearson, spearman
+from optsum.report.tables import Table, Tabular, counted, longest_said, number, share
 from optsum.running.each_topic import say_warned
 from optsum.running.enumerate import oracles_of
 from optsum.running.one_problem import Setup, answer, build, refused, score_signature, setup_of, single_problem, warm_up
@@ -49,12 +48,7 @@ _SHARED: Final = (
 
 
 class OracleScores:
-    """Enumerates the oracles of topics, metric by metric, and compares summaries with all of them.
-
-    `options`: oracles maximize recall, or the measure of the preset, within `max_length`. `setups`: one for each
-    metric. `without`: metrics whose oracles cannot be enumerated. `unfound`: how often not all were found in time.
-    `longer`: summaries above the maximum length.
-    """
+    """Enumerates the oracles of topics, metric by metric, within the maximum length; compares summaries with them."""
 
     def __init__(self, options: ScoreOptions) -> None:
         given: dict[str, Any] = {name: getattr(options, name) for name in _SHARED if name in options.model_fields_set}
@@ -80,14 +74,12 @@ class OracleScores:
         return found
 
     def note_length(self, topic: Topic, system: System) -> None:
-        """Record a summary that is longer than the oracles' limit."""
         for setup in self.setups.values():
             spec, text = setup.spec_for(topic), text_of(topic, system)
             self.longer += text is not None and sum(map(spec.length_of, text)) > spec.max_length
             return
 
     def table(self, means: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> Table:
-        """Return the table of the means of systems, by system, metric and measure."""
         points = list(product(self.setups, ("precision", "recall", "f1")))
         headings = [f"{metric} {measure[0].upper()}" for metric, measure in points]
         rows = [
@@ -107,10 +99,7 @@ class OracleScores:
 
 
 class PackedContexts:
-    """Compares packed contexts with the optimum within the budget.
-
-    `options`: with a formulation without a metric, and a budget. `limits`: the objective, in words.
-    """
+    """Compares packed contexts with the optimum within the budget; `limits`: the objective, in words."""
 
     def __init__(self, options: ScoreOptions) -> None:
         names = ("formulation", "max_length", "length_unit", "length_tokenizer", "uncoverable", "time_limit", "flat")
@@ -123,7 +112,6 @@ class PackedContexts:
         self.limits = resolved.formulated().goal(resolved.spec())
 
     def rows(self, topic: Topic, systems: Sequence[System]) -> list[dict[str, Any]]:
-        """Return the rows of a topic, one for each packer."""
         if self._setup is None:
             resolved = resolve_context(self._given, lengths_given=topic.lengths is not None)
             self.limits = resolved.formulated().goal(resolved.spec())
@@ -159,10 +147,7 @@ class PackedContexts:
 
 
 def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> tuple[Selection, int]:
-    """Return the passages that a packer chose, as units of the topic's problem, and the number of others.
-
-    If each passage has length 1 and the topic has no texts, others are passages that support nothing.
-    """
+    """Return the passages that a packer chose, as units of the topic's problem, and how many support nothing."""
     names: Sequence[int | str]
     if system.selection is not None:
         check_extract(topic, alternatives_of(topic, "miss"), system.selection)
@@ -271,10 +256,7 @@ class _Sums:
 
 
 class SystemScores(Tabular):
-    """The tables that `score` returns; ``print(scores)`` shows them.
-
-    `summaries`, `topics`, `failed`: scored summaries, their topics, and error rows.
-    """
+    """The tables that `score` returns; ``print(scores)`` shows them. `failed`: number of error rows."""
 
     def __init__(self, options: ScoreOptions) -> None:
         self.options = options
@@ -288,7 +270,6 @@ class SystemScores(Tabular):
         self._of_topics: defaultdict[tuple[str, Point], list[tuple[float | None, float | None]]] = defaultdict(list)
 
     def add(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Record the rows of one topic."""
         good = [row for row in rows if row["error"] is None]
         self.failed += len(rows) - len(good)
         self.summaries += len(good)
@@ -330,8 +311,6 @@ class SystemScores(Tabular):
 
     @property
     def rows(self) -> list[SystemRow]:
-        """One row for each system, in the order of their first appearance."""
-
         def means(sums: _Sums, metrics: Iterable[str], prefix: str = "") -> dict[str, dict[str, Any]]:
             return {of: {name: mean_of(sums.rouge[prefix + of, name]) for name in MEASURES} for of in metrics}
 
@@ -352,7 +331,6 @@ class SystemScores(Tabular):
 
     @property
     def agreements(self) -> list[HumanCorrelation]:
-        """One for each human score, metric and measure."""
         found = []
         names = dict.fromkeys(name for sums in self._systems.values() for name in sums.human)
         for name, (metric, measure) in product(names, self._points):
@@ -365,7 +343,6 @@ class SystemScores(Tabular):
         return found
 
     def tables(self) -> list[Table]:
-        """Return the tables of systems, of their oracles if requested, and of correlations with human scores."""
         oracles = [] if self.oracles is None else [self.oracles.table({row.system: row.oracle for row in self.rows})]
         if self._each:
             names, title = ["topic", "system", "metric", "oracle"], "Extracts against single oracles"
@@ -417,10 +394,7 @@ def score(
 def score_rows(
     topics: AnyTopics, systems: Any, scores: SystemScores, limit: int | None = None
 ) -> Generator[list[dict[str, Any]], None, None]:
-    """Yield the rows of each topic, one for each summary, in the order of the topics; then rows without a topic.
-
-    With a `limit`, only the first topics and their summaries count.
-    """
+    """Yield the rows of each topic, one for each summary; then rows without a topic. `limit`: of the topics."""
     options = scores.options
     of_topic: dict[str | int, list[System]] = {}  # by its id, or by its place
     unread = []
@@ -497,10 +471,7 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
 
 
 def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
-    """Return one score of a row, by a metric or against its oracles; None if it is unknown.
-
-    Of a context that exceeds the budget, only the length counts.
-    """
+    """Return a score of a row; None if unknown; of a context that exceeds the budget, only the length counts."""
     if (metric, measure) in _CLAIMS:
         return None if row["over"] and measure == "objective" else row[measure]
     of: dict[str, Any] | None = row["rouge"].get(metric)
@@ -556,7 +527,6 @@ def _where(system: System) -> str:
 
 
 def _systems(scores: SystemScores) -> Table:
-    """Return the table of systems or packers: number of topics, some means, and human scores."""
     rows, packed, points = scores.rows, scores.packed, list(product(scores.metrics, MEASURES))
     humans = list(dict.fromkeys(name for row in rows for name in row.human))
     headings = [f"{metric} {_SHORT[measure]}" for metric, measure in points]

@@ -22,11 +22,9 @@ from optsum.corpus.topic import Topic, topic_to_json
 from optsum.corpus.topics import AnyColumns, AnyTopics, topic_given
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptsumError, UnsupportedError, visible
-from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible, count_feasible_forest
-from optsum.optima.diagram import Diagram
-from optsum.optima.nearness import Nearness
-from optsum.optima.optima import Optima, UnitNames
+from optsum.optima.diagram import Diagram, union
+from optsum.optima.optima import Nearness, Optima, UnitNames
 from optsum.optima.tally import Share, drawn, far_apart, irredundant_share, weights_of_units, worth_of_sets
 from optsum.options.keywords import Keywords
 from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve

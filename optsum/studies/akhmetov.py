@@ -12,7 +12,7 @@ from itertools import product
 from math import comb, inf, log
 from statistics import fmean, mean, median, median_low, stdev
 from types import SimpleNamespace
-from typing import Annotated, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -20,23 +20,24 @@ import numpy as np
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError, unknown_name
-from optsum.options.options import Options, resolve
-from optsum.report.comparison import NO_EXACT, check_exact, each_seed, seeds_of
-from optsum.report.figures import Figure, Series
-from optsum.report.statistics import (
+from optsum.options.options import Options
+from optsum.report.comparison import (
     INTERVALS,
+    NO_EXACT,
     OVER_SEEDS,
     SPREADS,
     Interval,
     average,
+    check_exact,
     pearson,
     seeds_deviation,
     spearman,
     spread_of,
 )
-from optsum.report.tables.table import Cell, Table, counted, number
+from optsum.report.figures import Figure
+from optsum.report.tables import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
-from optsum.studies.base import (
+from optsum.studies import (
     Row,
     SeededStudy,
     Study,
@@ -61,12 +62,10 @@ _BOUNDS: Final = ("Genetic_Greedy", "Optimum")  # Methods that Table 3 holds sys
 
 
 def methods(study: Study) -> list[str]:
-    """Return the methods in the paper's order, the optimum last."""
     return study.values_of("found", "method")
 
 
 def lengths(study: Study) -> Table:
-    """Return the lengths of texts and abstracts in sentences (Table 1)."""
     table = study.table("Lengths in sentences (Table 1)", [""], ["text", "abstract"])
     if rows := study.of("topic"):
         columns = [[row[name] for row in rows] for name in ("sentences", "abstract_sentences")]
@@ -78,7 +77,6 @@ def lengths(study: Study) -> Table:
 
 
 def search_space(study: Study) -> Table:
-    """Return the exact number of extracts with as many sentences as the abstract (equation 4)."""
     caption = ["Combinations of the text's sentences, as many as the abstract has; exact in the rows."]
     headings = ["smallest", "median", "largest"]
     table = study.table("Size of the search space (equation 4)", [], headings, caption=caption)
@@ -89,7 +87,6 @@ def search_space(study: Study) -> Table:
 
 
 def upper_bounds(study: Study) -> Table:
-    """Return the mean F1 of each method, the mean number of sentences and the mean time (Table 2)."""
     seeds = len({row["seed"] for row in study.of("found") if row["method"] != OPTIMUM})
     spreads = [f"{score} ± seeds" for score in _SCORES] if seeds > 1 else []
     headings = [*_SCORES, "sentences", "R-1 seconds", "R-2 seconds", *spreads]
@@ -107,7 +104,6 @@ def upper_bounds(study: Study) -> Table:
 
 
 def of(study: Study, method: str, metric: str) -> list[Row]:
-    """Return the results of a method for a metric, one for each topic; with several seeds, their mean."""
     by_topic = grouped((row["id"], row) for row in study.of("found", method=method, metric=metric))
     means = ["f1", "sentences", "seconds", *(["f1_rouge-2"] if metric == "rouge-1" else [])]
     return [
@@ -117,7 +113,6 @@ def of(study: Study, method: str, metric: str) -> list[Row]:
 
 
 def systems(study: Study) -> Table:
-    """Return systems and baselines with the upper bounds (Table 3)."""
     headings = [*_SCORES, "topics", "sentences"]
     table = study.table("Upper bounds and systems (Table 3)", ["summary"], headings, caption=[_TWICE])
 
@@ -134,13 +129,11 @@ def systems(study: Study) -> Table:
 
 
 def values(study: Study, method: str, score: str) -> list[float]:
-    """Return a column of scores of a method, topic by topic."""
     metric, name = _SCORES[score]
     return [row[name] for row in of(study, method, metric)]
 
 
 def error_analysis(study: Study, score: str, interval: Interval, z: float) -> Table:
-    """Return mean, standard deviation, coefficient of variation and confidence interval (Tables 4 and 5)."""
     spreads = {method: spread_of(values(study, method, score), interval, z) for method in methods(study)}
     rows = [[method, *map(number, spread)] for method, spread in spreads.items() if spread]
     caption = [f"CI: {INTERVALS[interval]}{f', Z = {z:g}' if interval == 'z' else ''}."]
@@ -149,7 +142,6 @@ def error_analysis(study: Study, score: str, interval: Interval, z: float) -> Ta
 
 
 def features(study: Study) -> Table:
-    """Return correlations of the best number of sentences with features of the text (Discussion, first paragraph)."""
     of_text = {row["id"]: _features(row) for row in study.of("topic")}
     names = list(next(iter(of_text.values()), {}))
     headings = [f"{name} {sign}" for name in names for sign in ("r", "rho")]
@@ -235,24 +227,16 @@ class AkhmetovStudy(SeededStudy):
             raise OptionError(NO_EXACT)
         for name in self._baselines:
             baseline(name)
-        clipped, seeds = self.counts == "clipped", seeds_of(self.seeds)
-        heuristic = None if self.as_published else self.time_limit
-        longer = self.time_limit if self.exact_time_limit is None else self.exact_time_limit
         searches = {}
         for (method, strategy), metric in product(strategies.items(), METRICS):
-            options = resolve(
-                {
-                    "preset": "akhmetov", "counts": self.counts, "seed": self.seed, "workers": self.workers,
-                    "strategy": strategy, "metric": metric,
-                    "boundaries": "joined" if clipped and metric == "rouge-2" else "sentence",
-                    "time_limit": longer if method == OPTIMUM else heuristic,
-                }
-            )  # fmt: skip
-            searches[method, metric] = each_seed(options, seeds)
+            ends = "joined" if self.counts == "clipped" and metric == "rouge-2" else "sentence"
+            how: dict[str, Any] = {"preset": "akhmetov", "strategy": strategy, "metric": metric, "boundaries": ends}
+            if self.as_published and method != OPTIMUM:
+                how["time_limit"] = None
+            searches[method, metric] = self._seeded("counts", heuristic=method != OPTIMUM, **how)
         return searches
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return the function that makes the rows of a topic: its sizes, the result of each method, its systems."""
         return partial(_rows, setups=self._setups(), baselines=self._baselines)
 
     @property
@@ -260,7 +244,6 @@ class AkhmetovStudy(SeededStudy):
         return [name.strip() for name in self.baselines.split(",") if name.strip()]
 
     def wants(self, topic: Topic) -> bool:
-        """Return whether the filters keep a topic; unusable ones are kept, and reported later."""
         if not topic.references or not topic.sentences:
             return True
         open_ends = _PAPER if self.paper_filter else {name: 0 if name[:3] == "min" else inf for name in _PAPER}
@@ -272,31 +255,27 @@ class AkhmetovStudy(SeededStudy):
         )
 
     def tables(self) -> list[Table]:
-        """Return Tables 1 to 5, 3 if there are systems or baselines; the size of the search space; correlations."""
         errors = [error_analysis(self, score, self.interval, self.z) for score in _SCORES]
         beside = [systems(self)] if self.of("system") else []
         return [lengths(self), search_space(self), upper_bounds(self), *beside, *errors, features(self)]
 
     def figures(self) -> list[Figure]:
-        """Return the mean F1 of each method with its confidence interval (Figure 3)."""
         names = methods(self)
-        series = []
+        caption = [*self.caption(), _TWICE]
+        figure = Figure("figure-3", "Upper bound ROUGE scores by method", "", "F1", caption=caption)
         for score in _SCORES:
             spreads = [spread_of(values(self, name, score), self.interval, self.z) for name in names]
             means, reach = ([getattr(found, what, None) for found in spreads] for what in ("mean", "half_width"))
-            series.append(Series(score, names, means, reach, "bar"))
-        caption = [*self.caption(), _TWICE]
-        return [Figure("figure-3", "Upper bound ROUGE scores by method", "", "F1", series, caption)]
+            figure.add(score, names, means, error=reach, style="bar")
+        return [figure]
 
     def about(self) -> str:
-        """Describe the settings in a few words."""
         ends = "across sentence ends" if self.counts == "clipped" else "within sentences"
         kept = " of the paper's lengths" if self.paper_filter else ""
         stops = ", heuristics end by the paper's stopping rules" if self.as_published else ""
         return f"texts{kept}, F1 without length limit, {self.counts} counts, R-2 {ends}, {self.seeding}{stops}"
 
     def lacking(self) -> list[str]:
-        """Return how many topics have no proven optimum, and how many heuristic searches ran out of time."""
         left = [
             f"the {metric} optimum of {counted(count, 'topic')}, not proven in time: replaced by the best that any "
             f"method found"
@@ -375,11 +354,7 @@ class _Words:
 
 
 def marginal_relevance(topic: Topic, count: int) -> list[int]:
-    """Return sentences by maximal marginal relevance (Carbonell & Goldstein 1998), in order.
-
-    Relevance is the cosine of a sentence and the whole text, redundancy the largest cosine with an already chosen
-    sentence, both with tf-idf weights.
-    """
+    """Return sentences by maximal marginal relevance (Carbonell & Goldstein 1998, cosines of tf-idf), in order."""
     texts = list(map(Counter, map(Analyzer(stopwords="drop").tokens, topic.sentences)))
     held = Counter(word for text in texts for word in text)
     place = {word: number for number, word in enumerate(held)}

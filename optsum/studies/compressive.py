@@ -12,12 +12,12 @@ from typing import Annotated, ClassVar, Final, Literal
 from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import text_of
-from optsum.options.options import Options, resolve
+from optsum.options.options import Options
+from optsum.report.comparison import CHANCE, average, chance
 from optsum.report.figures import Figure
-from optsum.report.statistics import CHANCE, average, chance
-from optsum.report.tables.table import Table, counted, number, shown
+from optsum.report.tables import Table, counted, number, shown
 from optsum.running.one_problem import Setup, build, run_task, unsolved
-from optsum.studies.base import (
+from optsum.studies import (
     Cut,
     CutStudy,
     Row,
@@ -65,31 +65,24 @@ class CompressiveStudy(CutStudy):
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
-        same = {
-            "chunk_profile": self.chunk_profile, "chunk_rules": self.chunk_rules, "max_length": self.max_length,
-            "stem": self.stem, "strategy": self.strategy, "time_limit": self.time_limit, "workers": self.workers,
-        }  # fmt: skip
+        same = "chunk_profile chunk_rules max_length stem strategy"
         return {
-            (formulation, variant): [resolve({**VARIANTS[variant], "formulation": formulation, **same})]
+            (formulation, variant): [self._options(same, formulation=formulation, **VARIANTS[variant])]
             for formulation, variant in product(FORMULATIONS, VARIANTS)
         }
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return the function that makes the rows of a topic: its references, its oracles, its systems."""
         return partial(_rows, setups=self._setup_of_each(), cut=self.cut_after(self.max_length))
 
     @classmethod
     def serves(cls, topic: Topic) -> bool:
-        """Return whether a topic has references and parses."""
         return super().serves(topic) and (topic.parses is not None or "conllu" in topic.meta)
 
     def about(self) -> str:
-        """Describe the settings in a few words."""
         stems = "Porter stems" if self.stem else "no stems"
         return f"{self.max_length} words at most, {stems}, chunk profile {self.chunk_profile}, n-grams within sentences"
 
     def lacking(self) -> list[str]:
-        """Return how many oracles are not proven."""
         oracles = self.of("oracle")
         held = [row for row in oracles if row["recall"] is not None]
         nothing = len(oracles) - len(held)
@@ -97,25 +90,20 @@ class CompressiveStudy(CutStudy):
         return [*unproven([row["status"] != Status.OPTIMAL for row in held]), *left]
 
     def tables(self) -> list[Table]:
-        """Return Table 1 with details of the oracles, the gain of compression, Table 2, and summaries side by side."""
         rated = [self.ratings()] if any(row["human"] for row in self.of("system")) else []
         return [self.recall(), self.gains(), *rated, *map(self.summaries, self.values_of("oracle", "id")[: self.show])]
 
     def figures(self) -> list[Figure]:
-        """Return Table 1 as bars."""
         return [Figure.of_table("table-1", self.recall(), list(VARIANTS), "recall")]
 
     def values(self, formulation: str, optimized: str, evaluated: str) -> dict[str, float]:
-        """Return the recall in one variant of the oracles that are optimal in another, by topic."""
         return {row["id"]: row["recall"][evaluated] for row in self._found(formulation, optimized)}
 
     def _found(self, formulation: str, optimized: str) -> list[Row]:
-        """Return the oracles that are optimal in one variant, without those for which nothing was found in time."""
         rows = self.of("oracle", formulation=formulation, optimized=optimized)
         return [row for row in rows if row["recall"] is not None]
 
     def recall(self) -> Table:
-        """Return the mean recall of oracles and systems, and the positions and lengths of sentences (Table 1)."""
         cut = f"{str(self.cut_after(self.max_length)).capitalize()}; their words and sentences are those that count."
         caption = ["sentences: of the summary; compressed: those of them that are not whole."]
         table = self.table(
@@ -136,7 +124,6 @@ class CompressiveStudy(CutStudy):
         return table
 
     def gains(self) -> Table:
-        """Return the gain in recall of compressive oracles, in points, with its significance."""
         headings = [*VARIANTS, *(f"p {variant}" for variant in VARIANTS)]
         rows = []
         for optimized in VARIANTS:
@@ -150,7 +137,6 @@ class CompressiveStudy(CutStudy):
         return self.table(title, ["best in"], headings, rows, [CHANCE.format("topics")])
 
     def ratings(self) -> Table:
-        """Return the means of imported human scores, such as readability (Table 2)."""
         rated = grouped((row["system"], row["human"]) for row in self.of("system") if row["human"])
         names = list(dict.fromkeys(name for scores in rated.values() for each in scores for name in each))
         rows = [
@@ -161,7 +147,6 @@ class CompressiveStudy(CutStudy):
         return self.table("Human scores (Table 2)", ["summary"], [*names, "topics"], rows, caption)
 
     def summaries(self, topic: str) -> Table:
-        """Return the references and the oracles of one topic side by side."""
         rows = [["reference", "", text] for row in self.of("references", id=topic) for text in row["texts"]]
         oracles = self.of("oracle", id=topic)
         rows += [[row["formulation"], row["optimized"], " ".join(row["summary"])] for row in oracles]
@@ -170,7 +155,6 @@ class CompressiveStudy(CutStudy):
 
 
 def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Setup], cut: Cut) -> list[Row]:
-    """Return the references of a topic as texts, its oracles by formulation and variant, and its systems."""
     texts = [text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references)]
     rows: list[Row] = [{"kind": "references", "texts": texts}]
     rows += [_oracle(topic, name, setup, setups) for name, setup in setups.items()]
@@ -189,7 +173,6 @@ def _evaluated(summary: Sequence[Sentence], topic: Topic, setups: Mapping[tuple[
 
 
 def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[tuple[str, str], Setup]) -> Row:
-    """Return an oracle with its recall in every variant, computed from its text."""
     began, bare = clock(), None
     try:
         task = build(topic, setup, setup.limits.building())

@@ -15,15 +15,14 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from optsum.contracts.result import Status
 from optsum.errors import OptionError
-from optsum.options.options import Options, resolve
+from optsum.options.options import Options
 from optsum.problem.any_text import any_text_limit
 from optsum.registry import STRATEGIES
-from optsum.report.comparison import each_seed, seeds_of
+from optsum.report.comparison import OVER_SEEDS, mean_of, seeds_deviation, seeds_of
 from optsum.report.figures import Figure
-from optsum.report.statistics import OVER_SEEDS, mean_of, seeds_deviation
-from optsum.report.tables.table import Table, counted, number, share
+from optsum.report.tables import Table, counted, number, share
 from optsum.running.one_problem import Setup
-from optsum.studies.base import (
+from optsum.studies import (
     Cut,
     Row,
     SeededStudy,
@@ -68,7 +67,6 @@ class GapStudy(SeededStudy):
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:
-        """The metrics of the study."""
         wanted = tuple(dict.fromkeys(name.strip() for name in self.metrics.split(",")))
         if not wanted or not set(wanted) <= {"rouge-1", "rouge-2"}:
             given = self.metrics
@@ -82,21 +80,14 @@ class GapStudy(SeededStudy):
         heuristics = [name.strip() for name in self.strategies.split(",") if name.strip()]
         for name in heuristics:
             STRATEGIES.load(name)
-        longer = self.time_limit if self.exact_time_limit is None else self.exact_time_limit
-        oracle = {"strategy": self.strategy, "time_limit": longer}
         lines: dict[str, dict[str, Any]] = {
-            EXTRACTIVE: oracle,
-            COMPRESSIVE: {**oracle, "formulation": "compressive", "chunk_profile": self.chunk_profile},
-            **{name: {"strategy": name, "time_limit": self.time_limit} for name in heuristics},
+            EXTRACTIVE: {"strategy": self.strategy},
+            COMPRESSIVE: {"strategy": self.strategy, "formulation": "compressive", "chunk_profile": self.chunk_profile},
+            **{name: {"strategy": name} for name in heuristics},
         }
-        same = {
-            "max_length": self.max_length, "stem": self.stem, "stopwords": self.stopwords,
-            "seed": self.seed, "workers": self.workers,
-        }  # fmt: skip
+        same = "max_length stem stopwords"
         return {
-            (line, metric): each_seed(
-                resolve({**same, "metric": metric, **how}), seeds_of(self.seeds) if line in heuristics else ()
-            )
+            (line, metric): self._seeded(same, heuristic=line in heuristics, metric=metric, **how)
             for metric, (line, how) in product(self.wanted, lines.items())
         }
 
@@ -105,11 +96,9 @@ class GapStudy(SeededStudy):
         return [options for (line, _), seeded in self._searches.items() if line != COMPRESSIVE for options in seeded]
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return the function that makes the rows of a topic: one for each line, metric and seed."""
         return partial(_rows, setups=self._setups(), vocabulary=self.vocabulary)
 
     def about(self) -> str:
-        """Describe the settings in a few words."""
         stems = "Porter stems" if self.stem else "no stems"
         repeated = ", words repeated in any text" if self.vocabulary else ""
         return (
@@ -118,7 +107,6 @@ class GapStudy(SeededStudy):
         )
 
     def lacking(self) -> list[str]:
-        """Return how many oracles are not proven, and how many searches found nothing in time."""
         oracles = [row for row in self.of("recall") if row["text"] in {EXTRACTIVE, COMPRESSIVE}]
         nothing = sum(row["recall"] is None for row in self.of("recall"))
         left = [f"{counted(nothing, 'selection')} that no search found in time"] if nothing else []
@@ -127,11 +115,9 @@ class GapStudy(SeededStudy):
 
     @property
     def lines(self) -> list[str]:
-        """Lines of the table: limits first, then others in order of appearance."""
         return sorted(self.values_of("recall", "text"), key=lambda line: (*_LIMITS, line).index(line))
 
     def recalls(self, line: str, metric: str) -> dict[str, float]:
-        """Return the recall of a line by topic; with several seeds, their mean."""
         return {topic: fmean(values) for topic, values in self._by("id", line, metric).items()}
 
     def _by(self, name: str, line: str, metric: str) -> dict[Any, list[float]]:
@@ -139,11 +125,9 @@ class GapStudy(SeededStudy):
         return grouped((row[name], row["recall"]) for row in rows if row["recall"] is not None)
 
     def mean(self, line: str, metric: str) -> float | None:
-        """Return the mean recall of a line over its topics; None if it has none."""
         return mean_of(self.recalls(line, metric).values())
 
     def lost(self, line: str, metric: str, against: str) -> float | None:
-        """Return the mean loss of recall against another line, over the topics with both."""
         one, other = self.recalls(line, metric), self.recalls(against, metric)
         return mean_of(other[topic] - one[topic] for topic in one if topic in other)
 
@@ -154,7 +138,6 @@ class GapStudy(SeededStudy):
         return sum(one.values()) / most if most else None
 
     def tables(self) -> list[Table]:
-        """Return the only table."""
         seeds = len(seeds_of(self.seeds))
         spread = ["± seeds"] if seeds > 1 else []
         columns = [name for metric in self.wanted for name in (metric, *spread, "lost", "of any text")]
@@ -166,8 +149,7 @@ class GapStudy(SeededStudy):
             for metric in self.wanted:
                 cells.append(number(self.mean(line, metric)))
                 cells += [number(seeds_deviation(self._by("seed", line, metric).values()))] if spread else []
-                lost = self.lost(line, metric, above) if above else None
-                cells += [number(lost), share(self.share(line, metric))]
+                cells += [number(self.lost(line, metric, above) if above else None), share(self.share(line, metric))]
             table.add(line, *cells)
             above = line if line in _LIMITS else above
         table.caption += [
@@ -182,7 +164,6 @@ class GapStudy(SeededStudy):
         return [table]
 
     def figures(self) -> list[Figure]:
-        """Return the table as bars."""
         return [Figure.of_table("gap", self.tables()[0], self.wanted, "recall")]
 
 
@@ -192,7 +173,6 @@ def _row(line: str, metric: str, value: float | None, bound: float | None = None
 
 
 def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], vocabulary: bool) -> list[Row]:
-    """Return the recalls of a topic by line and metric, and a row for each summary that cannot be used."""
     rows: list[Row] = []
     for (line, metric), seeded in setups.items():
         exact = line in {EXTRACTIVE, COMPRESSIVE}

@@ -21,17 +21,25 @@ from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import System, extract_of, text_of
 from optsum.errors import UnsupportedError
-from optsum.optima.algebra import PAIRS
+from optsum.optima.diagram import PAIRS
 from optsum.optima.optima import Optima
-from optsum.options.options import Options, resolve
+from optsum.options.options import Options
 from optsum.registry import DEFAULT_STRATEGY
-from optsum.report.comparison import each_seed, seeds_of
-from optsum.report.figures import Figure, Series
-from optsum.report.statistics import CHANCE, FEWEST, OVER_SEEDS, average, chance, ranks, seeds_deviation
-from optsum.report.tables.table import Table, counted, number
+from optsum.report.comparison import (
+    CHANCE,
+    FEWEST,
+    OVER_SEEDS,
+    average,
+    chance,
+    ranks,
+    seeds_deviation,
+    seeds_of,
+)
+from optsum.report.figures import Figure
+from optsum.report.tables import Table, counted, number
 from optsum.running.enumerate import oracles_of
 from optsum.running.one_problem import Setup, build
-from optsum.studies.base import (
+from optsum.studies import (
     Cut,
     CutStudy,
     Row,
@@ -86,14 +94,12 @@ class HiraoStudy(SeededStudy, CutStudy):
     seed: Annotated[int, option("seed of strategies, estimates, random oracles and resampling", ge=0)] = 0
 
     def about(self) -> str:
-        """Describe the settings in a few words."""
         return (
             f"recall of extracts of {self.max_length} words at most, Porter stems, R1 without stop words, n-grams "
             f"within sentences, {'greedy takes units without gain, ' if self.idle else ''}{self.seeding}"
         )
 
     def lacking(self) -> list[str]:
-        """Return how many problems each table leaves out, and why."""
         problems = self.of("problem")
         all_ = counted(len(problems), "problem")
         said = []
@@ -116,7 +122,6 @@ class HiraoStudy(SeededStudy, CutStudy):
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
-        """The searches for each metric: all oracles, the paper's bound, greedy (with every seed), and one oracle."""
         roles: dict[str, dict[str, Any]] = {
             "all": {"strategy": "branch-and-bound"},
             "greedy": {"strategy": self.greedy, "strategy_options": {"idle": True} if self.idle else {}},
@@ -128,42 +133,28 @@ class HiraoStudy(SeededStudy, CutStudy):
             roles["one"] = {"strategy": self.one}
         if self.extracts:
             roles["any"] = {"strategy": "random", "keep_unmatched": True}
-        longer, seeds = self.exact_time_limit, seeds_of(self.seeds)
-        return {
-            (metric, role): each_seed(
-                resolve(
-                    {
-                        "preset": preset, "max_length": self.max_length, "seed": self.seed, "workers": self.workers,
-                        "time_limit": self.time_limit if longer is None or role in {"greedy", "any"} else longer, **how,
-                    }
-                ),
-                seeds if role == "greedy" else (),
-            )
-            for metric, preset in METRICS.items()
-            for role, how in roles.items()
-        }  # fmt: skip
+        found = {}
+        for (metric, preset), (role, how) in product(METRICS.items(), roles.items()):
+            limit = {"time_limit": self.time_limit} if role == "any" else {}
+            found[metric, role] = self._seeded("max_length", heuristic=role == "greedy", preset=preset, **limit, **how)
+        return found
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return the function that makes the rows of a topic: its size, its problems, its extracts and its systems."""
         return partial(_rows, setups=self._setups(), cut=self.cut, extracts=self.extracts)
 
     def papers_values(self) -> Mapping[str, Any]:
-        """Return the paper's values of one year; 2004, which has most values, comes first."""
         values = super().papers_values()
         return values if self.duc == "2004" else values[self.duc]
 
     @property
     def cut(self) -> Cut:
-        """The part of systems' summaries that counts."""
         return self.cut_after(self.max_length)
 
     def tables(self) -> list[Table]:
-        """Return Tables 1 to 7 (3 if there are systems, 6 with human scores), and percentiles among all extracts."""
         made = [statistics_of_data, scores, systems, ratios, overlaps, numbers, efficiency, percentiles]
         return [*(table for make in made if (table := make(self)) is not None), *correlations(self)]
 
     def figures(self) -> list[Figure]:
-        """Return Table 2 as bars, and the distribution of the scores of all extracts."""
         drawn = {"Oracle (multi)", "Oracle (single)", "Greedy", "Greedy (single)", "Peer", "Peer (single)"}
         bars = Figure.of_table("table-2", scores(self), ["R1", "R2"], "ROUGE recall", rows=drawn)
         return [bars, *(distribution(self, metric) for metric in METRICS if self.of("extracts", metric=metric))]
@@ -198,7 +189,6 @@ class Judged:
 
 
 def correlations(study: HiraoStudy) -> list[Table]:
-    """Return Table 6 for each human score; nothing if no system has one."""
     names = dict.fromkeys(name for row in study.of("system") for name in row["human"])
     return [_correlation_table(study, name) for name in names]
 
@@ -225,8 +215,7 @@ def _correlation_table(study: HiraoStudy, human: str) -> Table:
     for group in _GROUPS:
         setting, metric = group
         name = f"F-measure (R{metric[-1]}) ({setting}-"
-        test = _against(judged, group, weights)
-        table.add(f"{name}M)", *_of_topics(judged, judged.of_all[group], weights), test)
+        table.add(f"{name}M)", *_of_topics(judged, judged.of_all[group], weights), _against(judged, group, weights))
         table.add(f"{name}S)", *_of_draws(judged, judged.of_one[group], study), "-")
     over = counted(len(judged.topics), "topic")
     table.caption += [
@@ -259,7 +248,6 @@ def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
         return np.array(values, np.float64).reshape(len(topics), len(systems))
 
     def of_draws(topic: str, setting: str, metric: str) -> Floats:
-        """Return the F-measure of each system against each oracle drawn, a mean over problems."""
         summaries = [rows[topic, system, metric] for system in systems]
         found = [
             np.array([[_f_measure(oracle, row) for row in summaries] for oracle in map(set, problem["draws"])])
@@ -283,7 +271,6 @@ def _f_measure(oracle: set[int], summary: Row) -> float:
 
 
 def _resampled(count: int, study: HiraoStudy) -> Floats:
-    """Return the weights of topics, or of draws, in each bootstrap sample."""
     drawn = np.random.default_rng(study.seed).multinomial(count, np.full(count, 1 / count), size=study.resamples)
     return drawn / count
 
@@ -323,7 +310,6 @@ def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
 
 
 def _correlation(values: Floats, human: Floats, rank: bool) -> Any:
-    """Return the correlation along the last axis; nan if all numbers of a side are equal."""
     one, other = ((ranks(side) if rank else side) for side in (values, human))
     one = one - one.mean(axis=-1, keepdims=True)
     other = other - other.mean(axis=-1, keepdims=True)
@@ -334,14 +320,12 @@ def _correlation(values: Floats, human: Floats, rank: bool) -> Any:
 
 
 def _with_interval(value: Any, samples: Floats) -> list[str]:
-    """Return a number and the interval of 95 % of samples as cells."""
     kept = samples[~np.isnan(samples)]
     ends = np.quantile(kept, (0.025, 0.975)) if len(kept) else (np.nan, np.nan)
     return [number(None if np.isnan(each) else float(each), 3) for each in (value, *ends)]
 
 
 def statistics_of_data(study: HiraoStudy) -> Table:
-    """Return the sizes of the data (Table 1), with the compression rate of section 6.2.1."""
     caption = ["Medians of documents, sentences and words; all references; compression: mean length / words."]
     headings = ["topics", "docs", "sents", "words", "refs", "ref words", "length", "compression"]
     table = study.table("Statistics of the data (Table 1)", [], headings, caption=caption)
@@ -356,7 +340,6 @@ def statistics_of_data(study: HiraoStudy) -> Table:
 
 
 def scores(study: HiraoStudy) -> Table:
-    """Return mean ROUGE of oracles, greedy extracts and the best system, with its name (Table 2)."""
     table = study.table("ROUGE of oracles, greedy extracts and the best system (Table 2)", [""], ["R1", "R2"])
     oracle, greedy = (partial(_of_problems, study, name) for name in ("oracle", "greedy"))
     peers = {metric: _best_peer(study, metric) for metric in METRICS}
@@ -392,7 +375,6 @@ def _over_seeds(study: HiraoStudy, setting: str, metric: str) -> float | None:
 
 
 def systems(study: HiraoStudy) -> Table | None:
-    """Return every system with the oracles (Table 3); None without systems."""
     if not (names := study.values_of("system")):
         return None
     groups = ["R1", "R2", "R1 single", "R2 single"]
@@ -421,7 +403,6 @@ def systems(study: HiraoStudy) -> Table | None:
 
 
 def ratios(study: HiraoStudy) -> Table:
-    """Return the ratio of greedy extracts to the oracle's score (section 6.2.2)."""
     title = f"{study.greedy.capitalize()} extracts against oracles (section 6.2.2)"
     table = _table(study, title, ["ratio", "least", "optimal", "problems"])
     for cells, found in _groups(study, every=False):
@@ -433,7 +414,6 @@ def ratios(study: HiraoStudy) -> Table:
 
 
 def overlaps(study: HiraoStudy) -> Table:
-    """Return the mean Jaccard index of greedy extracts and oracles (Table 4), and among oracles."""
     headings = ["greedy", "among oracles", "with several", "estimated"]
     table = _table(study, "Jaccard index of greedy extracts and oracles (Table 4)", headings)
     errors = [0.0]
@@ -458,7 +438,6 @@ def overlaps(study: HiraoStudy) -> Table:
 
 
 def numbers(study: HiraoStudy) -> Table:
-    """Return the median number of oracles, and the rate of problems with several (Table 5)."""
     table = _table(study, "Number of oracles (Table 5)", ["median", "largest", "several", "problems", "all found"])
     for cells, found in _groups(study, every=False):
         least = [row["count"] if row["complete"] else row.get("found") or 1 for row in found]
@@ -483,7 +462,6 @@ def _at_least(text: str, known: bool) -> str:
 
 
 def efficiency(study: HiraoStudy) -> Table:
-    """Return the search effort: Table 7, and the seconds of section 6.2.4."""
     paper = study.bound == "knapsack"
     effort = ["done", "seconds"]
     headings = ["naive", *(["paper's bound", *effort] if paper else []), "nodes", *effort, "one oracle"]
@@ -508,18 +486,15 @@ def efficiency(study: HiraoStudy) -> Table:
 
 
 def large(value: float) -> str:
-    """Return a number of any size with few digits."""
     return f"{value:,.10g}" if value < 10**6 else f"{float(value):.2e}"
 
 
 def _of_problems(study: HiraoStudy, name: str, setting: str, metric: str) -> dict[str, float]:
-    """Return the scores of oracles or greedy extracts by topic, each a mean over its references."""
     by_topic = grouped((row["id"], row[name]) for row in study.of_problems(metric, setting, every=False))
     return {topic: fmean(values) for topic, values in by_topic.items()}
 
 
 def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str) -> dict[str, float]:
-    """Return the scores of a system by topic: the mean over the references whose oracle is known."""
     problems = study.of("problem", metric=metric, references=setting)
     every = grouped((row["id"], row.get("reference")) for row in problems)
     known = grouped((row["id"], row.get("reference")) for row in problems if _is_proven(row))
@@ -707,7 +682,6 @@ _SAME: Final = 1e-9  # Scores that differ by less are the same ratio, computed i
 
 
 def percentiles(study: HiraoStudy) -> Table | None:
-    """Return the percentiles of oracles, greedy extracts and systems among all extracts (Ceylan et al. 2010)."""
     if not (extracts := study.of("extracts")):
         return None
     among = {(row["id"], row["metric"]): row["scores"] for row in extracts if row["drawn"]}
@@ -732,29 +706,28 @@ def percentiles(study: HiraoStudy) -> Table | None:
 
 
 def _recalls(study: HiraoStudy, metric: str) -> dict[str, dict[str, float]]:
-    """Return the recall by topic, against all references together, of oracles, greedy extracts and each system."""
     named = {line: _of_problems(study, role, "multi", metric) for line, role in LINES.items()}
     return named | {name: _of_system(study, name, metric, "multi") for name in study.values_of("system")}
 
 
 def distribution(study: HiraoStudy, metric: str) -> Figure:
-    """Return the distribution of the scores of all extracts, averaged over topics, and the positions of systems."""
     rows = [row for row in study.of("extracts", metric=metric) if row["drawn"]]
     shares = np.zeros(_BINS + 1)
     for row in rows:
         for score, count in row["scores"]:
             shares[min(_BINS, int(score * _BINS + _SAME))] += count / row["drawn"] / len(rows)
     last = min(len(shares), int(shares.nonzero()[0].max(initial=0)) + 2)
-    x: list[float | str] = [place / _BINS for place in range(last)]
-    series = [Series("all extracts", x, shares[:last].tolist())]
-    named = _recalls(study, metric).items()
-    series += [Series(name, [fmean(values.values())], [0.0], style="points") for name, values in named if values]
     title = f"Scores of all extracts, {metric.upper()} (Ceylan et al. 2010)"
     caption = [
         *study.caption(),
         f"Share of extracts in each hundredth of recall, mean over topics; points: means; {study.cut}.",
     ]
-    return Figure(f"extracts-{metric}", title, "recall (multi)", "share of extracts", series, caption)
+    figure = Figure(f"extracts-{metric}", title, "recall (multi)", "share of extracts", caption=caption)
+    figure.add("all extracts", [place / _BINS for place in range(last)], shares[:last].tolist())
+    for name, values in _recalls(study, metric).items():
+        if values:
+            figure.add(name, [fmean(values.values())], [0.0], style="points")
+    return figure
 
 
 _BINS: Final = 100

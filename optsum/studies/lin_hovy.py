@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, permutations, zip_longest
@@ -12,12 +12,12 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import numpy as np
 
 from optsum.contracts.result import Status
-from optsum.options.options import Options, resolve
-from optsum.report.figures import Figure, Series, Style
-from optsum.report.statistics import CHANCE, average, chance, mean_of
-from optsum.report.tables.table import Cell, Table, counted, number, shown
+from optsum.options.options import Options
+from optsum.report.comparison import CHANCE, average, chance, mean_of
+from optsum.report.figures import Figure
+from optsum.report.tables import Cell, Table, counted, number, shown
 from optsum.running.one_problem import Setup
-from optsum.studies.base import Cut, CutStudy, Row, Submitted, option, score_of, searched, summaries_of
+from optsum.studies import Cut, CutStudy, Row, Submitted, option, score_of, searched, summaries_of
 from optsum.text.analyzer import word_count
 
 _RANK: Final = "documents by decreasing MaxH"
@@ -26,7 +26,6 @@ _HUMANS: Final = ("MaxH", "AvgH", "MedH", "MinH")
 
 
 def linear_trend(values: Sequence[float | None]) -> list[float]:
-    """Return the least-squares line through values at 0, 1, 2, ...; missing ones are left out."""
     places = [place for place, value in enumerate(values) if value is not None]
     known = [value for value in values if value is not None]
     if len(known) < 2:
@@ -35,29 +34,29 @@ def linear_trend(values: Sequence[float | None]) -> list[float]:
     return [float(start + slope * place) for place in range(len(values))]
 
 
-def _curves(documents: Sequence[Row], names: Sequence[str], style: Style = "line") -> Iterator[Series]:
-    for name in names:
-        values = [one.get(name) for one in documents]
-        if any(value is not None for value in values):
-            yield Series(name, list(range(1, len(values) + 1)), values, style=style)
+def _curve(figure: Figure, documents: Sequence[Row], name: str, style: str) -> list[float | None]:
+    """Add the scores of a method, if it has some, and return them."""
+    values = [one.get(name) for one in documents]
+    if any(value is not None for value in values):
+        figure.add(name, list(range(1, len(values) + 1)), values, style=style)
+    return values
 
 
 def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: list[str]) -> Figure:
     """Return Figure 9: scores, and the share of the words that each human summary leaves out, in ascending order."""
     usable = [one for one in documents if one["words"]]
     usable.sort(key=lambda one: 1 - one["reference_words"][0] / one["words"])
-    places: list[Any] = list(range(1, len(usable) + 1))
-    ratios = ([1 - words / one["words"] for words in one["reference_words"]] for one in usable)
-    series = [
-        Series(f"CMPR H{human}", places, of_human, style="points")
-        for human, of_human in enumerate(zip_longest(*ratios), start=1)
-    ]
-    for curve in _curves(usable, ("B1", *systems, "MaxH", "FT"), "points"):
-        series.append(curve)
-        if curve.name != "FT" and (line := linear_trend(curve.y)):
-            series.append(Series(f"Linear {curve.name}", places, line))
     label = "documents by increasing compression ratio of the first human summary"
-    return Figure("figure-9", "Compression ratio", label, "score or ratio", series, caption)
+    figure = Figure("figure-9", "Compression ratio", label, "score or ratio", caption=caption)
+    places = list(range(1, len(usable) + 1))
+    ratios = ([1 - words / one["words"] for words in one["reference_words"]] for one in usable)
+    for human, of_human in enumerate(zip_longest(*ratios), start=1):
+        figure.add(f"CMPR H{human}", places, of_human, style="points")
+    for name in ("B1", *systems, "MaxH", "FT"):
+        line = linear_trend(_curve(figure, usable, name, "points"))
+        if line and name != "FT":
+            figure.add(f"Linear {name}", places, line)
+    return figure
 
 
 WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}  # Oracle extracts, and the presets that search them.
@@ -99,27 +98,19 @@ class LinHovyStudy(CutStudy):
     @cached_property
     def _searches(self) -> dict[str, list[Options]]:
         # Each document comes with the one reference that is agreed on, so there is nothing to choose.
-        common: dict[str, Any] = {
-            "references": "pooled", "model_units": self.model_units, "time_limit": self.time_limit,
-            "workers": self.workers,
-        }  # fmt: skip
-        windows = {
-            name: [resolve({"preset": preset, "strategy": self.strategy, **common})] for name, preset in WINDOWS.items()
-        }
-        lead = {"preset": "lin-hovy-100", "strategy": "lead", "min_length": 0, "max_length": 100, **common}
-        return {**windows, LEAD: [resolve(lead)]}
+        common = partial(self._options, "model_units", references="pooled")
+        lead = common(preset="lin-hovy-100", strategy="lead", min_length=0, max_length=100)
+        windows = {name: [common(preset=preset, strategy=self.strategy)] for name, preset in WINDOWS.items()}
+        return {**windows, LEAD: [lead]}
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return the function that makes the rows of a document: one with all scores, and one for each system."""
         cut, most = self.cut_after(LONGEST), self.max_sentences
         return partial(_rows, setups=self._setup_of_each(), most=most, cut=cut, reference=self.reference)
 
     def tables(self) -> list[Table]:
-        """Return the means of Figures 5 to 8 in numbers, their differences, and the sizes of the search."""
         return [self.scores(), self.differences(), self.sizes()]
 
     def figures(self) -> list[Figure]:
-        """Return the means as bars, and Figures 4 to 9 if there are documents with several human summaries."""
         systems, caption = self.systems, self.caption()
         documents = [one for one in self.documents() if one.get("MaxH") is not None]
         documents.sort(key=lambda one: -one["MaxH"])
@@ -132,21 +123,20 @@ class LinHovyStudy(CutStudy):
         for name, (least, most) in list(SETS.items())[1:4]:
             within = [one for one in documents if least <= one["MaxH"] < most]
             drawn.append((f"Set {name[0]}", within, ["FT", *_HUMANS, *systems, LEAD]))
-        made = [
-            Figure(f"figure-{place}", title, _RANK, _SCORE, list(_curves(rows, names)), caption)
-            for place, (title, rows, names) in enumerate(drawn, start=4)
-        ]
+        made = []
+        for place, (title, rows, names) in enumerate(drawn, start=4):
+            made.append(Figure(f"figure-{place}", title, _RANK, _SCORE, caption=caption))
+            for name in names:
+                _curve(made[-1], rows, name, "line")
         made.append(_by_compression(documents, systems, caption))
         return [Figure.of_table("means", self.scores(), (), _SCORE), *(figure for figure in made if figure.series)]
 
     def about(self) -> str:
-        """Describe the settings in a few words."""
         units = "each sentence of the reference separately" if self.model_units == "sentences" else "whole references"
         best = "with the best agreement with another" if self.reference == "model" else "that agrees best with another"
         return f"unigrams, stop words kept, no stems, {units}, the reference {best}"
 
     def lacking(self) -> list[str]:
-        """Return how many documents have no oracle extracts, and why."""
         documents = self.of("document")
         long = sum(one["too_long"] for one in documents)
         unproven = {name: sum(name in one["unproven"] for one in documents) for name in WINDOWS}
@@ -160,11 +150,9 @@ class LinHovyStudy(CutStudy):
 
     @property
     def systems(self) -> list[str]:
-        """The paper's T."""
         return [f"T: {name}" for name in self.values_of("system")]
 
     def documents(self) -> list[Row]:
-        """Return a row for each document, with the scores of the systems."""
         found = {row["id"]: dict(row) for row in self.of("document")}
         for row in self.of("system"):
             found[row["id"]][f"T: {row['system']}"] = row["score"]
@@ -184,12 +172,10 @@ class LinHovyStudy(CutStudy):
         return found
 
     def methods(self) -> list[str]:
-        """Return the methods with a score for some document, in the order of the tables."""
         documents = self.documents()
         return [name for name in (*ROWS, *self.systems) if any(one.get(name) is not None for one in documents)]
 
     def scores(self) -> Table:
-        """Return mean unigram co-occurrence, over all documents and by human agreement."""
         groups = self.groups()
         headings = [f"{name} ({len(group)})" for name, group in groups.items()]
 
@@ -212,7 +198,6 @@ class LinHovyStudy(CutStudy):
         return self.table("Unigram co-occurrence (Figures 5-8, means)", ["summary"], headings, rows, caption)
 
     def differences(self) -> Table:
-        """Return the differences discussed in section 5, each on the documents that have both, with tests."""
         groups = {name: group for name, group in self.groups().items() if not name.endswith(", common")}
         headings = [heading for name in groups for heading in (name, "n", "p")]
         caption = ["n: documents with both; each set on its own documents.", CHANCE.format("documents")]
@@ -227,7 +212,6 @@ class LinHovyStudy(CutStudy):
         return table
 
     def sizes(self) -> Table:
-        """Return the number of extracts whose length is in each window."""
         table = self.table("Extracts within each window", ["window"], ["documents", "median", "largest", "all"])
         for name in WINDOWS:
             held = (one.get(f"extracts_{name}") for one in self.of("document"))

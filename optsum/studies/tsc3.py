@@ -17,13 +17,13 @@ from optsum.corpus.cover import SentenceId, alternatives_of, check_extract, in_o
 from optsum.corpus.topic import Text, Topic
 from optsum.corpus.topics import System
 from optsum.errors import InputError, OptionError
-from optsum.options.options import Options, resolve
+from optsum.options.options import Options
 from optsum.registry import STRATEGIES
+from optsum.report.comparison import mean_of
 from optsum.report.figures import Figure
-from optsum.report.statistics import mean_of
-from optsum.report.tables.table import Cell, Table, counted, number
+from optsum.report.tables import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
-from optsum.studies.base import Row, Study, Submitted, TimedStudy, option, searched, summaries_of
+from optsum.studies import Row, Study, Submitted, option, searched, summaries_of
 from optsum.system.compiled import njit
 from optsum.text.analyzer import Sentence, raw_text
 from optsum.whole import whole
@@ -150,7 +150,6 @@ def _known(question: Any) -> list[str]:
 
 @njit(cache=True)
 def _distance(left: Any, right: Any) -> int:
-    """Return the edit distance of Levenshtein, computed row by row."""
     row = np.arange(len(right) + 1)
     for i in range(len(left)):
         diagonal = row[0]
@@ -171,23 +170,19 @@ _QUESTION: Final = re.compile(r"q\d\d")
 
 
 def conditions(study: Study) -> list[str]:
-    """Return the conditions: short, long, then others."""
     found = dict.fromkeys(row.get("condition") or "" for row in study.of("score"))
     return sorted(found, key=lambda name: _CONDITIONS.index(name) if name in _CONDITIONS else len(_CONDITIONS))
 
 
 def systems(study: Study) -> list[str]:
-    """Return the systems in the order of the input, the baseline and the minimum cover last."""
     return sorted(study.values_of("score"), key=lambda name: (name in {LEAD, BEST}, name == BEST))
 
 
 def of(study: Study, system: str, condition: str) -> list[Row]:
-    """Return the scores of a system on the topics of a condition."""
     return [row for row in study.of("score") if (row["system"], row.get("condition") or "") == (system, condition)]
 
 
 def participation(study: Study) -> Table:
-    """Return the number of topics with a summary, and with an extract, by each system (Table 3)."""
     rows = []
     for system in (name for name in systems(study) if name not in {LEAD, BEST}):
         extracts = ["coverage" in row for row in study.of("score", system=system)]
@@ -198,7 +193,6 @@ def participation(study: Study) -> Table:
 
 
 def extraction(study: Tsc3Study) -> Table:
-    """Return Coverage and Precision by system and condition (Table 4)."""
     table = _table(study, "Extracts (Table 4)", {"Cov.": _get("coverage"), "Prec.": _get("precision")})
     extracts = [row for row in study.of("score") if "coverage" in row]
     if not extracts:
@@ -217,7 +211,6 @@ def extraction(study: Tsc3Study) -> Table:
 
 
 def content(study: Study) -> Table:
-    """Return the human content scores, with Coverage and exact answers (Table 5)."""
     columns = {"content": _answered(CONTENT), "Cov.": _get("coverage"), "exact": _get("exact")}
     table = _table(study, "Content scores (Table 5)", columns)
     table.caption.append(f"content: imported, human.{CONTENT} of the systems' file; the others are computed.")
@@ -225,7 +218,6 @@ def content(study: Study) -> Table:
 
 
 def readability(study: Study, condition: str) -> Table:
-    """Return the counts of the quality questions (Table 6), of one condition."""
     names = sorted({name for row in study.of("score") for name in row["human"] if _QUESTION.fullmatch(name)})
     held = {system: of(study, system, condition) for system in systems(study)}
     means = {system: [mean_of(map(_answered(name), scores)) for name in names] for system, scores in held.items()}
@@ -240,9 +232,7 @@ def readability(study: Study, condition: str) -> Table:
 
 
 def question_answering(study: Study) -> Table:
-    """Return exact match and edit distance by system and condition (Table 7)."""
-    columns = {"exact": _get("exact"), "edit": _get("edit")}
-    table = _table(study, "Pseudo question answering (Table 7)", columns)
+    table = _table(study, "Pseudo question answering (Table 7)", {"exact": _get("exact"), "edit": _get("edit")})
     scores = study.of("score")
     if not any("exact" in row for row in scores):
         said = "Nothing to show: no topic has both meta.questions and a summary with text."
@@ -273,7 +263,6 @@ def _left_out(study: Study, measure: str, reason: str) -> list[str]:
 
 
 def _uneven(rows: Mapping[str, Sequence[Row]], measures: Iterable[_Measure]) -> list[str]:
-    """Add a remark if systems' means are over different topics."""
     counts = [{sum(measure(row) is not None for row in found) for found in rows.values()} for measure in measures]
     if all(len(each - {0}) < 2 for each in counts):
         return []
@@ -281,7 +270,6 @@ def _uneven(rows: Mapping[str, Sequence[Row]], measures: Iterable[_Measure]) -> 
 
 
 def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
-    """Return the means of measures by system and condition."""
     found = conditions(study)
     named = {name: name.capitalize() or ("Other" if len(found) > 1 else "") for name in found}
     headings = [f"{named[condition]} {name}".strip() for condition in found for name in measures]
@@ -304,7 +292,7 @@ def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
 
 
 @dataclass(kw_only=True)
-class Tsc3Study(TimedStudy):
+class Tsc3Study(Study):
     """Score systems as TSC3 did: Precision and Coverage of extracts, question answering on summaries.
 
     Topics need covers. The challenge has two abstracts for each document set: give each as a topic, with
@@ -332,12 +320,7 @@ class Tsc3Study(TimedStudy):
 
     @cached_property
     def _searches(self) -> dict[str, list[Options]]:
-        options = resolve(
-            {
-                "formulation": "cover", "uncoverable": self.uncoverable, "strategy": self.strategy,
-                "time_limit": self.time_limit, "workers": self.workers,
-            }
-        )  # fmt: skip
+        options = self._options("uncoverable strategy", formulation="cover")
         if not STRATEGIES.load(options.strategy).exact:
             able = ", ".join(name for name in STRATEGIES.names() if STRATEGIES.load(name).exact)
             raise OptionError(
@@ -346,27 +329,20 @@ class Tsc3Study(TimedStudy):
         return {BEST: [options]}
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return the function that makes the rows of a topic: of each system, the baseline and the minimum cover."""
-        larger = self.other_sizes == "larger"
-        return partial(_rows, setup=self._setup_of_each()[BEST], lead=self.lead, larger=larger)
+        return partial(_rows, setup=self._setup_of_each()[BEST], lead=self.lead, larger=self.other_sizes == "larger")
 
     @classmethod
     def serves(cls, topic: Topic) -> bool:
-        """Return whether a topic has a cover."""
         return topic.cover is not None
 
     def about(self) -> str:
-        """Describe the settings in a few words."""
         return f"minimum covers by {self.strategy}; Coverage and Precision of sentences, answers in texts"
 
     def lacking(self) -> list[str]:
-        """Return the number of abstract sentences without an alternative, in words."""
-        without = {row["id"]: len(row["uncoverable"]) for row in self.of("score") if "uncoverable" in row}
-        count = sum(without.values())
+        count = sum({row["id"]: len(row["uncoverable"]) for row in self.of("score") if "uncoverable" in row}.values())
         return [f"{counted(count, 'abstract sentence')} without any alternative"] if count else []
 
     def tables(self) -> list[Table]:
-        """Return Tables 3 to 7 (3 if there are systems, 5 and 6 if there are human scores)."""
         scores = self.of("score")
         rated = [content(self)] if any(CONTENT in row["human"] for row in scores) else []
         asked = any(_QUESTION.fullmatch(name) for row in scores for name in row["human"])
@@ -375,7 +351,6 @@ class Tsc3Study(TimedStudy):
         return [*joined, extraction(self), *rated, *read, question_answering(self)]
 
     def figures(self) -> list[Figure]:
-        """Return Table 4 as bars."""
         return [Figure.of_table("table-4", extraction(self), (), "")]
 
 
@@ -399,7 +374,6 @@ def _rows(topic: Submitted, setup: Setup, lead: str, larger: bool) -> list[Row]:
 
 
 def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger: bool) -> Row:
-    """Return the scores of a summary: as an extract, by its answers, and by people."""
     row: Row = {
         "kind": "score",
         "system": system.system,
@@ -426,7 +400,6 @@ def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger:
 
 
 def lead_extract(topic: Topic, size: int, *, in_turn: bool = True) -> tuple[SentenceId, ...]:
-    """Return the first sentences up to a number: one of each document in turn, or document by document."""
     names = iter(texts_of(topic))
     by_document = [[next(names) for _ in document] for document in topic.documents]
     ordered = chain.from_iterable(zip_longest(*by_document) if in_turn else by_document)

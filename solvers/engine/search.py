@@ -26,7 +26,7 @@ node of the first. Costs are treated like features. If the gain reaches the targ
 family: such "open" frames depend only on place and room. Keys are equal by accident with probability 2^-128 for each
 pair.
 
-Diagram nodes are (unit, without, with) as in `optsum.optima.diagram`: node 0 is the empty family, node 1 the family of
+Diagram nodes are (unit, without, with) as in `optsum.optima.optima`: node 0 is the empty family, node 1 the family of
 the empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
 
 The features of a unit are changed in the loop of `run_search` itself, because helpers unpack their arrays at every

@@ -37,8 +37,7 @@ from optsum.coverage.state import (
 )
 from optsum.optima.counting import estimate_feasible, reachable
 from optsum.optima.diagram import Diagram
-from optsum.optima.nearness import Nearness
-from optsum.optima.optima import Optima
+from optsum.optima.optima import Nearness, Optima
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.system.clock import Limits, Stopped, in_strides

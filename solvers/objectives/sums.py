@@ -32,9 +32,8 @@ from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage, Key
 from optsum.coverage.state import arrays_of
-from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible_forest
-from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.optima.diagram import EMPTY_FAMILY, Diagram, union
 from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection

@@ -17,8 +17,7 @@ from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.system.clock import Limits
-from optsum.testing import brute_force, random_coverage
-from optsum.testing.instances import Enumeration
+from optsum.testing import Enumeration, brute_force, random_coverage
 
 Searched: TypeAlias = Callable[[CoverageProblem, int], Result]
 """The result of a strategy on a problem, with a seed."""

@@ -87,6 +87,6 @@ def deadly_search(item: Any, settings: Any) -> list[Result]:
     """As a run searches, but the fourth topic kills."""
     if item.topic == 3:
         os._exit(9)
-    from optsum.experiments.run import _search
+    from optsum.experiments import _search
 
     return _search(item, settings)

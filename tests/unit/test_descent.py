@@ -97,7 +97,7 @@ def test_options_come_back_rarely(strategy: str, tmp_path: Path) -> None:
     descent = Descent([tuple(call) for call in json.loads(done.stdout.splitlines()[-1])])
     way = "\n".join(f"{'back ' * (call in descent.returns())}{call}" for call in descent.calls)
     modules = {module for _, module, _ in descent.calls}
-    assert {"optsum.running.one_problem", "optsum.cli.search_loop"} <= modules, way
+    assert {"optsum.running.one_problem", "optsum.cli.loop"} <= modules, way
     assert len(descent.returns()) <= MOST, way
 
 

@@ -14,7 +14,7 @@ from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import UnsupportedError
-from optsum.optima.nearness import Nearness
+from optsum.optima.optima import Nearness
 from optsum.options.options import resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Problem
@@ -22,8 +22,7 @@ from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
 from optsum.system.clock import Limits
-from optsum.testing import brute_force, random_topic
-from optsum.testing.instances import selections
+from optsum.testing import brute_force, random_topic, selections
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "recall": {"max_length": 9},

@@ -32,9 +32,8 @@ from optsum.options.options import OF_SEARCHES, Options
 from optsum.options.values import sentence_of
 from optsum.problem.formulation import Formulation
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS, STRATEGIES
-from optsum.report.statistics import claims, ratio_to_best
-from optsum.report.tables.results import headline, longest_said, words_kept
-from optsum.report.tables.table import counted, number, seconds, short_seconds
+from optsum.report.comparison import claims, ratio_to_best
+from optsum.report.tables import counted, headline, longest_said, number, seconds, short_seconds, words_kept
 from optsum.running.one_problem import Setup, setup_of
 from optsum.system.files import PathLike, describe_os_error, replacing
 from optsum.text.analyzer import Sentence, raw_text, word_count
@@ -70,7 +69,6 @@ class Setting:
 
     @classmethod
     def of(cls, row: Mapping[str, Any], details: Mapping[str, Any] | None) -> Setting:
-        """Return the setting of a row."""
         given = None if details is None else details.get("options")
         options = None
         if given is not None:
@@ -99,12 +97,10 @@ class Setting:
 
     @property
     def minimizes(self) -> bool:
-        """Whether smaller values are better."""
         return self._kind is not None and self._kind.sense is Sense.MINIMIZE
 
     @property
     def of_texts(self) -> bool:
-        """Whether its topics are texts, not users' own problems."""
         return self._kind is None or self._kind.reads_topics
 
     @cached_property
@@ -116,7 +112,6 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """The problem in a few words."""
         if self.options is not None and self.setup is not None:
             return ", ".join([headline(self.options), *self._more])
         return ", ".join(filter(None, (self.formulation, self.metric, *self._more)))
@@ -127,7 +122,6 @@ class Setting:
 
     @property
     def max_length(self) -> int | None:
-        """The maximum length, if rows state it."""
         if self.options is not None:
             return self.options.max_length if isinstance(self.options.max_length, int) else None
         length = dict(self.said).get("max_length", "")
@@ -135,7 +129,6 @@ class Setting:
 
     @property
     def sentence(self) -> str:
-        """The problem in words for a sentence."""
         what = (self._kind and self._kind.summaries) or f"{self.formulation} summaries"
         options = self.options
         if options is None or self.setup is None:
@@ -157,7 +150,6 @@ class Setting:
         return "; ".join([", ".join([*words, *words_kept(options)]), *self._more])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the options that the page needs for counting."""
         options = {} if self.options is None else self.options.model_dump()
         return {
             "label": visible(self.label),
@@ -186,7 +178,6 @@ def _capitals(metric: str | None) -> str:
 
 
 def _components(metric: str) -> Iterator[dict[str, Any]]:
-    """Yield how the n-grams of each component are made; for other components only the name."""
     try:
         components = parse_metric(metric).components
     except OptsumError:
@@ -203,7 +194,6 @@ _STRANGE = "its details were not written by optsum"
 
 
 def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
-    """Return the topic of a row's details."""
     references = details.get("references")
     problem = references == [] and "cover" not in details  # which is held against no text
     topic = as_topic(
@@ -220,12 +210,7 @@ def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
 
 
 def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
-    """Return the text of a topic for the page.
-
-    A sentence is ``[length, pieces, tokens]``, and ``[..., chunks]`` if its parts can be chosen. The first piece is the
-    text before the first token; every other piece begins with its token. A token is a number, equal for equal tokens,
-    and -1 if no reference has it.
-    """
+    """Return a text for the page, a sentence as [length, pieces, tokens, chunks]; tokens no reference has are -1."""
     setup = setting.setup
     analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
     spec = None if setup is None else setup.spec_for(topic)
@@ -311,22 +296,18 @@ class PageProblem:
 
     @property
     def error(self) -> str | None:
-        """Why nothing could be searched."""
         errors = [each.result.error for each in self.found.values()]
         return errors[0] if errors and None not in errors else None
 
     @property
     def value(self) -> float | None:
-        """The optimum for display, or the best known value."""
         held = [(each.reached, value) for each in self.found.values() if (value := each.result.objective) is not None]
         best = (value for reached, value in held if reached)
         known = (min if self.setting.minimizes else max)((value for _, value in held), default=None)
         return next(best, known)
 
     def judge(self) -> None:
-        """Compare each result with the optimum, or with the best bound if that is unknown."""
-        results = [each.result for each in self.found.values()]
-        self.optimum, bounds, _ = claims(results)
+        self.optimum, bounds, _ = claims([each.result for each in self.found.values()])
         if self.optimum is None and bounds:
             self.bound = float((max if self.setting.minimizes else min)(bounds))
         for each in self.found.values():
@@ -344,7 +325,6 @@ class Gathered:
     variants: list[Variant] = field(default_factory=list)
 
     def names(self) -> list[str]:
-        """Return the name of each variant: the strategy, and the options in which it differs from others."""
         found = []
         for variant in self.variants:
             same = [other for other in self.variants if other[0] == variant[0]]
@@ -359,35 +339,32 @@ class Gathered:
         return [f"{name} ({n})" if counts[name] > 1 else name for name, n in zip(found, before, strict=True)]
 
     def of(self, variant: Variant) -> list[PageResult]:
-        """Return the results of a variant, problem by problem."""
         return [problem.found[variant] for problem in self.problems if variant in problem.found]
 
     def each(self) -> Iterator[tuple[PageProblem, int, PageResult]]:
-        """Yield every result with its problem and the number of its variant."""
         for problem in self.problems:
             for place, variant in enumerate(self.variants):
                 if (found := problem.found.get(variant)) is not None:
                     yield problem, place, found
 
     def counts(self) -> list[tuple[str, str]]:
-        """Return the number of tied optima and the name of each problem with a count, in ascending order.
-
-        Numbers are strings of digits, because they can be of any size.
-        """
+        """Return the number of tied optima (digits of any size) and the name of each problem with a count, in order."""
         counted = ((each.optima, each.id or "?") for each in self.problems)
         held = [(optima["count"], name) for optima, name in counted if optima and "near" not in optima]
         return sorted(held, key=lambda pair: (len(pair[0]), pair[0]))
 
     def exact(self) -> list[bool]:
-        """Return whether each variant is exact."""
         return [_is_exact(strategy) for strategy, *_ in self.variants]
 
     def heuristics(self) -> dict[int, list[PageResult]]:
-        """Return the results of each variant that is not exact, by its number."""
         return {place: self.of(self.variants[place]) for place, exact in enumerate(self.exact()) if not exact}
 
+    def table(self, headings: Iterable[str], cells: Mapping[int, Iterable[str]]) -> list[list[str]]:
+        """Return headings, and a line for each strategy by its number; greedy search of frontiers comes last."""
+        names = [*self.names(), GREEDY]
+        return [["strategy", *headings], *([names[place], *line] for place, line in cells.items())]
+
     def has_frontier(self) -> bool:
-        """Return whether a result is a frontier."""
         return any(each.result.frontier is not None for *_, each in self.each())
 
 
@@ -399,10 +376,7 @@ def _is_exact(strategy: str) -> bool:
 
 
 def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
-    """Group rows by problem and strategy, for the page.
-
-    `rows`: from `optsum.contracts.result.Result.to_row`. Rows of a problem are adjacent, or have the same id.
-    """
+    """Group rows (`Result.to_row`) by problem and strategy; those of a problem are adjacent, or have the same id."""
     gathered = Gathered()
     known: dict[tuple[Setting, str], PageProblem] = {}
     block: PageProblem | None = None
@@ -541,19 +515,15 @@ class Chart:
     x: Axis
     y: Axis
     series: dict[int, list[Point]]  # By the place of a strategy among all.
+    table: list[list[str]]  # The same as a table, the headings first.
     kind: str = "steps"  # "steps", "line" or "dots".
-    # heading, table: the same as a table.
-    heading: list[str] = field(default_factory=list)
-    table: list[list[str]] = field(default_factory=list)
 
 
 def steps(values: Sequence[float], count: int) -> list[Point]:
-    """Return the points at which the share of values <= x rises; the values ascend."""
     return [(value, bisect_right(values, value) / count) for value in dict.fromkeys(values)]
 
 
 def counts_in_words(counts: Iterable[int]) -> str:
-    """Return "n = 50", or the range if strategies differ."""
     least, most = min(counts := list(counts)), max(counts)
     return f"n = {most}" if least == most else f"n = {least} to {most}"
 
@@ -573,11 +543,7 @@ STYLES: Final = 8  # Strategies that look different; the ninth looks like the fi
 
 
 def drawn(chart: Chart) -> dict[str, Any]:
-    """Return a chart for the page, with positions instead of numbers.
-
-    ``x_ticks`` and ``y_ticks`` are marks of an axis: position, number, and alignment; ``lines`` are pairs of a style
-    and a path, ``dots`` of a style and positions; the others are sizes and borders of the drawing area.
-    """
+    """Return a chart for the page: marks of the axes with position, text and alignment; paths and dots with styles."""
     x = _scale(chart.x, _LEFT, WIDTH - _RIGHT)
     y = _scale(chart.y, HEIGHT - _BOTTOM, _TOP)
     series = [
@@ -658,7 +624,7 @@ def profile(gathered: Gathered) -> Chart | None:
     if len(ratios) < 2:
         return None
     high = max(10.0, *(found[-1] for found in ratios.values()))
-    n, names = len(best), gathered.names()
+    n = len(best)
     factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= high * 10]
     return Chart(
         "Performance profile of time",
@@ -667,33 +633,26 @@ def profile(gathered: Gathered) -> Chart | None:
         Axis("times the fastest", 1.0, high, log=True),
         _TOPICS,
         {place: thinned([(1.0, 0.0), *steps(found, n)], high) for place, found in ratios.items()},
-        heading=["strategy", *(f"{factor} x" for factor in factors)],
-        table=[
-            [names[place], *(f"{bisect_right(found, factor) / n:.0%}" for factor in factors)]
-            for place, found in ratios.items()
-        ],
+        gathered.table(
+            (f"{factor} x" for factor in factors),
+            {place: [f"{bisect_right(found, one) / n:.0%}" for one in factors] for place, found in ratios.items()},
+        ),
     )
 
 
 def values(gathered: Gathered) -> Chart | None:
-    """Return the mean of value / optimum against seconds of search, from the traces."""
     traces: dict[int, list[list[Point]]] = defaultdict(list)
     for problem, place, each in gathered.each():
         if problem.optimum is not None and each.result.trace and (best := problem.value):
-            traces[place].append(
-                [
-                    (point.seconds, best / point.objective if problem.setting.minimizes else point.objective / best)
-                    for point in each.result.trace
-                    if point.objective
-                ]
-            )
+            known = [(point.seconds, point.objective) for point in each.result.trace if point.objective]
+            least = problem.setting.minimizes
+            traces[place].append([(second, best / value if least else value / best) for second, value in known])
     times = [second for found in traces.values() for trace in found for second, _ in trace if second > 0]
     if not times:
         return None
     low = 10 ** floor(log10(max(min(times), 1e-6)))
     high = max(low * 10, 10 ** ceil(log10(max(*times, 2e-6))))
     grid = [low * (high / low) ** (step / 60) for step in range(61)]
-    names = gathered.names()
     series = {
         place: [(time, fmean(_held(trace, time) for trace in found)) for time in grid]
         for place, found in sorted(traces.items())
@@ -706,9 +665,11 @@ def values(gathered: Gathered) -> Chart | None:
         Axis("seconds of search", low, high, log=True, unit="seconds"),
         Axis("value / optimum", 0.0, 1.0, unit="share"),
         series,
+        gathered.table(
+            (seconds(grid[place]) for place in shown),
+            {each: [f"{points[place][1]:.1%}" for place in shown] for each, points in series.items()},
+        ),
         "line",
-        heading=["strategy", *(seconds(grid[place]) for place in shown)],
-        table=[[names[each], *(f"{points[place][1]:.1%}" for place in shown)] for each, points in series.items()],
     )
 
 
@@ -718,7 +679,6 @@ def _held(trace: list[Point], time: float) -> float:
 
 
 def sizes(gathered: Gathered) -> Chart | None:
-    """Return the time of each topic against its number of sentences."""
     dots: dict[int, list[Point]] = defaultdict(list)
     for problem, place, each in gathered.each():
         if problem.sentences and each.result.error is None:
@@ -728,12 +688,11 @@ def sizes(gathered: Gathered) -> Chart | None:
         return None
     times = [time for found in dots.values() for _, time in found]
     borders = [sizes[min(len(sizes) - 1, len(sizes) * part // 4)] for part in range(5)]
-    names = gathered.names()
-    ends = [*borders[1:4], borders[4] + 1]
-    table = []
+    parts = list(pairwise([*borders[:4], borders[4] + 1]))
+    cells = {}
     for place, found in sorted(dots.items()):
-        parts = [[t for s, t in found if low <= s < end] for low, end in zip(borders, ends, strict=False)]
-        table.append([names[place], *(seconds(median(inside) if inside else None) for inside in parts)])
+        inside = [[time for size, time in found if low <= size < end] for low, end in parts]
+        cells[place] = [seconds(median(times) if times else None) for times in inside]
     count = max(map(len, dots.values()))
     every = ceil(count / _DOTS)
     left = f", of which every {every}th is drawn" if every > 1 else ""
@@ -743,14 +702,12 @@ def sizes(gathered: Gathered) -> Chart | None:
         Axis("sentences", sizes[0], sizes[-1], log=sizes[-1] / sizes[0] > 20),
         Axis("seconds", min(times), max(*times, min(times) * 1.1), log=True, unit="seconds"),
         {place: found[::every] for place, found in sorted(dots.items())},
+        gathered.table((f"{low:.0f} to {high:.0f}" for low, high in pairwise(borders)), cells),
         "dots",
-        heading=["strategy", *(f"{borders[part]:.0f} to {borders[part + 1]:.0f}" for part in range(4))],
-        table=table,
     )
 
 
 def losses(gathered: Gathered) -> Chart | None:
-    """Return the share of topics that lose at most x of the optimum (1 - ratio), for each heuristic."""
     values = {
         place: [0.0 if each.reached else 1 - each.ratio for each in found if each.ratio is not None]
         for place, found in gathered.heuristics().items()
@@ -770,7 +727,6 @@ _LEAST_LOSS: Final = 1e-4  # Smallest loss that the logarithmic axis shows; less
 
 
 def ties(gathered: Gathered) -> Chart | None:
-    """Return the share of topics with at most x optima, if these were counted."""
     counts = [min(float(count[:300]), _FAR) for count, _ in gathered.counts()]
     if len(set(counts)) < 2:
         return None
@@ -780,24 +736,21 @@ def ties(gathered: Gathered) -> Chart | None:
         Axis("optima", max(1.0, counts[0]), max(10.0, counts[-1]), log=True),
         _TOPICS,
         {0: thinned([(max(1.0, counts[0]), 0.0), *steps(counts, len(counts))], max(10.0, counts[-1]))},
-        heading=["", "least", "median", "largest"],
-        table=[["optima", *(f"{value:g}" for value in (counts[0], median(counts), counts[-1]))]],
+        [["", "least", "median", "largest"], ["optima", *map("{:g}".format, (counts[0], median(counts), counts[-1]))]],
     )
 
 
 def gaps(gathered: Gathered) -> Chart | None:
-    """Return the share of topics whose certified gap is at most x."""
     values = {
         place: [gap for each in gathered.of(variant) if (gap := each.result.gap) is not None]
         for place, variant in enumerate(gathered.variants)
     }
-    if all(gap == 0 for gaps in values.values() for gap in gaps):
+    every = [gap for gaps in values.values() for gap in gaps]
+    if not any(every):
         return None
-    wide = sum(gap > 1 for gaps in values.values() for gap in gaps)
-    note = f"; {wide} of more than 1" if wide else ""
-    about = f"Share of topics with at most this gap to its own bound{note}."
-    largest = max(gap for gaps in values.values() for gap in gaps)
-    return _distribution(gathered, "Certified gap", about, values, Axis("gap", 0.0, min(1.0, largest)))
+    wide = sum(gap > 1 for gap in every)
+    about = f"Share of topics with at most this gap to its own bound{f'; {wide} of more than 1' if wide else ''}."
+    return _distribution(gathered, "Certified gap", about, values, Axis("gap", 0.0, min(1.0, max(every))))
 
 
 def _distribution(
@@ -814,19 +767,18 @@ def _distribution(
         for place, found in sorted(values.items())
     }
     n = counts_in_words(map(len, values.values()))
-    shares = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-    names = gathered.names()
+    shares = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95, "largest": 1.0}
+    cells = {
+        place: [number(found[min(len(found) - 1, floor(share * len(found)))], 4) for share in shares.values()]
+        for place, found in sorted(values.items())
+    }
     return Chart(
         title,
         f"{about} {n}.",
         replace(axis, low=low, high=high),
         _TOPICS,
         series,
-        heading=["strategy", "least", "5 %", "25 %", "median", "75 %", "95 %", "largest"],
-        table=[
-            [names[place], *(number(found[min(len(found) - 1, floor(share * len(found)))], 4) for share in shares)]
-            for place, found in sorted(values.items())
-        ],
+        gathered.table(shares, cells),
     )
 
 
@@ -839,13 +791,11 @@ GREEDY: Final = "greedy (frontier)"  # What greedy search is called beside front
 
 
 def lengths(gathered: Gathered) -> Chart | None:
-    """Return the mean objective by maximum length, if there are several."""
     curves = _curves(gathered)
     where = sorted({length for found in curves.values() for curve in found for length, _ in curve})
     if len(where) < 2:
         return None
     grid = where if len(where) <= _CORNERS else where[:: ceil(len(where) / _CORNERS)]
-    names = [*gathered.names(), GREEDY]
     series = {place: _mean(found, grid) for place, found in sorted(curves.items())}
     heights = [value for points in series.values() for _, value in points]
     shown = grid[:: ceil(len(grid) / _COLUMNS)]
@@ -855,11 +805,11 @@ def lengths(gathered: Gathered) -> Chart | None:
         Axis("maximum length", where[0], where[-1]),
         Axis("objective", min(0.0, *heights), max(*heights, 1e-9)),
         series,
+        gathered.table(
+            (f"{length:g}" for length in shown),
+            {place: [number(dict(points).get(length)) for length in shown] for place, points in series.items()},
+        ),
         "line",
-        heading=["strategy", *(f"{length:g}" for length in shown)],
-        table=[
-            [names[place], *(number(dict(points).get(length)) for length in shown)] for place, points in series.items()
-        ],
     )
 
 
@@ -884,7 +834,6 @@ def _points(steps: Sequence[Any]) -> list[Point]:
 
 
 def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
-    """Return the mean value at each length, over the topics with a value at or before it."""
     points = []
     for length in grid:
         held = [curve[place - 1][1] for curve in curves if (place := bisect_right(curve, (length, _FAR)))]
@@ -894,9 +843,7 @@ def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
 
 
 def charts_of(gathered: Gathered) -> list[Chart]:
-    """Return the charts for which there are data."""
-    first = lengths if gathered.has_frontier() else losses
-    makers = [first, ties, losses, gaps, profile, values, sizes, lengths]
+    makers = [lengths if gathered.has_frontier() else losses, ties, losses, gaps, profile, values, sizes, lengths]
     if len(gathered.problems) == 1:  # has no distributions
         makers = [lengths, values]
     return [chart for maker in dict.fromkeys(makers) if (chart := maker(gathered)) is not None]
@@ -909,7 +856,6 @@ MatrixCell: TypeAlias = tuple[str, str, str, str]
 
 
 def sentences_of(gathered: Gathered) -> list[str]:
-    """Return one sentence for each setting: the problem, and how much of it is proven."""
     exact = [strategy for (strategy, *_), proves in zip(gathered.variants, gathered.exact(), strict=True) if proves]
     said = []
     for setting in gathered.settings:
@@ -931,7 +877,6 @@ def sentences_of(gathered: Gathered) -> list[str]:
 
 
 def tiles_of(gathered: Gathered) -> list[Tile]:
-    """Return the headline numbers for which there are results."""
     problems = gathered.problems
     oracles = [problem.value for problem in problems if problem.optimum is not None and problem.value is not None]
     tiles: list[Tile] = []
@@ -960,8 +905,7 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         place = missing_strategy(gathered)
         found = gathered.of(gathered.variants[place])
         reached = [each.reached for each in found if not each.guaranteed and each.ratio is not None]
-        lost = f"{reached.count(False)} of {len(reached)}"
-        tiles.append((lost, f"topics whose optimum {names[place]} misses", ""))
+        tiles.append((f"{reached.count(False)} of {len(reached)}", f"topics whose optimum {names[place]} misses", ""))
     tiles += _frontier_tiles(gathered)
     counts = gathered.counts()
     if counts:
@@ -981,7 +925,6 @@ def _is_whole(value: float, problems: Iterable[PageProblem]) -> bool:
 
 
 def _frontier_tiles(gathered: Gathered) -> list[Tile]:
-    """Return how close greedy search comes to the best value over all lengths of frontiers."""
     curves = _curves(gathered) if gathered.has_frontier() else {}
     best, greedy = curves.get(0), curves.get(len(gathered.variants))
     if not best or not greedy:
@@ -1005,14 +948,12 @@ def missing_strategy(gathered: Gathered) -> int:
 
 
 def short(digits: str) -> str:
-    """Return a count of any size with at most four digits and a power of ten."""
     if len(digits) <= 6 or "." in digits:
         return digits
     return f"{digits[0]}.{digits[1]}e{len(digits) - 1}"
 
 
 def matrix_of(gathered: Gathered) -> list[tuple[str, list[MatrixCell | None]]]:
-    """Return the summary of each strategy in each setting."""
     results: dict[tuple[int, Setting], list[tuple[PageProblem, PageResult]]] = defaultdict(list)
     for problem, place, each in gathered.each():
         results[place, problem.setting].append((problem, each))
@@ -1039,13 +980,11 @@ def _cell(results: list[tuple[PageProblem, PageResult]]) -> MatrixCell:
 
 
 def table_of(gathered: Gathered) -> list[dict[str, Any]]:
-    """Return a line for each topic, those with errors first."""
     settings = {setting: place for place, setting in enumerate(gathered.settings)}
     return [_line(problem, settings[problem.setting], gathered) for problem in ordered(gathered)]
 
 
 def ordered(gathered: Gathered) -> list[PageProblem]:
-    """Return the problems in the order of the table."""
     return sorted(gathered.problems, key=lambda problem: problem.error is None)
 
 
@@ -1114,12 +1053,10 @@ def write_page(
         If the output exists, or cannot be written.
     """
     path = checked_output(output, overwrite=overwrite)
-    text = page_of(gather(row.to_row() if isinstance(row, Result) else row for row in rows), title=title)
-    save(path, text)
+    save(path, page_of(gather(row.to_row() if isinstance(row, Result) else row for row in rows), title=title))
 
 
 def checked_output(output: PathLike, *, overwrite: bool, inputs: Iterable[PathLike] = ()) -> Path:
-    """Return the path of a page, after checking it before any work."""
     path = Path(output)
     if any(path.exists() and Path(each).exists() and path.samefile(each) for each in inputs):
         raise OptionError(f"the output {path} is also an input; name another output")
@@ -1132,7 +1069,6 @@ def checked_output(output: PathLike, *, overwrite: bool, inputs: Iterable[PathLi
 
 
 def save(path: Path, text: str) -> None:
-    """Write a file completely or not at all."""
     try:
         with replacing(path) as new:
             new.write_text(text, encoding="utf-8", newline="\n")
@@ -1141,7 +1077,6 @@ def save(path: Path, text: str) -> None:
 
 
 def page_of(gathered: Gathered, *, title: str = "") -> str:
-    """Return the page."""
     if not gathered.problems:
         raise InputError("there are no rows to report: write some with optsum compare ... --details -o rows.jsonl")
     script, style = _assets(_SCRIPTS), _assets(_STYLES)

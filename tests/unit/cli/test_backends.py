@@ -27,7 +27,7 @@ from optsum.running import one_problem as warm
 from optsum.running.one_problem import setup_of
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
-from optsum.testing.backends import hard_instance
+from optsum.testing import hard_instance
 
 TOPIC = {"id": "t", "documents": [["a b c", "c d e f", "f g", "a g"]], "references": [["a c d f g"]]}
 
@@ -303,7 +303,7 @@ def test_the_process_of_cp_sat_ends_with_the_one_that_started_it() -> None:
     """Also where that one is killed in the middle of a search, so that nobody is left solving for ever."""
     code = (
         "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
-        "from optsum.solvers.backends import cpsat; from optsum.testing.backends import hard_instance\n"
+        "from optsum.solvers.backends import cpsat; from optsum.testing import hard_instance\n"
         "search(CoverageProblem.of(hard_instance(units=5)), 'milp', backend='cp-sat')\n"
         "print(cpsat._CHILD._process.pid, flush=True)\n"
         "search(CoverageProblem.of(hard_instance()), 'milp', backend='cp-sat')\n"

@@ -231,7 +231,7 @@ _CTRL_C: Final = "raise KeyboardInterrupt"
 @pytest.mark.parametrize(
     ("module", "comes", "status"),
     [
-        *((module, _CTRL_C, 130) for module in ("optsum.cli.flags", "optsum.cli.commands", "optsum.cli.search_loop")),
+        *((module, _CTRL_C, 130) for module in ("optsum.cli.flags", "optsum.cli.commands", "optsum.cli.loop")),
         ("optsum.cli.app", _CTRL_C, 130),
         ("optsum.cli.app", "import signal; signal.raise_signal(signal.SIGTERM)", 143),
     ],

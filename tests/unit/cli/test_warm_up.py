@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from optsum.cli.app import main
-from optsum.cli.commands.setup import kernels_of
+from optsum.cli.commands import kernels_of
 
 
 def test_every_strategy_is_served_and_parts_are_not_doubled() -> None:

@@ -9,8 +9,7 @@ from optsum.coverage.evaluate import key_of, score, value_of
 from optsum.coverage.instance import Combination, Coverage, Joint, Sense
 from optsum.errors import InputError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.testing import KINDS, random_coverage
-from optsum.testing.instances import selections
+from optsum.testing import KINDS, random_coverage, selections
 
 
 def test_hirao_by_hand() -> None:

@@ -15,7 +15,7 @@ from timeless import timeless
 import optsum
 from optsum.cli import main
 from optsum.corpus.rows import read_rows
-from optsum.experiments.folder import merge
+from optsum.experiments import merge
 from optsum.options import options
 
 TOPIC = {"documents": [["a b", "b c", "a c d", "d"]], "references": [["a b c"], ["c d"]]}
@@ -308,7 +308,7 @@ def test_a_run_of_an_earlier_version_is_of_all_topics() -> None:
 
 
 def test_one_writer(capsys: pytest.CaptureFixture[str]) -> None:
-    from optsum.experiments.folder import RunFolder
+    from optsum.experiments import RunFolder
 
     run()
     Path("e.toml").write_text('topics = "topics.jsonl"\nstrategy = "lead"\n[grid]\nmax-length = [2, 4]\n')

@@ -23,7 +23,7 @@ from optsum.options.options import ScoreOptions, resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.report.system_scores import SystemScores, score_rows
-from optsum.report.tables.results import headline, optima_table, results_table
+from optsum.report.tables import headline, optima_table, results_table
 from optsum.running.search import search
 
 # --- ids of any kind ----------------------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ from optsum.optima.counting import fit
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem
 from optsum.running.search import search
-from optsum.testing import OwnMetric, brute_force, random_coverage
-from optsum.testing.instances import selections
+from optsum.testing import OwnMetric, brute_force, random_coverage, selections
 
 
 def lengths_only(lengths: list[int], **limits: int) -> CoverageProblem:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from optsum.errors import UnsupportedError
 from optsum.optima import diagram as module
-from optsum.optima.algebra import Ordered, union
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, Ordered, union
 
 families = st.sets(st.frozensets(st.integers(0, 5), max_size=4), max_size=12)
 ENDS = [[-1, 0, 0], [-1, 1, 1]]

@@ -13,8 +13,7 @@ from optsum.coverage.instance import Coverage, Row, Sense
 from optsum.optima import tally
 from optsum.optima.diagram import Diagram
 from optsum.optima.tally import Share, irredundant_share, is_irredundant
-from optsum.testing import random_coverage
-from optsum.testing.instances import HARMONIC, KINDS
+from optsum.testing import HARMONIC, KINDS, random_coverage
 
 
 def by_trying(instance: Coverage, chosen: tuple[int, ...]) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from optsum.coverage.instance import Sense
 from optsum.errors import OptionError, UnsupportedError
-from optsum.optima.nearness import Nearness
+from optsum.optima.optima import Nearness
 
 MOST, LEAST = Sense.MAXIMIZE, Sense.MINIMIZE
 

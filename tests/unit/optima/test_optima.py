@@ -17,7 +17,7 @@ from optsum.solvers.objectives.recall import solve_recall
 
 from optsum.coverage.instance import Coverage
 from optsum.errors import InputError, UnsupportedError
-from optsum.optima.algebra import minimal_sets
+from optsum.optima.diagram import minimal_sets
 from optsum.optima.optima import Optima
 
 families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max_size=25)

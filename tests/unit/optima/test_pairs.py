@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.errors import InputError, UnsupportedError
-from optsum.optima.algebra import Estimate, mean_jaccard, overlaps, sampled_jaccard
-from optsum.optima.diagram import Diagram
+from optsum.optima.diagram import Diagram, Estimate, mean_jaccard, overlaps, sampled_jaccard
 from optsum.optima.optima import Optima
 
 families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max_size=25)

@@ -23,8 +23,7 @@ from optsum.errors import InputError
 from optsum.problem.linear_problem import LinearProblem
 from optsum.program.highs import new_highs, pass_model
 from optsum.system.clock import Limits
-from optsum.testing import check_problem
-from optsum.testing.instances import selections
+from optsum.testing import check_problem, selections
 
 
 def random_model(seed: int, *, others: bool = True) -> pyo.ConcreteModel:

@@ -22,7 +22,7 @@ from optsum.program.model import LinearModel, coverage_model
 from optsum.program.ratio_bound import value_bound
 from optsum.system.clock import Deadline
 from optsum.system.processes.signal_guard import postponing
-from optsum.testing.instances import KINDS, brute_force, random_coverage
+from optsum.testing import KINDS, brute_force, random_coverage
 
 
 def large(units: int = 400, features: int = 1500) -> Coverage:

@@ -11,8 +11,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability
 from optsum.program.highs import new_highs, pass_model, relax
 from optsum.program.model import LinearModel, coverage_model
-from optsum.testing import brute_force, random_coverage
-from optsum.testing.problems import check_linear_model
+from optsum.testing import brute_force, check_linear_model, random_coverage
 
 
 def dense(model: LinearModel) -> list[list[int]]:

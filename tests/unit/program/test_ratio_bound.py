@@ -16,8 +16,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program import ratio_bound as module
 from optsum.program.surrogate import reaches
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
-from optsum.testing import brute_force, random_coverage
-from optsum.testing.instances import HARMONIC
+from optsum.testing import HARMONIC, brute_force, random_coverage
 
 TRIALS = 60
 STEP = Fraction(1, 10**6)

@@ -17,8 +17,8 @@ from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import OptionError, OptsumError, UnknownNameError
 from optsum.options.options import resolve
 from optsum.report import comparison as side_by_side
+from optsum.report import tables
 from optsum.report.comparison import Comparison, compare, compare_topics, plan_of
-from optsum.report.tables import table as tables
 from optsum.running.one_problem import Setup, build, setup_of
 from optsum.system.clock import Termination
 

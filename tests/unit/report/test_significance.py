@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from optsum.report.statistics import ranks, student, wilcoxon
+from optsum.report.comparison import ranks, student, wilcoxon
 
 
 def test_equal_numbers_share_their_mean_rank() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optsum.report.statistics import spread_of
+from optsum.report.comparison import spread_of
 
 
 def test_spread_by_hand() -> None:

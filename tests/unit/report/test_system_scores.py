@@ -14,7 +14,7 @@ import optsum
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.corpus.topics import BadSystem, system_of
 from optsum.options.options import ScoreOptions
-from optsum.report.statistics import pearson, spearman
+from optsum.report.comparison import pearson, spearman
 from optsum.report.system_scores import SystemScores, score, score_rows
 
 NUMBERS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=12)

@@ -9,8 +9,7 @@ import pytest
 
 import optsum
 from optsum.registry import STRATEGIES
-from optsum.testing import random_topic
-from optsum.testing.instances import OwnMetric
+from optsum.testing import OwnMetric, random_topic
 
 PROVING = [name for name in STRATEGIES if STRATEGIES.load(name).exact]
 OBJECTIVES: list[dict[str, Any]] = [

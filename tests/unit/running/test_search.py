@@ -21,8 +21,7 @@ from optsum.running import search as running_search
 from optsum.running.one_problem import setup_of, unsolved
 from optsum.running.search import search, searched
 from optsum.system.clock import NEVER, Deadline, Limits, Termination
-from optsum.testing import OwnMetric, check_strategy, random_topic
-from optsum.testing.strategies import watched
+from optsum.testing import OwnMetric, check_strategy, random_topic, watched
 
 # The bound of the relaxation is 5/6, the optimum 4/6: no shortcut proves it.
 INSTANCE = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)

@@ -15,8 +15,7 @@ from optsum.errors import BackendError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Termination
-from optsum.testing import random_coverage
-from optsum.testing.backends import hard_instance
+from optsum.testing import hard_instance, random_coverage
 
 TWO = Coverage.of([4, 4], [{0: 1}, {1: 1}], [[1], [2]], constants=(0, 3), max_length=4)
 """Either of two sentences; the second is worth more."""

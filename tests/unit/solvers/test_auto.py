@@ -18,8 +18,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.running.search import search
 from optsum.system.clock import Limits
-from optsum.testing import OwnMetric, brute_force, random_coverage, random_topic
-from optsum.testing.instances import KINDS
+from optsum.testing import KINDS, OwnMetric, brute_force, random_coverage, random_topic
 
 OBJECTIVES: list[dict[str, Any]] = [
     {"max_length": 12},

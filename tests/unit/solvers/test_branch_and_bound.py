@@ -13,7 +13,7 @@ import pytest
 import optsum
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.errors import UnsupportedError
-from optsum.optima.nearness import Nearness
+from optsum.optima.optima import Nearness
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES

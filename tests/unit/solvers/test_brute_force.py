@@ -29,8 +29,7 @@ from optsum.optima.optima import Optima
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.one_problem import build, setup_of
-from optsum.testing import KINDS, brute_force, random_coverage, random_topic
-from optsum.testing.instances import Enumeration
+from optsum.testing import KINDS, Enumeration, brute_force, random_coverage, random_topic
 
 SUMS: Final[dict[str, dict[str, Any]]] = {
     "two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1"},

@@ -18,8 +18,7 @@ from optsum.problem.problem import Problem
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
-from optsum.testing import brute_force, random_coverage, random_topic
-from optsum.testing.instances import HARMONIC, KINDS
+from optsum.testing import HARMONIC, KINDS, brute_force, random_coverage, random_topic
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "recall": {"max_length": 9},

@@ -22,8 +22,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
-from optsum.testing import brute_force
-from optsum.testing.backends import hard_instance
+from optsum.testing import brute_force, hard_instance
 
 # Optimum 4 of 6 by two of three sentences; the relaxation allows 5.
 INSTANCE = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)
@@ -392,7 +391,7 @@ def test_a_node_limit_ends_the_solver() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
 def test_ctrl_c_ends_the_solver_with_what_it_has() -> None:
     code = (
-        "from optsum.testing.backends import hard_instance\n"
+        "from optsum.testing import hard_instance\n"
         "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
         "for strategy in ('greedy', 'milp'): search(CoverageProblem.of(hard_instance(units=5)), strategy)\n"
         "problem = CoverageProblem.of(hard_instance()); problem.linear_model; print('ready', flush=True)\n"

@@ -13,7 +13,7 @@ from trying import blocks
 from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray
-from optsum.optima.nearness import Nearness
+from optsum.optima.optima import Nearness
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits

@@ -10,8 +10,7 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.studies import STUDIES, load_study
-from optsum.studies.base import papers
+from optsum.studies import STUDIES, load_study, papers
 
 TOPIC = {
     "id": "t",

@@ -12,7 +12,6 @@ import optsum
 from optsum.corpus.topic import BadTopic
 from optsum.report.figures import Figure
 from optsum.studies import STUDIES, Study
-from optsum.studies.base import TIME_LIMIT
 
 PARSE = "\n".join("\t".join(line.split()) for line in ("1 cats cat X _ _ 0 root _ _", "2 purr purr X _ _ 1 dep _ _"))
 TOPIC = {
@@ -103,7 +102,7 @@ def test_an_interrupted_study_says_so_in_every_form() -> None:
 
 
 def test_limits_are_the_same_unless_said_otherwise() -> None:
-    assert {optsum.study(name, []).caption()[0].split(", ")[-1] for name in STUDIES} == {f"{TIME_LIMIT:g} s a search."}
+    assert {optsum.study(name, []).caption()[0].split(", ")[-1] for name in STUDIES} == {"5 s a search."}
 
 
 def test_captions_are_in_the_metadata_of_drawings(tmp_path: Path) -> None:

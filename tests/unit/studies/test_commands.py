@@ -24,9 +24,8 @@ from optsum.cli import main
 from optsum.errors import OptionError, UnknownNameError
 from optsum.options.options import Options, resolve
 from optsum.report.figures import Figure
-from optsum.report.tables.table import Column, Table
-from optsum.studies import STUDIES, Entry, Study, load_study
-from optsum.studies.base import Row, Submitted
+from optsum.report.tables import Column, Table
+from optsum.studies import STUDIES, Entry, Row, Study, Submitted, load_study
 from optsum.studies.tsc3 import BEST, LEAD, Tsc3Study
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -88,8 +87,8 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> None:
     """A study that another file adds: one line."""
     studies = {**STUDIES, "count": Entry(f"{__name__}:Counting", "Count them (by nobody, 2004)")}
     monkeypatch.setattr(optsum.studies, "STUDIES", studies)
-    monkeypatch.setattr("optsum.cli.commands.study.STUDIES", studies)
-    monkeypatch.setattr("optsum.cli.commands.study.SUBCOMMANDS", {name: entry.about for name, entry in studies.items()})
+    monkeypatch.setattr("optsum.cli.study.STUDIES", studies)
+    monkeypatch.setattr("optsum.cli.study.SUBCOMMANDS", {name: entry.about for name, entry in studies.items()})
 
 
 # --- the registry -------------------------------------------------------------------------------------------------

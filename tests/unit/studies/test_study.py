@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import optsum
+import optsum.studies as loop
 from optsum.cli import main
 from optsum.corpus.topic import BadTopic
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
-from optsum.studies import base as loop
 from optsum.studies.hirao import HiraoStudy, overlaps
 from optsum.studies.lin_hovy import LinHovyStudy
 from optsum.system.clock import Deadline

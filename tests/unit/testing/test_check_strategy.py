@@ -42,7 +42,7 @@ class Walk(Strategy):
     exact: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
-        from optsum.testing.instances import selections
+        from optsum.testing import selections
 
         for selection in selections(run.problem.size):
             run.check()
@@ -245,7 +245,7 @@ def test_a_strategy_that_searches_what_it_refuses_fails(monkeypatch: pytest.Monk
         def accept(self, problem: Problem) -> None:
             raise UnsupportedError("no")
 
-    monkeypatch.setattr("optsum.testing.strategies.search", forgetful)
+    monkeypatch.setattr("optsum.testing.search", forgetful)
     with pytest.raises(ConformanceError, match="but it was searched all the same"):
         check_strategy(Refusing(), instances=1)
 
@@ -258,8 +258,7 @@ def test_problems_too_large_to_enumerate_are_refused() -> None:
 
 def test_a_result_that_only_looks_right_fails() -> None:
     """The checks of a result one by one, on results that no search would make."""
-    from optsum.testing.instances import brute_force
-    from optsum.testing.strategies import check_claims
+    from optsum.testing import brute_force, check_claims
 
     problem = CoverageProblem.of(INSTANCE)
     truth, good = brute_force(problem), searching.search(problem, Walk())

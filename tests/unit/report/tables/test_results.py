@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from optsum.optima.nearness import Nearness
-from optsum.report.tables.results import near_table, optima_table
+from optsum.optima.optima import Nearness
+from optsum.report.tables import near_table, optima_table
 from optsum.running.enumerate import enumerate_topics, resolve_enumeration
 
 TOPICS = [

@@ -9,7 +9,7 @@ import pytest
 
 import optsum
 from optsum.errors import UnknownNameError
-from optsum.report.tables.table import (
+from optsum.report.tables import (
     Column,
     Table,
     as_csv,

@@ -27,8 +27,7 @@ from optsum.problem.problem import Problem, Selection
 from optsum.registry import BACKENDS
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
-from optsum.testing import ConformanceError, check_backend
-from optsum.testing.backends import hard_instance
+from optsum.testing import ConformanceError, check_backend, hard_instance
 
 PROMISED = ("highs", "cp-sat", "cbc", "glpk", "scip")
 """CI has these: there they may not be skipped."""
@@ -369,7 +368,7 @@ def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals
     able = [name for name in names if (usable(name) if name in PROMISED else backend_of(name).available())]
     code = (
         "import signal; signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
-        "from optsum.testing.backends import hard_instance\n"
+        "from optsum.testing import hard_instance\n"
         "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
         "from optsum.system.clock import Limits\n"
         "problem = CoverageProblem.of(hard_instance()); problem.linear_model, problem.root_bound()\n"

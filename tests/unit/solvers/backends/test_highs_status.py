@@ -12,7 +12,7 @@ from optsum.solvers.milp import backend_of
 
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.system.clock import Limits, Termination
-from optsum.testing.backends import hard_instance
+from optsum.testing import hard_instance
 
 
 @pytest.mark.parametrize("status", ["kInterrupt", "kTimeLimit"])

@@ -21,8 +21,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
-from optsum.testing import brute_force, random_coverage
-from optsum.testing.backends import hard_instance
+from optsum.testing import brute_force, hard_instance, random_coverage
 
 STOPS: dict[str, list[tuple[str, Any]]] = {
     "highs": [

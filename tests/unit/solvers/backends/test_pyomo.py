@@ -26,8 +26,7 @@ from optsum.problem.formulation import Spec
 from optsum.problem.problem import Problem
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
-from optsum.testing import brute_force, check_strategy, random_coverage, random_topic
-from optsum.testing.backends import hard_instance
+from optsum.testing import brute_force, check_strategy, hard_instance, random_coverage, random_topic
 from optsum.text.analyzer import Analyzer
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su0")

@@ -9,7 +9,7 @@ import pytest
 from optsum.solvers.exhaustive import strategy
 from optsum.solvers.exhaustive.strategy import Exhaustive
 
-from optsum.optima.nearness import Nearness
+from optsum.optima.optima import Nearness
 from optsum.system.clock import Limits
 from optsum.testing import OwnMetric
 

@@ -13,11 +13,10 @@ from optsum.solvers.engine.core import with_minimum_row
 import optsum
 from optsum.contracts.result import Status
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
-from optsum.optima.nearness import Nearness
+from optsum.optima.optima import Nearness
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.system.clock import Limits
-from optsum.testing import random_coverage
-from optsum.testing.instances import selections
+from optsum.testing import random_coverage, selections
 
 
 def windowed(kind: str, seed: int, units: int = 6) -> Coverage:

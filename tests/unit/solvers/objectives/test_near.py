@@ -13,11 +13,11 @@ from optsum.solvers.branch_and_bound import BranchAndBound, smallest_fraction
 
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
-from optsum.optima.nearness import Nearness
+from optsum.optima.optima import Nearness
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.system.clock import Limits
-from optsum.testing.instances import KINDS, random_coverage, selections
+from optsum.testing import KINDS, random_coverage, selections
 
 SEEDS = 12
 """Instances of each kind here; 400 of each were run."""

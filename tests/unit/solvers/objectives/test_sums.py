@@ -28,8 +28,7 @@ from optsum.program.surrogate import DenominatorBox, Weighted, box_of, programs,
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
 from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
-from optsum.testing import brute_force, random_coverage, random_topic
-from optsum.testing.instances import selections
+from optsum.testing import brute_force, random_coverage, random_topic, selections
 
 BOTH: dict[str, Any] = {"metric": "rouge-1+rouge-2", "measure": "f1"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from optsum.report.tables.table import Cell
+from optsum.report.tables import Cell
 from optsum.studies.hirao import HiraoStudy, correlations
 
 

@@ -18,17 +18,14 @@ from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read
 from optsum.errors import InputError, unknown_name
 from optsum.options.options import READING, options_of, reading_of, resolve_as
-from optsum.report.tables.table import Table, counted
+from optsum.report.tables import Table, counted
 from optsum.system.files import begin_of, name_of, read_text
 
 
 def _written(
     loop: Loop, reading: Reading, make: Callable[[Iterator[Topic | BadTopic]], Iterator[Topic | BadTopic]]
 ) -> Iterator[Topic]:
-    """Write the topics that `make` returns, and yield each; paths become relative to the folder of the output.
-
-    A topic that cannot be used becomes a row with the reason.
-    """
+    """Write the topics that `make` returns, or errors, and yield each; paths become relative to the output's."""
     from optsum.corpus.parses import rebased
 
     folder = Path(loop.output).parent if loop.output not in {None, "-"} else None
@@ -129,7 +126,6 @@ def run_chunks(
 
 
 def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | str]:
-    """Yield parses, or an error in place of a malformed one, and lines to print."""
     begin = None if file == "-" else begin_of(file, 4096)
     if begin is None or not begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         blocks = conllu_blocks(read_text(file, ""), name_of(file))
@@ -168,8 +164,7 @@ def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)])
     """
     resolved = resolve_as(_OPTIONS, options, config=files.config)
     given = resolved.model_dump()
-    inputs = [*filter(None, [given["alignments"]]), given["stopwords"]]
-    loop = Loop(files, output_or_pipe(files.output), inputs)
+    loop = Loop(files, output_or_pipe(files.output), [*filter(None, [given["alignments"]]), given["stopwords"]])
     table = Table.of(["id"], ["sentences", "sets", "uncovered"])
     covers = sentences = uncovered = cut = 0
     reading = reading_of(resolved)._replace(summary_lines="broken")

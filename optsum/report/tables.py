@@ -1,21 +1,374 @@
-"""Tables of results, enumerations, frontiers and their steps, one line for each; the objective in words."""
+"""Tables: one description, shown on a terminal, in a notebook, in a paper, or as data; and tables of results."""
 
 from __future__ import annotations
 
+import csv
 import os
+import re
+import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
+from html import escape
+from importlib import import_module
+from io import StringIO
+from logging import getLogger
 from math import floor
-from typing import Any, Final
+from textwrap import wrap
+from typing import Any, Final, Literal, Self, TypeAlias, cast, get_args
 
 from optsum.contracts.result import Result, Status, is_posed, unit_text
+from optsum.corpus.formats import is_run
 from optsum.corpus.rows import read_rows
-from optsum.errors import InputError, UnsupportedError
+from optsum.errors import InputError, OptsumError, UnsupportedError, unknown_name, visible
 from optsum.options.options import Options
-from optsum.options.values import lengths_of
+from optsum.options.values import lengths_of, number_in
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS
-from optsum.report.tables.table import Cell, Column, Table, Tabular, data_frame, number, seconds, share
 from optsum.system.files import PathLike
+
+_WIDE = 10_000
+_PAGE = 100  # Letters of a line into which long columns are folded where there is no terminal.
+_NAME = 24  # Letters of a name that a narrow terminal shows at least.
+
+
+TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]  # What ``--format`` takes.
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column."""
+
+    heading: str
+    numeric: bool = False  # Aligned on the right.
+    long: bool = False  # May go on in the next line where the terminal is narrow.
+
+
+class Cell(str):
+    """Text that a table shows for a value; files and data frames get the value itself."""
+
+    __slots__ = ("value",)
+    value: Any
+
+    def __new__(cls, text: str, value: object) -> Self:
+        cell = super().__new__(cls, text)
+        cell.value = value
+        return cell
+
+
+class Tabular(ABC):
+    """Base of objects that are shown as one or several tables, in every format."""
+
+    @abstractmethod
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+
+    def shown_tables(self) -> list[Table]:
+        """Return the tables for display, with their captions."""
+        return self.tables()
+
+    def text(self) -> str:
+        """Return the tables as lines of aligned text of any length."""
+        return written(self, "text")
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        shapes = [
+            f"{len(table.rows)} rows of {', '.join(column.heading for column in table.columns)}"
+            for table in self.shown_tables()
+        ]
+        return f"<{type(self).__name__}: {'; '.join(shapes)}>"
+
+    def _repr_html_(self) -> str:
+        return "\n".join(as_html(table) for table in self.shown_tables())
+
+    def to_markdown(self) -> str:
+        """Return tables in Markdown for GitHub and similar renderers."""
+        return written(self, "markdown")
+
+    def to_csv(self) -> str:
+        """Return comma-separated values (RFC 4180) with headings, unrounded; a blank line separates tables."""
+        return written(self, "csv")
+
+    def to_latex(self) -> str:
+        r"""Return LaTeX ``table`` environments; they need ``\usepackage{booktabs}``."""
+        return written(self, "latex")
+
+    def to_pandas(self) -> Any:
+        """Return the first table as a `pandas.DataFrame` of values, not of displayed texts."""
+        table = self.shown_tables()[0]
+        return data_frame([_values(table, row) for row in _full(table)], [column.heading for column in table.columns])
+
+
+@dataclass(repr=False)
+class Table(Tabular):
+    """Cells under headings, with a caption of sentences.
+
+    Attributes
+    ----------
+    columns : list of Column
+    rows : list of lists of str
+        A row may be shorter than the headings. A `Cell` stores the value of its text.
+    title : str
+        A line above the table.
+    caption : list of str
+        Lines below the table.
+    """
+
+    columns: list[Column]
+    rows: list[list[str]] = field(default_factory=list)
+    title: str = ""
+    caption: list[str] = field(default_factory=list)
+
+    __str__ = Tabular.__str__
+
+    @classmethod
+    def of(
+        cls,
+        names: Iterable[str],
+        numbers: Iterable[str] = (),
+        title: str = "",
+        long: Iterable[str] = (),
+        *,
+        rows: Iterable[list[str]] = (),
+        caption: Iterable[str] = (),
+    ) -> Self:
+        """Return a table: columns of names on the left, then numbers, then long texts."""
+        columns = [*map(Column, names), *(Column(number, numeric=True) for number in numbers)]
+        return cls([*columns, *(Column(text, long=True) for text in long)], list(rows), title, list(caption))
+
+    def add(self, *cells: str) -> None:
+        self.rows.append(list(cells))
+
+    def tables(self) -> list[Table]:
+        return [self]
+
+    def text(self) -> str:
+        """Return the table as lines of aligned text: long columns are folded, others as wide as necessary."""
+        from rich.console import Console
+
+        file, table = StringIO(), self._rich()
+        console = Console(file=file, width=_WIDE, color_system=None, force_terminal=False, highlight=False)
+        caption = self.caption
+        if any(column.long for column in self.columns):
+            console.width = max(_PAGE, console.measure(table).minimum)
+            caption = [part for line in caption for part in wrap(line, _PAGE)]
+        console.print(table)
+        lines = [line.rstrip() for line in file.getvalue().strip("\n").split("\n")]
+        above = [visible(self.title), ""] if self.title else []
+        below = ["", *map(visible, caption)] if caption else []
+        return "\n".join([*above, *lines, *below])
+
+    def show(self) -> None:
+        """Print the table, fitted to the terminal if the standard output is one, else as in `text`."""
+        if sys.stdout is None:
+            return
+        if not sys.stdout.isatty():
+            sys.stdout.write(self.text() + "\n")
+            return
+        from rich.console import Console
+
+        console = Console(highlight=False)
+        if self.title:
+            console.print(visible(self.title), style="bold", markup=False, soft_wrap=True)
+        table = self._rich()
+        # Where the columns do not fit, lines are broken by the terminal: better than numbers that are cut.
+        width = max(console.width, console.measure(table, options=console.options.update(max_width=_WIDE)).minimum)
+        console.print(table, width=width, crop=False, soft_wrap=width > console.width)
+        for line in self.caption:
+            console.print(visible(line), style="dim", markup=False, soft_wrap=True)
+
+    def _rich(self) -> Any:
+        from rich import box, table
+        from rich.cells import cell_len
+        from rich.text import Text
+
+        made = table.Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        made.header_style = "bold"
+        for place, column in enumerate(self.columns):
+            cells = [visible(column.heading), *(visible(row[place]) for row in self.rows if len(row) > place)]
+            longest = max(map(cell_len, cells))
+            # Text, not str: an id may hold what rich would read as markup.
+            made.add_column(
+                Text(cells[0]),
+                justify="right" if column.numeric else "left",
+                overflow="fold" if column.long else "ellipsis",
+                no_wrap=not column.long,
+                # Without it numbers and short names would be cut in a narrow terminal.
+                min_width=None if column.long else longest if column.numeric else min(longest, _NAME),
+            )
+        for row in self.rows:
+            made.add_row(*(Text(visible(cell)) for cell in row))
+        return made
+
+
+def put_tables(given: Tabular | Iterable[Table], form: TableFormat = "text") -> None:
+    for place, table in enumerate(given if isinstance(given, Iterable) else given.shown_tables()):
+        if sys.stdout is None:
+            return
+        if place:
+            sys.stdout.write("\n")
+        if form == "text":
+            table.show()
+        else:
+            sys.stdout.write(visible(written(table, form), keep="\n"))
+
+
+def written(given: Tabular, form: TableFormat) -> str:
+    return ("\n\n" if form == "text" else "\n").join(map(_FORMATS[form], given.shown_tables()))
+
+
+def shown(value: float | None, form: str) -> Cell:
+    return Cell("-" if value is None else format(value, form), value)
+
+
+def number(value: float | None, digits: int = 4) -> Cell:
+    return shown(value, f".{digits}f")
+
+
+def share(value: float | None, digits: int = 0) -> Cell:
+    return shown(value, f".{digits}%")
+
+
+def seconds(value: float | None) -> Cell:
+    if value is None:
+        return Cell("-", None)
+    if value < 0.9995:
+        return Cell(f"{value * 1e3:.{int(value < 0.09995)}f} ms", value)
+    return Cell(f"{value:.{int(value < 99.95)}f} s", value)
+
+
+def short_seconds(value: float) -> str:
+    return f"{value * 1e6:.0f} µs" if value < 0.9995e-3 else seconds(value).replace(".0 ", " ")
+
+
+def counted(number: int, noun: str) -> str:
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+
+
+# Languages that other programs read: Markdown, CSV, LaTeX, HTML, data frames.
+
+_LATEX: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+        "≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "Δ": r"$\Delta$",
+        **{sign: f"${sign}$" for sign in "<>|"}, **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }
+)  # fmt: skip
+
+_MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|~])")
+
+
+def table_format(name: str) -> TableFormat:
+    if name not in get_args(TableFormat):
+        raise unknown_name("format of tables", name, get_args(TableFormat))
+    return cast("TableFormat", name)
+
+
+def as_markdown(table: Table) -> str:
+    from rich.cells import cell_len  # Chinese characters take two places
+
+    heads = [_markdown(column.heading) for column in table.columns]
+    body = [[_markdown(cell) for cell in row] for row in _full(table)]
+    widths = [max(3, *map(cell_len, cells)) for cells in zip(heads, *body, strict=True)]
+    right = [column.numeric for column in table.columns]
+    rule = ["-" * (width - 1) + (":" if numeric else "-") for width, numeric in zip(widths, right, strict=True)]
+
+    def line(cells: Iterable[str]) -> str:
+        placed = []
+        for cell, width, numeric in zip(cells, widths, right, strict=True):
+            blanks = " " * (width - cell_len(cell))
+            placed.append(f"{blanks}{cell}" if numeric else f"{cell}{blanks}")
+        return f"| {' | '.join(placed)} |"
+
+    title = f"**{_markdown(table.title)}**" if table.title else ""
+    parts = [title, "\n".join(map(line, [heads, rule, *body])), _markdown(" ".join(table.caption))]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", visible(text))
+
+
+def as_csv(table: Table) -> str:
+    """Return comma-separated values: unrounded numbers, empty fields for missing values, no title."""
+    file = StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([column.heading for column in table.columns])
+    for row in _full(table):
+        cells = _values(table, row)
+        writer.writerow(cells)
+        if found := next((cell for cell in map(str, cells) if is_run(cell)), ""):
+            getLogger("optsum").warning("a spreadsheet would run the cell %.40r as a formula", found)
+    return file.getvalue()
+
+
+def as_latex(table: Table) -> str:
+    lines = [r"\begin{table}", r"\centering"]
+    if table.title:
+        lines.append(rf"\caption{{{_latex(table.title)}}}")
+    sides = "".join("r" if column.numeric else "l" for column in table.columns)
+    lines += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
+    lines += [_latex_row(column.heading for column in table.columns), r"\midrule"]
+    lines += [_latex_row(row) for row in _full(table)]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if table.caption:
+        lines += [r"\par\smallskip\footnotesize", _latex(" ".join(table.caption))]
+    return "\n".join([*lines, r"\end{table}"]) + "\n"
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return " & ".join(map(_latex, cells)) + r" \\"
+
+
+def _latex(text: str) -> str:
+    return visible(text).translate(_LATEX)
+
+
+def as_html(table: Table) -> str:
+    sides = ["right" if column.numeric else "left" for column in table.columns]
+
+    def line(tag: str, cells: Iterable[str]) -> str:
+        placed = zip(cells, sides, strict=True)
+        made = (f'<{tag} style="text-align:{side}">{escape(visible(cell))}</{tag}>' for cell, side in placed)
+        return f"<tr>{''.join(made)}</tr>"
+
+    title = f"<caption>{escape(visible(table.title))}</caption>" if table.title else ""
+    head = line("th", (column.heading for column in table.columns))
+    body = "".join(line("td", row) for row in _full(table))
+    said = "<br>".join(escape(visible(each)) for each in table.caption)
+    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>" + (
+        f"<p><small>{said}</small></p>" if said else ""
+    )
+
+
+def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None, dtype: str | None = None) -> Any:
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise OptsumError("A data frame needs pandas: pip install 'optsum[report]'.") from None
+    return pandas.DataFrame(rows, columns=columns, dtype=dtype)
+
+
+def _full(table: Table) -> list[list[str]]:
+    return [[*row, *("" for _ in table.columns[len(row) :])] for row in table.rows]
+
+
+def _values(table: Table, row: Sequence[str]) -> list[Any]:
+    return [
+        getattr(cell, "value", (None if cell in {"", "-"} else number_in(str(cell))) if column.numeric else str(cell))
+        for cell, column in zip(row, table.columns, strict=True)
+    ]
+
+
+_FORMATS: Final[dict[TableFormat, Callable[[Table], str]]] = {
+    "text": Table.text, "markdown": as_markdown, "csv": as_csv, "latex": as_latex,
+}  # fmt: skip
+
 
 _MOST_UNITS = 25  # Units of a selection that a table shows.
 
@@ -97,7 +450,6 @@ def _lines(
 
 
 def results_table(results: Iterable[Result]) -> Table:
-    """Return one line for each result."""
     names = ["id", "objective", "bound", "gap", "status", "length", "units", "time"]
     table = Table([Column(name, name not in {"id", "status", "units"}, name == "units") for name in names])
     for result in results:
@@ -112,7 +464,6 @@ def results_table(results: Iterable[Result]) -> Table:
 
 
 def context_table(results: Iterable[Result], options: Options) -> Table:
-    """Return one line for each context: the budget, the supported claims, and those of greedy selection."""
     cover = not options.formulated().has_metric
     budget = options.max_length if isinstance(options.max_length, int) else None
     lost = []
@@ -146,8 +497,6 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
 
 
 def optima_table(results: Iterable[Result]) -> Table:
-    """Return one line for each enumeration."""
-
     def cells(result: Result) -> list[str] | None:
         if (all_ := result.enumeration) is None:
             return None
@@ -159,8 +508,6 @@ def optima_table(results: Iterable[Result]) -> Table:
 
 
 def near_table(results: Sequence[Result]) -> Table:
-    """Return one line for each enumeration of near-optimal sets."""
-
     def cells(result: Result) -> list[str] | None:
         if (all_ := result.enumeration) is None or all_.near is None:
             return None
@@ -206,7 +553,6 @@ def _units(selection: Sequence[object]) -> str:
 
 
 def headline(options: Options) -> str:
-    """Describe the objective in a few words."""
     formulation = options.formulated()
     if not formulation.reads_topics:
         return formulation.about
@@ -229,13 +575,11 @@ def headline(options: Options) -> str:
 
 
 def words_kept(options: Options) -> list[str]:
-    """Describe how the words of a text are changed before they are counted."""
     stemmed = ["stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}"]
     return [*(stemmed if options.stem else []), *(["without stop words"] if options.stopwords != "keep" else [])]
 
 
 def longest_said(length: int | str | None, unit: str) -> str:
-    """Return a maximum length in words: a number of units, or the length of the reference."""
     return f"as many {unit} as the reference" if length == "reference" else f"{length} {unit}"
 
 
@@ -243,7 +587,6 @@ _COLUMNS: Final = 6  # Lengths that a table of several topics shows: the largest
 
 
 def frontier_table(results: Sequence[Result]) -> Table:
-    """Return one line for each topic: the best value at some lengths, and the mean loss of greedy search."""
     found = [result.frontier for result in results]
     every = sorted({length for one in found if one is not None for length in lengths_of(one.lengths)})
     lengths = sorted({every[place * len(every) // _COLUMNS - 1] for place in range(1, _COLUMNS + 1)} if every else ())
@@ -251,7 +594,7 @@ def frontier_table(results: Sequence[Result]) -> Table:
     def cells(result: Result) -> list[str] | None:
         if (one := result.frontier) is None:
             return None
-        values = [_shown(_at(one.steps, length)) for length in lengths]
+        values = [_at_step(_at(one.steps, length)) for length in lengths]
         lost = [  # by greedy search, at all lengths at which something can be reached
             (last - first + 1, abs(1 - reached.objective / step.objective))
             for step in one.steps
@@ -270,7 +613,6 @@ def frontier_table(results: Sequence[Result]) -> Table:
 
 
 def steps_table(result: Result) -> Table:
-    """Return one line for each step of a frontier."""
     one = result.frontier
     if one is None:
         raise UnsupportedError(f"the result {result.id or '?'} has no frontier: make it with optsum.frontier")
@@ -279,7 +621,7 @@ def steps_table(result: Result) -> Table:
     table = Table.of([], [*names, *(["optima"] if counted else [])])
     for step in one.steps:
         reached = _at(one.greedy or (), step.first)
-        cells = [number(step.first, 0), number(step.last, 0), _shown(step), number(step.gain, 5)]
+        cells = [number(step.first, 0), number(step.last, 0), _at_step(step), number(step.gain, 5)]
         cells.append(number(None if step.selection is None else len(step.selection), 0))
         cells.append(number(None if reached is None else reached.objective))
         table.add(*cells, *([number(step.count, 0)] if counted else []))
@@ -298,7 +640,7 @@ def _at(steps: Sequence[Any], length: int) -> Any:
     return next((step for step in reversed(steps) if step.first <= length), None)
 
 
-def _shown(step: Any) -> str:
+def _at_step(step: Any) -> str:
     if step is None or step.objective is None:
         return number(None)
     if step.bound is None or step.bound == step.objective:

@@ -16,15 +16,13 @@ from pydantic import BaseModel, create_model
 
 from optsum.cli.exits import DONE, INTERRUPTED, tell
 from optsum.cli.flags import Flags, Format, Plot, ResumedFiles, command, open_topics, reading_by
-from optsum.cli.loop import Loop
-from optsum.cli.search_loop import Finished
+from optsum.cli.loop import Finished, Loop
 from optsum.corpus.topic import Reading, Topic
 from optsum.errors import OptionError
 from optsum.options.options import READING, options_of
 from optsum.report.figures import checked_plot, figure_folder
-from optsum.report.tables.table import TableFormat, counted, put_tables, table_format, written
-from optsum.studies import STUDIES, Study, load_study, prepared
-from optsum.studies.base import check_row_of, papers
+from optsum.report.tables import TableFormat, counted, put_tables, table_format, written
+from optsum.studies import STUDIES, Study, check_row_of, load_study, papers, prepared
 from optsum.system.files import describe_os_error, replacing
 
 ALL: Final = "all"
@@ -166,7 +164,7 @@ def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *
     if output != "-" and shown:
         put_tables(study, form)
     if plot is not None and study.rows:
-        study.main_figure().draw(plot)
+        study.figures()[0].draw(plot)
     for figure in study.figures() if figures is not None else ():
         figure.save(figures or "")
     lost = f"{counted(loop.errors, 'part')} of the input could not be used"

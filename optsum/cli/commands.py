@@ -1,33 +1,74 @@
-"""Commands that search: solve, enumerate, frontier, context, labels and compare; export, and import-solution."""
+"""The commands, except those on texts and studies, which load more (`optsum.cli.texts`, `optsum.cli.study`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, failed, put, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.cli.flags import (
+    LISTED,
     Config,
+    CsvSafe,
     Details,
+    Files,
     Flags,
     Format,
     Limit,
     Map,
     NearFlags,
+    Overwrite,
     Plot,
     ResumedFiles,
     Start,
     Topics,
+    command,
+    existing,
     named,
+    offered,
     open_topics,
     output_or_pipe,
 )
-from optsum.errors import OptionError
-from optsum.options.options import OF_SEARCHES, Options, resolve
+from optsum.errors import OptionError, unknown_name
+from optsum.options.options import (
+    OF_SEARCHES,
+    OF_WORKERS,
+    Options,
+    ScoreOptions,
+    described,
+    resolve,
+    resolve_score,
+    schema,
+)
+from optsum.options.values import toml_of
+from optsum.registry import CERTIFICATE, DEFAULT_STRATEGY, STRATEGIES
+from optsum.report.messages import advancing, bar, count_lines
+
+if TYPE_CHECKING:
+    from optsum.cli.loop import SearchLoop
+
+
+def _posed(files: Files, options: Mapping[str, Any], **own: Any) -> dict[str, Any]:
+    """Return options with those that a problem in place of topics brings."""
+    from optsum.running.each_topic import posed
+
+    return posed(files.topics, {**options, **own}, files.config, map=files.columns)[1]
+
+
+def _search_loop(*given: Any, **how: Any) -> SearchLoop:
+    from optsum.cli.loop import SearchLoop
+
+    return SearchLoop(*given, **how)
 
 
 def run_solve(
@@ -43,14 +84,13 @@ def run_solve(
     Recall needs a length limit: --max-length N, or a --preset. TOPICS has one topic on each line: {"id": ...,
     "documents": [[sentence, ...], ...], "references": [[sentence, ...], ...]}
     """
-    from optsum.cli.search_loop import SearchLoop
-    from optsum.report.tables.results import results_table
-    from optsum.running.each_topic import posed, started
+    from optsum.report.tables import results_table
+    from optsum.running.each_topic import started
     from optsum.running.solve import solve_topics
 
-    _, options = posed(files.topics, options, files.config, map=files.columns)
+    options = _posed(files, options)
     resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
-    work = SearchLoop(files, output, [resolved], sent=start is None)
+    work = _search_loop(files, output, [resolved], sent=start is None)
     begun = partial(started, start=start, reading=resolved.reading)
     details = details and output is not None
     work.show(lambda source: solve_topics(begun(source), resolved, details=details), results_table)
@@ -72,14 +112,12 @@ def run_context(
     {"id": ..., "documents": [[passage, ...]], "supports": [[claim, ...], ...]}, where passages are not split. Lengths
     are tokens of --length-tokenizer, the topics' own "lengths", or words.
     """
-    from optsum.cli.search_loop import SearchLoop
-    from optsum.report.tables.results import context_table
-    from optsum.report.tables.table import table_format
+    from optsum.report.tables import context_table, table_format
     from optsum.running.solve import context_topics, gives_lengths, resolve_context
 
     form = table_format(format_)
     resolved = resolve_context(options, lengths_given=gives_lengths(files.topics), config=files.config)
-    work = SearchLoop(files, files.output, [resolved])
+    work = _search_loop(files, files.output, [resolved])
     table_of = partial(context_table, options=resolved)
     work.show(lambda source: context_topics(source, resolved, details=details), table_of, form)
     return work.status()
@@ -107,18 +145,15 @@ def run_enumerate(
     near-optimal selections are counted, for at most 10 seconds a topic unless --time-limit is given. Sets contain units
     of the problem; a sentence that can add nothing is not a unit. TOPICS is as for optsum solve.
     """
-    from optsum.cli.search_loop import SearchLoop
-    from optsum.report.tables.results import near_table, optima_table
-    from optsum.report.tables.table import counted
-    from optsum.running.each_topic import posed
+    from optsum.report.tables import counted, near_table, optima_table
     from optsum.running.enumerate import enumerate_topics, resolve_enumeration
 
     nearness = near.nearness()
-    _, options = posed(files.topics, options, files.config, map=files.columns)
+    options = _posed(files, options)
     resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=files.config)
     listed = 0 if count_only else max_solutions
     shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}
-    work = SearchLoop(
+    work = _search_loop(
         files, output_or_pipe(files.output), [resolved], other=lambda row: _other_enumerate(row, nearness, shape)
     )
     work.show(
@@ -179,20 +214,17 @@ def run_frontier(
     take little more than one search for each step. If --time-limit (for all lengths of a topic together) is reached
     first, the remaining lengths have a band: the best known value and a proven bound. TOPICS is as for optsum solve.
     """
-    from optsum.cli.search_loop import SearchLoop
     from optsum.report.figures import checked_plot, plot_frontier
-    from optsum.report.tables.results import frontier_table, steps_table
-    from optsum.report.tables.table import table_format
-    from optsum.running.each_topic import posed
+    from optsum.report.tables import frontier_table, steps_table, table_format
     from optsum.running.frontier import differing, frontier_topics, resolve_frontier
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
-    _, options = posed(files.topics, options, files.config, map=files.columns)
+    options = _posed(files, options)
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
 
     other = partial(differing, lengths=found, optima=optima, greedy=greedy)
-    work = SearchLoop(files, files.output, [resolved], other=other)
+    work = _search_loop(files, files.output, [resolved], other=other)
     how: dict[str, Any] = {"optima": optima, "greedy": greedy, "details": details}
     results = work.show(
         lambda source: frontier_topics(source, resolved, found, **how),
@@ -252,19 +284,16 @@ def run_labels(
     --all K the labels of K optima; with --within and similar flags, both are over near-optimal selections. TOPICS is as
     for optsum solve.
     """
-    from optsum.cli.search_loop import SearchLoop
     from optsum.corpus.rows import format_of_labels
     from optsum.exchange.labels import LabelFields, label_card, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
-    from optsum.running.each_topic import posed
 
     output = files.output or "-"
     form = format_of_labels(output, format_)
-    nearness = near.nearness()
-    fields = LabelFields(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
-    _, options = posed(files.topics, {**options, "strategy": strategy}, files.config, map=files.columns)
+    fields = LabelFields(soft, all_, diverse, form.kind == "bertsum", near.nearness(), weighted)
+    options = _posed(files, options, strategy=strategy)
     resolved = resolve_labels(options, fields, config=files.config)
-    work = SearchLoop(
+    work = _search_loop(
         files,
         output,
         [resolved],
@@ -328,20 +357,19 @@ def run_compare(
     highs,cbc,glpk compares solvers of milp, and --backends usable all that work here; options of one are given as
     --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run with each limit.
     """
-    from optsum.cli.search_loop import SearchLoop
     from optsum.report.comparison import Comparison, by_problem, compare_topics, plan_of
     from optsum.report.figures import checked_plot, plot_comparison
-    from optsum.report.tables.table import put_tables, table_format
-    from optsum.running.each_topic import posed, started
+    from optsum.report.tables import put_tables, table_format
+    from optsum.running.each_topic import started
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
-    _, options = posed(files.topics, {**options, "time_limit": time_limit}, files.config, map=files.columns)
+    options = _posed(files, options, time_limit=time_limit)
     plan = plan_of(
         strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
     )
     begun = partial(started, start=start, reading=plan.variants[0].reading)
-    work = SearchLoop(files, files.output, plan.variants)
+    work = _search_loop(files, files.output, plan.variants)
     table = Comparison(plan, keep_results=False)
     looked_at = details and files.output is not None
     for results in work.run(lambda source: compare_topics(begun(source), plan, details=looked_at)):
@@ -373,13 +401,12 @@ def run_export(
     every objective.
     """
     from optsum.exchange.solver_files import export_topics
-    from optsum.report.tables.table import counted
+    from optsum.report.tables import counted
     from optsum.running.each_topic import posed
 
     if output is None:
         raise OptionError("An export needs a folder to write to: give --output DIR.")
-    _, options = posed(topics, options, config, map=columns)
-    resolved = resolve(options, config=config)
+    resolved = resolve(posed(topics, options, config, map=columns)[1], config=config)
     written, failures = 0, []
     for made in export_topics(open_topics(topics, columns, resolved.reading, limit), output, format, resolved):
         written += made.path is not None
@@ -405,13 +432,273 @@ def run_import_solution(
 
     Every solution is scored again, and counts as optimal only if it attains a bound that optsum proves.
     """
-    from optsum.cli.search_loop import SearchLoop
     from optsum.exchange.solver_files import import_topics
-    from optsum.report.tables.results import results_table
-    from optsum.running.each_topic import posed
+    from optsum.report.tables import results_table
 
-    _, options = posed(files.topics, options, files.config, map=files.columns)
+    options = _posed(files, options)
     resolved = resolve(options, config=files.config)
-    work = SearchLoop(files, output_or_pipe(files.output), [resolved])
+    work = _search_loop(files, output_or_pipe(files.output), [resolved])
     work.show(lambda source: ([result] for result in import_topics(source, solutions, resolved)), results_table)
     return work.status()
+
+
+def run_score(
+    files: Files,
+    systems: Annotated[
+        str,
+        typer.Argument(
+            metavar="SYSTEMS",
+            help="a file of summaries: JSON Lines, CSV, or text with a summary a line; or a folder SYSTEM/TOPIC.txt",
+        ),
+    ],
+    options: Annotated[dict[str, Any], Flags(ScoreOptions)],
+    format_: Format = "text",
+) -> int:
+    """Score all summaries of a file.
+
+    Prints the means of each system, and correlations if there are human scores. -o writes a row for each summary.
+
+    TOPICS is as for optsum solve. SYSTEMS holds one summary a line: {"topic_id": ..., "system": ..., "summary":
+    [sentence, ...], "human": {name: number}}; an extract may have "selection", a list of sentence numbers, instead.
+    """
+    from optsum.report.tables import counted, put_tables, table_format
+
+    resolved, form = resolve_score(options, config=files.config), table_format(format_)
+
+    from optsum.cli.loop import Loop
+    from optsum.corpus.topics import systems_read
+    from optsum.report.system_scores import SystemScores, score_rows
+
+    scores = SystemScores(resolved)
+    of_topics = open_topics(files.topics, files.columns, resolved.reading)
+    of_systems = systems_read(systems, resolved.reading)
+    with Loop(files, files.output, [systems, resolved.stopwords]) as loop:
+        for rows in loop.iterate(score_rows(of_topics, of_systems, scores, files.limit)):
+            scores.add(rows)
+            for row in rows:
+                loop.write(row, row["error"])
+            loop.advance()
+    if files.output != "-" and not loop.interrupted:
+        put_tables(scores, form)
+    done = f"{counted(scores.summaries, 'summary')} scored"
+    return loop.status(done, f"{counted(loop.errors, 'summary')} could not be scored")
+
+
+def run_report(
+    rows: Annotated[
+        list[str], typer.Argument(metavar="ROWS|DIR...", help="files of rows, or folders of runs; - for standard input")
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.html", help="the page")],
+    title: Annotated[str, typer.Option(metavar="TEXT", help="its heading")] = "",
+    overwrite: Overwrite = False,
+) -> int:
+    """Write rows as one HTML file.
+
+    Rows made with --details (optsum compare, solve, run) show texts: the choice of every strategy, all optima, and the
+    covered n-grams.
+
+    ROWS are files as -o writes them, in any format; the page needs no server and no network.
+    """
+    from optsum.corpus.rows import read_rows
+    from optsum.report.page.write import checked_output, write_page
+
+    def count() -> int | None:
+        counts = [count_lines(path) for path in rows]
+        return None if None in counts else sum(filter(None, counts))
+
+    checked_output(output, overwrite=overwrite, inputs=rows)
+    with bar("rows", count) as advance:
+        read = chain.from_iterable(map(read_rows, rows))
+        write_page(advancing(read, advance), output, title=title, overwrite=overwrite)
+    put(f"{output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
+    return DONE
+
+
+def run_run(
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="TOML file: topics, options and a grid")],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of the run")],
+    options: Annotated[dict[str, Any], Flags(Options, without=set(Options.model_fields) - set(OF_WORKERS))],
+    resume: Annotated[bool, typer.Option("--resume", help="continue an existing run")] = False,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="the I-th of N shares of the topics, for arrays of jobs")
+    ] = None,
+    limit: Limit = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="include text, options and all optima in rows, for optsum report")
+    ] = False,
+) -> int:
+    """Start a run over a corpus, or continue it.
+
+    EXPERIMENT.toml names topics and options; all combinations of the lists of values in [grid] are searched.
+
+    DIR stores the configuration, versions and every row as soon as it is computed. After a crash, Ctrl-C, a full disk
+    or a reboot, --resume continues the run. To get the rows: optsum merge DIR -o rows.parquet.
+    """
+    from optsum.corpus.rows import is_run_folder
+    from optsum.experiments import carry_out, in_words, said_of_errors, status
+
+    how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
+    try:
+        carry_out(experiment, folder, options, iterate=partial(Interrupts().iterate, parallel=True), **how)
+    except KeyboardInterrupt:
+        if not is_run_folder(folder):
+            raise
+        put(in_words(status(folder)))
+        return tell(f"interrupted; --resume continues {folder}", INTERRUPTED)
+    now = status(folder)
+    put(in_words(now))
+    return tell(said_of_errors(now), FAILED) if now.failed else DONE
+
+
+def run_status(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of a run")],
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object, for programs")] = False,
+) -> int:
+    """Show the progress of a run.
+
+    Prints how many topics are done or failed, the speed and the time left, also during the run.
+    """
+    from optsum.experiments import in_words, said_of_errors, status
+
+    found = status(folder)
+    put(json.dumps(found.to_json(), ensure_ascii=False) if as_json else in_words(found))
+    if not as_json and found.failed:
+        put(said_of_errors(found))
+    for doubt in () if as_json else found.doubts:
+        put(doubt)
+    return DONE
+
+
+def run_merge(
+    folders: Annotated[list[str], typer.Argument(metavar="DIR...", help="folders of runs")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR|FILE", help="a folder, or a file of rows")],
+    overwrite: Overwrite = False,
+    csv_safe: CsvSafe = False,
+) -> int:
+    """Merge runs.
+
+    -o names a folder, which becomes a run itself, or a file of rows: .jsonl, .csv or .parquet.
+
+    Rows are ordered by topic, then by the cells of the grid, whichever process searched them.
+    """
+    from optsum.corpus.rows import RowWriter, stored_rows
+    from optsum.experiments import in_words, merge
+    from optsum.report.tables import counted
+
+    if output != "-" and not Path(output).suffix:
+        put(in_words(merged := merge(folders, output)))
+        return FAILED if merged.doubts else DONE
+    with RowWriter(output, existing=existing(overwrite), csv_safe=csv_safe, derived=True) as rows:
+        written = 0
+        # Where the output is there is room for the rows, so there is for this.
+        with TemporaryDirectory(dir=None if output == "-" else Path(output).parent, prefix=".optsum-") as place:
+            merged = merge(folders, Path(place) / "run")
+            for row in stored_rows(merged.folder):
+                rows.write(row)
+                written += 1
+    if output != "-":
+        put(f"{counted(written, 'row')} in {output}")
+    return FAILED if merged.doubts else DONE
+
+
+SUBCOMMANDS: Final = {
+    "show": "Print the options that a search would use, as a file of options.",
+    "schema": "Print the JSON schema of a file of options.",
+}
+
+
+def subcommand(name: str) -> tuple[Callable[..., int], str]:
+    """Return the function of a subcommand of `optsum config`, and its help.
+
+    A file of options is TOML with the names of the flags, without the dashes; --config FILE reads it.
+    """
+    runs: dict[str, Callable[..., int]] = {"show": _show_config, "schema": _show_schema}
+    run = runs[name]
+    return command(run), f"{SUBCOMMANDS[name]}\n\n{run.__doc__}"
+
+
+def _show_config(options: Annotated[dict[str, Any], Flags(Options)], config: Config = None) -> int:
+    """Defaults, preset, file and flags are merged as for optsum solve; invalid combinations are refused."""
+    resolved = resolve(options, config=config)
+    fields = type(resolved).model_fields
+    put(toml_of(described(resolved), {name: fields[name].description or "" for name in fields}).rstrip("\n"))
+    return DONE
+
+
+def _show_schema() -> int:
+    """Editors can check a file of options against it; names may have underscores instead of hyphens."""
+    put(json.dumps(schema(), indent=2, ensure_ascii=False))
+    return DONE
+
+
+def run_list(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", autocompletion=offered(LISTED), help=f"{', '.join(LISTED[:-1])} or {LISTED[-1]}"
+        ),
+    ],
+) -> int:
+    """List the available strategies, solvers, presets and so on.
+
+    Solvers are tested on a tiny problem, so that "usable" means that they work here.
+    """
+    from optsum.report.listing import LISTS
+
+    kind = "backends" if kind == "solvers" else kind
+    if kind not in LISTS:
+        raise unknown_name("list", kind, LISTS)
+    LISTS[kind]().show()
+    return DONE
+
+
+def run_warm_up(
+    strategy: Annotated[str | None, named("strategies", "strategies that will be used [auto]", "NAME,NAME")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="all strategies")] = False,
+) -> int:
+    """Compile kernels.
+
+    Kernels are compiled when they are first needed, which takes seconds, and cached on disk. This command compiles them
+    now.
+
+    The cache is NUMBA_CACHE_DIR if that is set, else beside the sources if that folder is writable, else the user's
+    cache folder. Each kind of processor has its own.
+    """
+    from numba import config
+
+    from optsum.report.tables import seconds
+    from optsum.system.compiled import compile_at_once
+    from optsum.system.parallel_compile import compile_parts
+
+    if strategy is not None and all_:
+        raise OptionError("Strategies to warm up are named by --strategy, or all by --all: leave out one of the two.")
+    names = list(STRATEGIES.builtin) if all_ else (strategy or DEFAULT_STRATEGY).split(",")
+    compile_at_once()
+    parts = kernels_of(names)
+    with bar("kernels", lambda: len(parts)) as advance:
+        began = perf_counter()
+        compile_parts(parts, advance)
+    where = f"kept in {config.CACHE_DIR}" if config.CACHE_DIR else "cached beside the sources, or in your cache folder"
+    put(f"kernels of {', '.join(names)} are ready after {seconds(perf_counter() - began)}; {where}")
+    return DONE
+
+
+def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
+    from optsum.coverage import climb
+    from optsum.problem.objective import prepare_text
+    from optsum.running.enumerate import prepare_families
+    from optsum.system.compiled import collected
+
+    chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
+
+    def prepare() -> None:
+        prepare_text()
+        climb.prepare()
+        for strategy in chosen:
+            strategy.prepare()
+            if not strategy.exact:  # whose bounds the exact ones prove
+                import_module(CERTIFICATE).prepare()
+            if strategy.enumerates:
+                prepare_families()
+
+    return collected(prepare)

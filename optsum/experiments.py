@@ -1,0 +1,981 @@
+"""Runs over whole corpora: the experiment (topics and a grid of options), the folder of a run, its work and merging."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from io import FileIO
+from itertools import islice, product, repeat
+from logging import getLogger
+from pathlib import Path
+from time import monotonic, sleep, time
+from typing import Any, Final, NamedTuple, Self, TypeAlias
+
+from optsum._version import __version__
+from optsum.contracts.backend import version_of_package
+from optsum.contracts.result import Result
+from optsum.corpus.folders import line_pair
+from optsum.corpus.formats import PREFIX
+from optsum.corpus.rows import STORE, CellRows, RowStore, is_run_folder, to_bytes
+from optsum.corpus.topic import BadTopic, Reading, Topic, parse_columns
+from optsum.corpus.topics import is_program, topics_read
+from optsum.errors import InputError, OptionError, OptsumError, unknown_name
+from optsum.options.options import OF_PROBLEMS, OF_WORKERS, Options, check_solver_is_used, described, resolve
+from optsum.options.values import check_kinds, own_of_solver, read_table, solving, toml_of
+from optsum.problem.formulation import Formulation
+from optsum.registry import BACKENDS, STRATEGIES
+from optsum.report.comparison import solvers_of
+from optsum.report.messages import Advance, bar, count_lines, duration
+from optsum.running.each_topic import lost_topic, posed, say_warned, search_part, search_topic
+from optsum.running.enumerate import detailed
+from optsum.running.executors import AnyExecutor, crew_of
+from optsum.running.one_problem import Setup, answer, setup_of, warm_up
+from optsum.running.workers import as_done, is_interrupted
+from optsum.system.files import (
+    PathLike,
+    check_no_link,
+    describe_os_error,
+    forget,
+    lock,
+    name_of,
+    open_own,
+    read_text,
+    replacing,
+)
+from optsum.system.notebook import tracked
+
+_LOG: Final = getLogger("optsum")
+
+
+def fingerprint(path: str) -> dict[str, Any]:
+    """Return path, size and hash of a file or folder of topics; a dataset of the hub has only a path."""
+    if path.startswith(PREFIX):
+        return {"path": path, "sha256": None, "bytes": None}
+    if is_program(path):  # what it makes cannot be known by more than the file that it stands in
+        home = path.rpartition(":")[0]
+        held = fingerprint(home) if home.endswith(".py") else {"sha256": None, "bytes": None}
+        return {**held, "path": path}
+    try:
+        pair = line_pair(path)
+        if pair is None and Path(path).is_dir():
+            files = sorted(each for each in Path(path).rglob("*") if each.is_file())
+            names = [each.relative_to(path).as_posix() for each in files]
+        else:
+            files = [Path(path)] if pair is None else list(pair)
+            names = [""] * len(files)
+        return {"path": absolute(path), **_held(zip(files, names, strict=True))}
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {describe_os_error(error)}") from error
+
+
+def _held(files: Iterable[tuple[Path, str]]) -> dict[str, Any]:
+    seen, size = hashlib.sha256(), 0
+    for file, name in files:
+        if name:
+            seen.update(f"{name}\0".encode("utf-8", "surrogateescape"))
+        with file.open("rb", buffering=0) as stream:
+            hashlib.file_digest(stream, lambda: seen)
+            size += stream.tell()
+    return {"sha256": seen.hexdigest(), "bytes": size}
+
+
+def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Formulation]) -> dict[str, Any] | None:
+    """Return number, size and hash of the readable files named in topics, such as parses; None without any."""
+    wanted = {type(each): each for each in formulations if type(each).files_of is not Formulation.files_of}
+    if not wanted:
+        return None
+    found: dict[Path, None] = {}
+    for topic in topics:
+        for each in wanted.values():
+            if isinstance(topic, Topic):
+                with suppress(InputError):
+                    found |= dict.fromkeys(each.files_of(topic))
+    readable = [(file, "") for file in found if os.access(file, os.R_OK)]
+    return {"files": len(readable), **_held(readable)} if readable else None
+
+
+def absolute(path: str) -> str:
+    """Return a path of topics that has the same meaning in another folder."""
+    if path.startswith(PREFIX) or (is_program(path) and not path.rpartition(":")[0].endswith(".py")):
+        return path
+    two = not Path(path).exists() and line_pair(path) is not None
+    return ",".join(map(os.path.abspath, path.split(",") if two else [path]))
+
+
+def environment(cells: Iterable[Options]) -> dict[str, Any]:
+    """Return the versions of all programs that can affect a result, and the machine, in JSON form."""
+    solvers, memory, processor = {}, None, ""
+    packages = ("numpy", "numba", "highspy", "pyomo", "deap", "loky", "distributed")
+    for cell in cells:
+        if "backend" in STRATEGIES.load(cell.strategy).flags and cell.backend not in solvers:
+            solvers[cell.backend] = ""
+            with suppress(OptsumError):
+                if cell.backend in BACKENDS.names():
+                    solvers[cell.backend] = BACKENDS.create(cell.backend, {}).available().version
+    with suppress(OSError):  # Linux says more
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        processor = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    with suppress(AttributeError, ValueError, OSError):
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "optsum": __version__,
+        "python": platform.python_version(),
+        "packages": {name: found for name in packages if (found := version_of_package(name))},
+        "solvers": solvers,
+        "machine": {
+            "host": platform.node(),
+            "system": platform.platform(),
+            "processor": processor or platform.processor(),
+            "cores": os.cpu_count(),
+            "memory_bytes": memory,
+        },
+        "process": os.getpid(),
+        "command": sys.argv,
+    }
+
+
+_OWN: Final = ("topics", "map", "grid", "backends")  # What an experiment's file has beside options.
+
+_IN_ROWS: Final = {"formulation", "strategy", "backend", "metric", "seed"}  # Options that every row names.
+
+_MOST_CELLS: Final = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A grid of options over topics."""
+
+    topics: tuple[str, ...]  # Files or folders, as `optsum.read_topics` takes them.
+    columns: Mapping[str, str] | None  # Which columns are what (``--map``).
+    # All that each topic is searched with; no two are the same. They share what is said of workers.
+    cells: tuple[Options, ...]
+
+    @cached_property
+    def varied(self) -> tuple[str, ...]:
+        """Names of the options that differ between cells."""
+        dumps = [cell.model_dump() for cell in self.cells]
+        return tuple(name for name in Options.model_fields if any(each[name] != dumps[0][name] for each in dumps))
+
+    def said_of(self, cell: Options) -> dict[str, Any]:
+        """Return the options that differ between cells, except those that every row states."""
+        said = {name: getattr(cell, name) for name in self.varied if name not in _IN_ROWS}
+        return {name: dict(value) if isinstance(value, tuple) else value for name, value in said.items()}
+
+    def identity(self) -> dict[str, Any]:
+        """Return the settings that must not change when a run is resumed, without the topics."""
+        return {
+            "map": None if self.columns is None else dict(self.columns),
+            "cells": [
+                {"hash": cell.config_hash, **cell.model_dump(exclude={*OF_WORKERS, "preset"})} for cell in self.cells
+            ],
+        }
+
+    def to_toml(self) -> str:
+        """Return the experiment as a TOML file with all options, from which it can be rebuilt."""
+        fields = Options.model_fields
+        shared = self.cells[0].model_copy(update={name: fields[name].default for name in ("preset", *self.varied)})
+        of_texts = () if shared.formulated().reads_topics else fields.keys() - OF_PROBLEMS
+        silent = {*OF_WORKERS, *self.varied, *of_texts}
+        first = {name: value for name, value in described(shared).items() if name not in silent}
+        given: dict[str, Any] = {"topics": [absolute(path) for path in self.topics], **first}
+        if self.columns is not None:
+            given["map"] = dict(self.columns)
+        text = toml_of(given, {name: fields[name].description or "" for name in fields})
+        if len(self.cells) == 1:
+            return text
+        for cell in self.cells:
+            values = {name: getattr(cell, name) for name in self.varied}
+            pairs = {name: each for name, each in values.items() if isinstance(each, tuple)}
+            own = {name: [[f"{key}={one}" for key, one in each]] for name, each in pairs.items()}
+            text += "\n[[grid]]\n" + toml_of(values | own)
+        return text
+
+
+def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Experiment:
+    """Return the experiment of a file, or of a mapping with the same names.
+
+    `given`: ``topics`` is a path or a list of them, ``map`` names the columns, and ``grid`` is a table of options with
+    lists of values, which are combined, or several such tables. ``backends`` are solvers as for `optsum.compare`, each
+    a further value. Everything else is an option of `optsum.solve` for all cells. `options`: options of workers, which
+    take precedence.
+    """
+    where, known = "The experiment", [*_OWN, *Options.model_fields]
+    if isinstance(given, Mapping):
+        table = {str(name).replace("-", "_"): value for name, value in given.items()}
+        if strange := next((name for name in table if name not in known), None):
+            raise unknown_name("option", strange, known)
+    elif not isinstance(given, str | os.PathLike):
+        raise OptionError(
+            "An experiment is a file of options, or a mapping of the same names: topics are a file of them, and "
+            "problems the function that makes them, as in module.py:FUNCTION."
+        )
+    else:
+        where = f"The experiment {given}"
+        table = read_table(Path(given), known)
+        check_kinds(Options, table, Path(given))
+    own = {name: table.pop(name, None) for name in _OWN}
+    topics = _topics(own["topics"], where)
+    base = {**table, **{name: value for name, value in (options or {}).items() if value is not None}}
+    _, base = posed(topics[0], base, map=own["map"])
+    resolved: list[Options] = []
+    fields = Options.model_fields
+    default = None if own["backends"] is None else solving()
+    for values in _combinations(own["grid"], where):
+        try:
+            cell = resolve({**base, **values}, strategy=default, among_others=True)
+            if "backend" not in STRATEGIES.load(cell.strategy).flags:
+                cell = cell.model_copy(update={"backend": fields["backend"].default, "backend_options": ()})
+            resolved.append(cell)
+        except OptsumError as error:
+            named = ", ".join(f"{name} = {value}" for name, value in values.items())
+            raise OptionError(f"{where}{f', with {named}' if named else ''}: {error}") from error
+    try:
+        cells = {cell.config_hash: cell for cell in _on_solvers(resolved, own["backends"])}
+    except OptsumError as error:
+        raise OptionError(f"{where}: {error}") from error
+    check_solver_is_used(options, *dict.fromkeys(cell.strategy for cell in cells.values()))
+    columns = own["map"]
+    if isinstance(columns, str):
+        columns = dict(part.partition("=")[::2] for part in columns.split(","))
+    if columns is not None:
+        parse_columns(columns)
+    return Experiment(topics=topics, columns=columns, cells=tuple(cells.values()))
+
+
+def _topics(given: object, where: str) -> tuple[str, ...]:
+    paths = [given] if isinstance(given, str | Path) else given
+    if not isinstance(paths, list | tuple) or not paths or not all(isinstance(path, str | Path) for path in paths):
+        raise OptionError(f'{where} names no topics: give topics = "FILE", or a list of files.')
+    named = tuple(map(str, paths))
+    if "-" in named:
+        raise OptionError(f"{where} takes topics from the standard input, which cannot be resumed: give a file.")
+    if len(set(named)) < len(named):
+        raise OptionError(f"{where} names the same topics twice: name each file once.")
+    return named
+
+
+def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
+    """Yield the settings of each cell, in the order of the file: the last axis changes first."""
+    tables = [{}] if grid is None else grid if isinstance(grid, list | tuple) else [grid]
+    made = 0
+    for table in tables:
+        if not isinstance(table, Mapping):
+            raise OptionError(
+                f"{where} has a grid that is not a table: write [grid], and below it NAME = [VALUE, ...]."
+            )
+        axes = {str(name).replace("-", "_"): value for name, value in table.items()}
+        once = {"flat", "language", "splitter", *OF_WORKERS}  # topics are read once
+        known = [name for name in Options.model_fields if name not in once]
+        if strange := next((name for name in axes if name not in known), None):
+            raise unknown_name("option of a grid", strange, known)
+        lists = [value if isinstance(value, list | tuple) else [value] for value in axes.values()]
+        if empty := next((name for name, values in zip(axes, lists, strict=True) if not values), None):
+            raise OptionError(f"{where} has no value for {empty}: give at least one.")
+        for values in product(*lists):
+            made += 1
+            if made > _MOST_CELLS:
+                raise OptionError(f"{where} has a grid of more than {_MOST_CELLS} cells: split it into several runs.")
+            yield dict(zip(axes, values, strict=True))
+
+
+def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
+    """Yield each cell with each of its solvers, and the options of that solver only."""
+    solved = [cell for cell in cells if "backend" in STRATEGIES.load(cell.strategy).flags]
+    if backends is None:
+        among = {cell.backend for cell in solved}
+        for cell in cells:
+            own = own_of_solver(cell.backend_options, cell.backend, among, shared=True)
+            yield cell.model_copy(update={"backend_options": own})
+        return
+    if not solved:
+        raise OptionError(f"Backends apply only to the strategy {solving()}: name it as strategy.")
+    if any("backend" in cell.model_fields_set for cell in solved):
+        raise OptionError("One solver is named by backend, and several by backends: leave out one of the two.")
+    solvers = solvers_of(backends, solved[0])
+    for cell in cells:
+        takes = "backend" in STRATEGIES.load(cell.strategy).flags
+        for name, own in solvers if takes else [(cell.backend, ())]:
+            yield cell.model_copy(update={"backend": name, "backend_options": own})
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Shard `number` of `of`, from 1. Topics are dealt out in turn, because neighbours are often similar."""
+
+    number: int = 1
+    of: int = 1
+
+    @classmethod
+    def parse(cls, text: str | None) -> Self:
+        """Return the shard of the text ``i/n``.
+
+        Examples
+        --------
+        >>> Shard.parse("2/3").holds(4), str(Shard.parse("2/3"))
+        (True, '2/3')
+        """
+        if text is None:
+            return cls()
+        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text.strip(), re.ASCII)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise OptionError(f"{text!r:.80} is not a shard: give I/N with I from 1 to N, such as 1/16.")
+        return cls(int(match[1]), int(match[2]))
+
+    def holds(self, topic: int) -> bool:
+        return topic % self.of == self.number - 1
+
+    def count(self, topics: int) -> int:
+        """Return how many of the first `topics` topics are in the shard."""
+        return len(range(self.number - 1, topics, self.of))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+CONFIG: Final = "config.toml"
+ENVIRONMENT: Final = "environment.json"
+_LOCK: Final = "lock"
+_LEFT: Final = re.compile(r"\.[0-9a-f]{16}\.(?:toml|json)")
+"""A temporary file that a killed process may leave."""
+_PATIENCE_S: Final = 1.0
+
+
+class RunFolder(ExitStack):
+    """The folder of a run in progress, created if necessary; one with other contents is refused."""
+
+    def __init__(self, path: PathLike, *, resume: bool) -> None:
+        super().__init__()
+        self.path = Path(path)
+        with self._writing():
+            self.path.mkdir(parents=True, exist_ok=True)
+            held = {each.name for each in self.path.iterdir() if not _LEFT.fullmatch(each.name)} - {_LOCK}
+            self.fresh = STORE not in held
+            if self.fresh and held - {CONFIG, ENVIRONMENT}:
+                raise self._refused("has other contents than a run: name a new folder, or an empty one")
+            if not self.fresh and not resume:
+                raise self._refused("has a run already: --resume continues it, or name another folder")
+            for name in (CONFIG, ENVIRONMENT, STORE, *(f"{STORE}-{part}" for part in ("wal", "shm", "journal"))):
+                check_no_link(self.path / name)
+            file = self.enter_context(FileIO(open_own(self.path / _LOCK), "ab"))
+        until = monotonic() + _PATIENCE_S
+        while not lock(file.fileno(), self.path / _LOCK):  # `is_locked` may hold it for a moment
+            if monotonic() > until:
+                self.close()
+                raise self._refused("is being written by another run: wait for it, or name another")
+            sleep(_PATIENCE_S / 20)
+
+    def begin(self, config: str, facts: Mapping[str, Any], limit: int | None) -> None:
+        """Record the settings of the run; refuse to continue a run with other settings, but for a limit that grows."""
+        with self._writing(), ExitStack() as failing:
+            self.store = failing.enter_context(RowStore(self.path / STORE, write=True))
+            known = facts_of(self.store)
+            now = json.loads(json.dumps(facts))  # as it is kept
+            if "identity" in known:
+                if differing := _differing(known, now, limit):
+                    raise self._refused(f"has another run ({differing}): resume with the same, or name another folder")
+                if known.get("limit") != limit:
+                    self.store.tell(limit=limit, topics=None)  # nobody has counted that far yet
+            else:
+                self._check_rescued(now)
+                self._write(CONFIG, config)
+                self.store.tell(**now, limit=limit)
+            failing.pop_all()
+        self.callback(self.store.close)
+
+    def _check_rescued(self, now: Mapping[str, Any]) -> None:
+        """Refuse rows rescued from a damaged store, whose own record is lost, if options or topics differ."""
+        if not (found := self.store.config_hashes()):
+            return
+        if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
+            raise self._refused("has rows of other options: name another folder")
+        known = _noted(self.path, "inputs")
+        if known and _are_inputs(known) and (differing := differing_inputs(known, now["inputs"])):
+            raise self._refused(f"has another run ({'; '.join(differing)}): name another folder")
+
+    def note(self, environment: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
+        """Add this session's versions and machine to ``environment.json``."""
+        sessions = [*_noted(self.path, "sessions"), dict(environment)]
+        with self._writing():
+            self._write(ENVIRONMENT, json.dumps({"inputs": inputs, "sessions": sessions}, indent=1) + "\n")
+
+    def _write(self, name: str, text: str) -> None:
+        with replacing(self.path / name) as new:
+            new.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+    def _refused(self, why: str) -> OptionError:
+        return OptionError(f"the folder {self.path} {why}")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._refused(f"cannot be written: {describe_os_error(error)}") from error
+
+
+def _are_objects(value: Any, *keys: str) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) and each.keys() >= {*keys} for each in value)
+
+
+def _are_inputs(value: Any) -> bool:
+    return _are_objects(value, "path", "sha256", "bytes")
+
+
+_RECORD: Final[dict[str, Callable[[Any], bool]]] = {
+    "identity": lambda value: isinstance(value, dict) and "map" in value and _are_objects(value.get("cells"), "hash"),
+    "inputs": _are_inputs,
+    "shard": lambda value: isinstance(value, str) and re.fullmatch(r"\d+/\d+", value) is not None,
+    "details": lambda value: isinstance(value, bool),
+}
+"""Keys of a run's record, which is complete or absent."""
+
+_OTHERS: Final[dict[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(("topics", "expected", "limit"), lambda value: value is None or type(value) is int),
+    "session": lambda value: isinstance(value, dict) and isinstance(value.get("began"), int | float),
+    "changed": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
+}
+
+
+def facts_of(store: RowStore) -> dict[str, Any]:
+    """Return the known facts of a run, without damaged ones, as if these had never been recorded."""
+    kinds = {**_RECORD, **_OTHERS}
+    found = {name: value for name, value in store.facts().items() if name in kinds and kinds[name](value)}
+    whole = found.keys() >= _RECORD.keys()
+    return {name: value for name, value in found.items() if whole or name not in _RECORD}
+
+
+def _noted(folder: Path, name: str) -> list[dict[str, Any]]:
+    """Return a list stored beside the rows of a run; empty if it cannot be read, as no row depends on it."""
+    path = folder / ENVIRONMENT
+    if not path.exists():
+        return []
+    try:
+        return [dict(each) for each in json.loads(_text_of(path))[name]]
+    except (LookupError, RecursionError, TypeError, ValueError) as error:
+        _LOG.warning("%s is damaged, and its %s are lost: %s", path, name, describe_os_error(error))
+        return []
+
+
+def _text_of(path: Path) -> str:
+    """Return the contents of a file of a run; refuse endless ones such as pipes."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is not a plain file: remove it")
+    return read_text(path, "")
+
+
+def is_locked(folder: Path) -> bool:
+    if not (folder / _LOCK).is_file():  # a pipe in its place would be waited for
+        return False
+    try:
+        with (folder / _LOCK).open("rb") as file:
+            return not lock(file.fileno(), folder / _LOCK)
+    except OSError:
+        return False
+
+
+def _differing(known: Mapping[str, Any], now: Mapping[str, Any], limit: int | None) -> str:
+    """Return the options, topics and limit in which the existing run differs from the requested one."""
+    said: list[str] = []
+    for name in now:
+        if name == "identity":
+            said += _differing_cells(known["identity"], now["identity"])
+        elif name == "inputs":
+            said += differing_inputs(known["inputs"], now["inputs"])
+        elif known.get(name) != now[name]:
+            said.append(f"{name} {known.get(name)}, not {now[name]}")
+    before = known.get("limit")
+    if limit is not None and (before is None or before > limit):
+        said.append(f"limit {'none' if before is None else before}, not {limit}, which is less")
+    return "; ".join(said)
+
+
+def differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:
+    """Return a phrase for each difference between the topics of a run and the current files."""
+    if len(known) != len(now):
+        return [f"{len(known)} files of topics, not {len(now)}"]
+    said = []
+    for one, other in zip(known, now, strict=True):
+        if one["sha256"] != other["sha256"] or (one["sha256"] is None and one["path"] != other["path"]):
+            sizes = f"it had {one['bytes']} bytes, and has {other['bytes']}"
+            what = "the bytes" if one["bytes"] == other["bytes"] else sizes
+            said.append(f"the topics {other['path']} have changed: {what}")
+        elif one.get("beside") != other.get("beside"):
+            had, has = (each.get("beside") or {"files": 0, "bytes": 0} for each in (one, other))
+            units = [unit for unit in ("files", "bytes") if had[unit] != has[unit]]
+            what = " and ".join(f"{had[unit]} {unit}, not {has[unit]}" for unit in units)
+            said.append(f"the files that the topics {other['path']} name (parses) have changed: {what or 'the bytes'}")
+    return said
+
+
+def _differing_cells(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    if known["map"] != now["map"]:
+        return [f"map {known['map']}, not {now['map']}"]
+    one, other = known["cells"], now["cells"]
+    if len(one) != len(other):
+        return [f"a grid of {len(one)} cells, not {len(other)}"]
+    said: dict[str, None] = {}
+    for left, right in zip(one, other, strict=True):
+        names = [name for name in {**left, **right} if name != "hash" and left.get(name) != right.get(name)]
+        if not names and left["hash"] != right["hash"]:
+            said["a file that an option names has changed"] = None
+        said |= dict.fromkeys(f"{name} {left.get(name)}, not {right.get(name)}" for name in names)
+    return list(said)[:4]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStatus:
+    """The progress of a run.
+
+    Attributes
+    ----------
+    folder : str
+    shard : str
+        ``1/1`` for a run of all topics.
+    running : bool
+        Whether a process is working on it.
+    total : int or None
+        Topics, once for each cell; None while unknown, because the input is read only as far as necessary.
+    done, failed : int
+        Topics with rows, once for each cell, and those of them that are errors.
+    rows : mapping of status to int
+        A topic has several rows if each reference is a problem.
+    per_second : float or None
+        Topics, once for each cell, in this session of the run; None if unknown.
+    left_s : float or None
+        Estimated seconds for the rest.
+    first_error : str or None
+    doubts : tuple of str
+        Doubts about the whole run: damaged rows, topics that changed meanwhile.
+    """
+
+    folder: str
+    shard: str = "1/1"
+    running: bool = False
+    total: int | None = None
+    done: int = 0
+    failed: int = 0
+    rows: Mapping[str, int] = field(default_factory=dict)
+    per_second: float | None = None
+    left_s: float | None = None
+    first_error: str | None = None
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is done."""
+        return self.total is not None and self.done >= self.total
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the progress in JSON form."""
+        return {**asdict(self), "complete": self.complete}
+
+
+def in_words(found: RunStatus) -> str:
+    of = "" if found.total is None else f" of {found.total}"
+    state = "running" if found.running else "complete" if found.complete else "stopped"
+    parts = [f"{found.folder}: {state}"]
+    if found.shard != "1/1":
+        parts.append(f"shard {found.shard}")
+    kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found.rows.items())
+    parts.append(f"{found.done}{of} done" + (f" ({kinds})" if kinds else ""))
+    if found.per_second is not None:
+        parts.append(f"{found.per_second:.3g} a second")
+    if found.left_s is not None and not found.complete:
+        parts.append(f"{duration(found.left_s)} left")
+    return "; ".join(parts)
+
+
+def said_of_errors(found: RunStatus) -> str:
+    first = f"{'it' if found.failed == 1 else 'the first'}: {found.first_error}"
+    return f"{found.failed} of {found.done} could not be searched, and --resume tries again; {first}"
+
+
+def status(folder: PathLike) -> RunStatus:
+    """Return the progress of a run, which may be in progress.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of the run.
+
+    Returns
+    -------
+    RunStatus
+
+    Raises
+    ------
+    InputError
+        If the folder has no run.
+    """
+    with _store(folder) as store:
+        facts = facts_of(store)
+        done, failed = store.answered()
+        session = facts.get("session")
+        times = None if session is None else store.since(session["began"])
+        shard = Shard.parse(facts.get("shard"))
+        topics = next((facts[name] for name in ("topics", "expected") if facts.get(name) is not None), None)
+        cells = len(facts["identity"]["cells"]) if "identity" in facts else 1
+        total = None if topics is None else shard.count(topics) * cells
+        rate = None if times is None or not times[0] else times[0] / max(times[1], 1e-3)
+        return RunStatus(
+            folder=str(folder),
+            shard=str(shard),
+            running=is_locked(Path(folder)),
+            total=total,
+            done=done,
+            failed=failed,
+            rows=store.counts(),
+            per_second=rate,
+            left_s=None if rate is None or total is None else max(0, total - done) / rate,
+            first_error=store.first_error(),
+            doubts=(
+                *filter(None, [store.damage]),
+                *(f"{each} while they were searched" for each in facts.get("changed", ())),
+            ),
+        )
+
+
+def _store(folder: PathLike) -> RowStore:
+    if not is_run_folder(folder):
+        raise InputError(f"{folder} is not the folder of a run: there is no {STORE} in it")
+    return RowStore(Path(folder) / STORE)
+
+
+def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
+    """Merge the shards of a run into one folder, which is a run itself.
+
+    Parameters
+    ----------
+    folders : iterable of path
+        Folders of shards of the same run. ``optsum run --resume`` on the result searches missing topics.
+    into : path
+        A new folder, or the folder of an earlier merge, which grows.
+
+    Returns
+    -------
+    RunStatus
+
+    Raises
+    ------
+    InputError
+        If a folder has no run.
+    OptionError
+        If they are not of the same run, a shard is repeated, or the result cannot be written.
+    """
+    paths = [Path(folder) for folder in folders]
+    if not paths:
+        raise OptionError("There is nothing to merge: name the folders of shards.")
+    with ExitStack() as stack:
+        stores = [stack.enter_context(_store(path)) for path in paths]
+        facts = list(map(facts_of, stores))
+        _check_shards(paths, facts)
+        doubts = [*filter(None, (store.damage for store in stores)), *_changed(paths, facts)]
+        first = facts[0]
+        target = stack.enter_context(RunFolder(into, resume=True))
+        try:
+            config = _text_of(paths[0] / CONFIG)
+        except InputError as error:  # what the rows are of is in the store as well
+            config = ""
+            doubts.append(str(error))
+        same = {name: first[name] for name in ("identity", "inputs", "shard", "details")}
+        target.begin(config, {**same, "shard": "1/1"}, first.get("limit"))
+        known = [each[name] for each in facts for name in ("topics", "expected") if each.get(name) is not None]
+        for store in stores:
+            target.store.take(store)
+        if known:
+            target.store.tell(topics=known[0])
+        for path in paths:
+            for session in _noted(path, "sessions"):
+                target.note({**session, "folder": str(path)}, first["inputs"])
+    for doubt in doubts:
+        _LOG.warning("%s", doubt)
+    return replace(status(into), doubts=tuple(doubts))
+
+
+def _changed(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> list[str]:
+    said = []
+    now: dict[str, dict[str, Any]] = {}
+    for path, own in zip(paths, facts, strict=True):
+        changed = list(own.get("changed", ()))
+        for known in () if changed else own["inputs"]:
+            with suppress(InputError):  # they need not be on this machine
+                found = now.setdefault(known["path"], fingerprint(known["path"]))
+                if found["sha256"] != known["sha256"]:
+                    changed.append(f"the topics {known['path']} have changed")
+        if changed:
+            said.append(f"the run {path} may be of two versions of its topics ({'; '.join(changed)})")
+    return said
+
+
+def _check_shards(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> None:
+    """Refuse to merge folders that are not different shards of one run."""
+    seen: dict[Shard, Path] = {}
+    for path, own in zip(paths, facts, strict=True):
+        if "identity" not in own:
+            raise InputError(f"the run {path} was stopped before it began, or is damaged: run it again with --resume")
+        hashes = [each["sha256"] for each in own["inputs"]]
+        same = own["identity"] == facts[0]["identity"] and own["details"] == facts[0]["details"]
+        if not same or hashes != [each["sha256"] for each in facts[0]["inputs"]]:
+            what = "topics" if same else "options"
+            raise OptionError(f"the runs {paths[0]} and {path} are of different {what}: merge shards of the same run")
+        if own.get("limit") != facts[0].get("limit"):
+            one, other = (each.get("limit") or "none" for each in (facts[0], own))
+            raise OptionError(
+                f"the runs {paths[0]} and {path} are of different limits ({one} and {other}): merge shards of the same "
+                "run"
+            )
+        shard = Shard.parse(own["shard"])
+        if shard.of != Shard.parse(facts[0]["shard"]).of:
+            apart = f"the run {path} is shard {shard}, and {paths[0]} is {facts[0]['shard']}"
+            raise OptionError(f"{apart}: merge shards of the same division")
+        if shard in seen:
+            raise OptionError(f"the runs {seen[shard]} and {path} both are shard {shard}: name each shard once")
+        seen[shard] = path
+
+
+Answers: TypeAlias = list[CellRows | None]
+"""Rows of the topics finished since the last call; None for a topic that Ctrl-C ended."""
+
+
+def run(
+    experiment: PathLike | Mapping[str, Any],
+    folder: PathLike,
+    *,
+    resume: bool = False,
+    shard: str | None = None,
+    limit: int | None = None,
+    details: bool = False,
+    executor: str | AnyExecutor | None = None,
+    progress: bool = True,
+    **workers: Any,
+) -> RunStatus:
+    """Search every topic in every cell of a grid, and store each result at once.
+
+    Parameters
+    ----------
+    experiment : path or mapping
+        A TOML file, or the same names in Python: ``{"topics": "t.jsonl", "grid": {"max_length": [50, 100]}, "metric":
+        "rouge-2"}``.
+    folder : path
+        The folder of the run; created if necessary.
+    resume : bool
+        Whether to continue an existing run: missing topics and errors are searched.
+    shard : str, optional
+        ``I/N``: the I-th of N shares of the topics.
+    limit : int, optional
+        Search only the first N topics of all files together; shards are shares of these. When a run is resumed, the
+        limit may grow, but not shrink.
+    details : bool
+        Whether rows include the text, the covered n-grams and all optima, for the page of a report.
+    executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
+    progress : bool
+        Whether to show progress: a bar on a terminal or in a notebook, otherwise a line in the log from time to time.
+    **workers
+        ``workers``, ``scheduler``, ``memory_per_worker``, as in `optsum.solve_all`.
+
+    Returns
+    -------
+    RunStatus
+
+    Raises
+    ------
+    OptionError
+        If the options or the folder cannot be used; if the folder has a different run.
+    InputError
+        If the topics cannot be read.
+    ExecutorError
+        If no worker is left.
+    KeyboardInterrupt
+        After Ctrl-C, when finished work has been stored.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> experiment = {"topics": "examples/data/news.jsonl", "strategy": "lead", "grid": {"max_length": [50, 100]}}
+    >>> with TemporaryDirectory() as folder:
+    ...     done = run(experiment, folder + "/run", progress=False)
+    >>> done.done, done.total, done.failed
+    (16, 16, 0)
+    """
+    if isinstance(executor, str):
+        workers["executor"], executor = executor, None
+    how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
+    carry_out(experiment, folder, workers, executor, progress=progress, **how)
+    return status(folder)
+
+
+def carry_out(
+    experiment: PathLike | Mapping[str, Any],
+    folder: PathLike,
+    workers: Mapping[str, Any],
+    executor: AnyExecutor | None = None,
+    iterate: Callable[[Generator[Answers, None, None]], Iterable[Answers]] = iter,
+    *,
+    progress: bool = True,
+    **how: Any,
+) -> None:
+    """Carry out the missing part of a run (`run`), and show progress; `iterate` may raise `KeyboardInterrupt`."""
+    with RunWork(experiment_of(experiment, workers), folder, **how) as work, ExitStack() as stack:
+        missing = work.total - work.kept if progress and work.total is not None else None
+        advance: Advance = (
+            stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True)) if progress else lambda _: None
+        )
+        advance(work.kept)
+        for done in tracked(work.each_done(executor, iterate), missing, work.unit):
+            advance(done)
+
+
+class Item(NamedTuple):
+    """One topic in one cell, as sent to a worker."""
+
+    topic: int
+    cell: int
+    given: Topic | BadTopic
+    file: int
+
+
+class RunSettings(NamedTuple):
+    """The data sent once with all items of a batch."""
+
+    setups: Sequence[Setup]  # Of each cell.
+    said: Sequence[Mapping[str, Any]]  # What rows of each cell say beside their result.
+    files: Sequence[str]  # Of the topics, where there are several: rows say which.
+    details: bool  # Whether rows carry them (`optsum.running.enumerate`).
+
+
+class RunWork(ExitStack):
+    """A run in progress. `total`: topics to be searched, once for each cell; None while unknown."""
+
+    def __init__(
+        self, plan: Experiment, folder: PathLike, resume: bool, shard: str | None, limit: int | None, details: bool
+    ) -> None:
+        super().__init__()
+        if limit is not None and limit < 0:
+            raise OptionError(f"A limit of {limit} topics is negative: give a limit of 0 or more.")
+        self._experiment, self._limit, self._details = plan, limit, details
+        self._shard = Shard.parse(shard)
+        # What cannot be read is refused first.
+        self._readers = [topics_read(path, self._reading(path)) for path in plan.topics]
+        inputs = [self._fingerprint(path) for path in plan.topics]
+        self._hashes = [cell.config_hash for cell in plan.cells]
+        self._folder = self.enter_context(RunFolder(folder, resume=resume))
+        try:
+            facts = {"identity": plan.identity(), "inputs": inputs, "shard": str(self._shard), "details": details}
+            self._folder.begin(plan.to_toml(), facts, limit)
+            if before := {each.get("optsum") for each in _noted(self._folder.path, "sessions")} - {__version__}:
+                how = "the run was begun with optsum %s, and this is %s: each row states its version"
+                _LOG.warning(how, ", ".join(sorted(map(str, before))), __version__)
+            self._folder.note(environment(plan.cells), inputs)
+            self.store: RowStore = self._folder.store
+            self._inputs = inputs
+            done, failed = self.store.answered()
+            self.kept = done - failed
+            self.total = self._count()
+        except BaseException:
+            self.close()
+            raise
+
+    def _reading(self, path: str) -> Reading:
+        return self._experiment.cells[0].reading.of_input(name_of(path), self._experiment.columns)
+
+    def _fingerprint(self, path: str) -> dict[str, Any]:
+        formulations = [cell.formulated() for cell in self._experiment.cells]
+        beside = files_beside(topics_read(path, self._reading(path)), formulations)
+        return {**fingerprint(path), **({} if beside is None else {"beside": beside})}
+
+    def _count(self) -> int | None:
+        """Return the amount of work, as far as it can be known without reading everything."""
+        if (topics := facts_of(self.store).get("topics")) is None:
+            paths, columns = self._experiment.topics, self._experiment.columns or {}
+            counts = [count_lines(path) if path.endswith((".jsonl", ".ndjson")) else None for path in paths]
+            several = any("[]" in path for path in columns.values())  # topics in a line
+            topics = None if several or None in counts else sum(filter(None, counts))
+            if topics is not None and self._limit is not None:
+                topics = min(topics, self._limit)
+            self.store.tell(expected=topics)
+        return None if topics is None else self._shard.count(topics) * len(self._experiment.cells)
+
+    @property
+    def unit(self) -> str:
+        return "topics" if len(self._experiment.cells) == 1 else "searches"
+
+    def each_done(
+        self, executor: AnyExecutor | None, iterate: Callable[[Generator[Answers, None, None]], Iterable[Answers]]
+    ) -> Generator[int, None, None]:
+        """Yield 1 for each topic (once for each cell) when its rows are durable."""
+        _LOG.info("run %s: %d of %s done before", self._folder.path, self.kept, self.total or "an unknown number")
+        setups = list(map(setup_of, self._experiment.cells))
+        for setup in setups:  # what cannot work on any topic is refused here
+            warm_up(setup)
+        copied = all(setup.may_be_copied for setup in setups)
+        crew = crew_of(self._experiment.cells[0], executor, apart=True, copied=copied)
+        assert crew is not None  # noqa: S101 - apart
+        self.store.tell(session={"began": time(), "kept": self.kept})
+        said = [self._experiment.said_of(setup.options) for setup in setups]
+        files = self._experiment.topics if len(self._readers) > 1 else ()
+        settings = RunSettings(setups, said, files, self._details)
+        search, lost = (partial(each, settings=settings) for each in (_search, _lost))
+        rounds = as_done(search, self._missing(len(setups)), crew, lost, partial(_answer, settings=settings))
+        warned: Counter[str | None] = Counter()
+        with closing(rounds):
+            for answers in iterate(rounds):
+                finished = [answer for answer in answers if answer is not None]
+                self.store.add(finished)
+                for answer in finished:
+                    rows = [json.loads(text) for _, text in answer[2] if '"warning"' in text]
+                    warned[next((row["statistics"].get("warning") for row in rows), None)] += 1
+                yield from repeat(1, len(finished))
+        say_warned(warned, self.unit)
+        changed = differing_inputs(self._inputs, [self._fingerprint(path) for path in self._experiment.topics])
+        if any(cell.files for cell in self._experiment.cells):
+            forget()
+        if [cell.config_hash for cell in self._experiment.cells] != self._hashes:
+            changed.append("a file that an option names has changed")
+        if changed:
+            self.store.tell(changed=changed)
+            _LOG.warning("%s; rows may be of two versions: run it again in another folder", "; ".join(changed))
+
+    def _missing(self, cells: int) -> Iterator[Item]:
+        read = 0
+        topics = ((file, topic) for file, reader in enumerate(self._readers) for topic in reader)
+        for number, (file, topic) in enumerate(islice(topics, self._limit)):
+            read = number + 1
+            if not self._shard.holds(number):
+                continue
+            done = self.store.finished(number) if self.kept else set()
+            yield from (Item(number, cell, topic, file) for cell in range(cells) if cell not in done)
+        self.store.tell(topics=read)
+
+
+# Where the work is done.
+
+
+def _search(item: Item, settings: RunSettings) -> list[Result]:
+    setups = [settings.setups[item.cell]]
+    work = partial(search_part, setup=setups[0], search=answer)
+    return search_topic(item.given, setups, detailed(work, setups, settings.details))
+
+
+def _lost(item: Item, settings: RunSettings) -> list[Result]:
+    return lost_topic(item.given, [settings.setups[item.cell]])
+
+
+def _answer(item: Item, results: list[Result], settings: RunSettings) -> CellRows | None:
+    """Return the rows of a topic for the store; None if Ctrl-C ended its search, which is then repeated."""
+    if is_interrupted(results):
+        return None
+    own = {"topics": settings.files[item.file]} if settings.files else {}
+    own.update(settings.said[item.cell])
+    said = [result.changed(extra={**result.extra, **own}).to_row() for result in results]
+    return item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said)

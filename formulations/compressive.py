@@ -201,16 +201,13 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
         else:
             beside = any(held[other] or is_punctuation(words[other]) for other in (place - 1, place + 1))
             introduces = word.form in {":", ";"} and held[place - 1]
-            belongs = held[_governor(parse, place)] or introduces
+            governor = place
+            while is_punctuation(words[governor]) and words[governor].head >= 0:
+                governor = words[governor].head
+            belongs = held[governor] or introduces
             shown[place] = beside and belongs and not _parts_clause(parse, held, place)
     _tidy(parse, shown, first, last)
     return shown
-
-
-def _governor(parse: Parse, place: int) -> int:
-    while is_punctuation(parse.tokens[place]) and parse.tokens[place].head >= 0:
-        place = parse.tokens[place].head
-    return place
 
 
 def _parts_clause(parse: Parse, held: Sequence[bool], place: int) -> bool:

@@ -96,7 +96,6 @@ class CoverTask(Task):
     claims: Mapping[SentenceId, tuple[frozenset[SentenceId], ...]] = field(default_factory=dict, repr=False)
 
     def heads(self) -> Mapping[int, int]:
-        """Return the unit of each sentence that is a unit, by its place among the sentences of the documents."""
         number = {unit: place for place, unit in enumerate(self.units)}
         return {place: number[name] for place, name in enumerate(self.texts) if name in number}
 
@@ -243,7 +242,6 @@ class Cover(Formulation):
         )
 
     def goal(self, spec: Spec) -> str:
-        """Name the objective in a few words."""
         left_out = ", abstract sentences without any alternative left out" if self.uncoverable == "skip" else ""
         if self.max_length is not None:
             least = f", at least {spec.min_length}" if spec.min_length else ""

@@ -59,7 +59,6 @@ def maximize_hits(
 
 
 _LONGEST: Final = ("rouge-l", "rougeL")
-
 _APART: Final = (
     "Model units are clipped by themselves for recall of n-grams only (Lin & Hovy 2003): use --measure recall "
     "without rouge-l and rougeL, or --model-units whole."

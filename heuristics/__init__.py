@@ -3,14 +3,12 @@
 ==================  ================================================================================================
 module              content
 ==================  ================================================================================================
-`greedy`            `greedy`: repeatedly the unit of largest gain per length
-`local_search`      `greedy+ls`: the greedy selection, improved by moves
-`vns`               `vns` and `vns+greedy`: variable neighbourhood search
+`local_search`      `greedy+ls`: the greedy selection, improved by moves; `vns` and `vns+greedy`: variable
+                    neighbourhood search
 `genetic`           `genetic` and `genetic+greedy`
 `akhmetov_literal`  the heuristics of Akhmetov et al. 2022 as printed
-`baselines`         `lead` and `random`
 `moves`             the moves and kernels that several of them share
-`starting`          starting selections, time slices of kernels, stopping at the bound; local search for problems
-                    that only have `evaluate`, `moves` and `repair`
+`starting`          `lead`, `random` and `greedy`; time slices of kernels, stopping at the bound; local search for
+                    problems that only have `evaluate`, `moves` and `repair`
 ==================  ================================================================================================
 """

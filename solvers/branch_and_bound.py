@@ -32,11 +32,22 @@ from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, seconds_of, worth
 from .few_units import prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
-from .objectives.paper_knapsack import solve_knapsack
-from .objectives.ratio import fits, ratio_program, servable, solve_ratio
-from .objectives.recall import ByLength, none_found, recall_program, solve_by_parts, solve_recall
+from .objectives.one_ratio import (
+    ByLength,
+    LengthTable,
+    fits,
+    is_whole_text,
+    none_found,
+    ratio_program,
+    recall_program,
+    servable,
+    solve_by_parts,
+    solve_knapsack,
+    solve_ratio,
+    solve_recall,
+    solve_whole_text,
+)
 from .objectives.sums import reaching_sum, solve_sum, tightened
-from .objectives.whole_text import LengthTable, is_whole_text, solve_whole_text
 from .truncation import Refining, all_by_levels, search_by_levels
 
 if TYPE_CHECKING:

@@ -27,12 +27,10 @@ from optsum.system.clock import Deadline, Limits, Stopped, Termination
 from .branch_and_bound import BranchAndBound
 from .engine.core import is_linear
 from .exhaustive.strategy import Exhaustive, is_few
-from .objectives.ratio import fits, servable, solve_ratio
-from .objectives.recall import solve_recall
+from .objectives.one_ratio import fits, servable, solve_ratio, solve_recall
 from .objectives.sums import solve_sum
 
 _NODES: Final = 300  # Of the search for the largest value of one ratio.
-
 _NODES_OF_SUM: Final = 3_000  # Of the search for the largest sum of ratios whose denominators vary alike.
 
 
@@ -47,9 +45,12 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
 
     `deadline`: unfinished parts are replaced by weaker bounds; the result is None if even these take too long.
     """
-    if not _serves(problem) or not affordable(problem.coverage, deadline) or _is_long(problem.coverage):
+    if not _serves(problem) or not affordable(problem.coverage, deadline):
         return problem.root_bound(deadline)
-    instance = problem.coverage.relaxed.merged
+    instance = problem.coverage
+    if len(instance.joints) > MANY_JOINTS and not instance.single_ratio and not instance.constant_denominator:
+        return problem.root_bound(deadline)  # programs of the engine, of which several are needed, take longer
+    instance = instance.relaxed.merged
     try:
         found = _optimum(instance, deadline)
     except (Stopped, UnsupportedError) as reason:
@@ -84,11 +85,6 @@ def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
 def _pass_on(reason: Exception, deadline: Deadline) -> None:
     if isinstance(reason, Stopped) and reason.termination is Termination.INTERRUPTED:
         deadline.interrupt()
-
-
-def _is_long(instance: Coverage) -> bool:
-    """Return whether joints make each program of the engine, of which several are needed, longer than relaxations."""
-    return len(instance.joints) > MANY_JOINTS and not instance.single_ratio and not instance.constant_denominator
 
 
 def _serves(problem: Problem) -> bool:

@@ -24,13 +24,12 @@ from optsum.system.clock import Limits, clock, standing
 from .branch_and_bound import BranchAndBound, visit
 from .exhaustive.strategy import Exhaustive, duration, evaluated_near, is_few, seconds_of, size_of_best, visits_of
 from .milp import Milp
-from .objectives.whole_text import is_whole_text
+from .objectives.one_ratio import is_whole_text
 
 _MANY: Final = 27  # Approximate size of a good selection above which integer programs prove a varying ratio sooner.
 _MANY_OF_FEW: Final = 40  # The same where the length limit binds, so that branch and bound has less to search.
 _MANY_CAPPED: Final = 10  # The same for ROUGE-L: the number of units of average length that fit.
 _FREE: Final = 1.25  # If 1.25 times as many units fit, the length limit cannot bind.
-
 _NODES: Final = 25_000_000
 """Nodes (about half a minute) of a search of sums of varying ratios, above which integer programs are quicker."""
 

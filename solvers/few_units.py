@@ -24,8 +24,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from math import prod
-from operator import add
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -51,7 +49,6 @@ numerator and denominator of the incumbent's value; steps; incumbents so far; wh
 """
 
 COUNT, NEXT, LENGTH, BOUNDED = range(4)  # Rows of `FewUnitsState.place`.
-
 LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)  # Places of `FewUnitsInstance.rules`.
 
 
@@ -103,54 +100,78 @@ class FewUnitsState(NamedTuple):
 
 
 @njit(cache=True)
-def laid_out(lengths, start, feature, count, level_start, level, slot, mass, gains, least):
-    """Write the contribution of each unit to each total, alone and at least; return the units of each feature.
+def begun(
+    lengths, start, feature, count, level_start, level, slot, mass, weights, constants, rules, depths, ceilings
+):  # fmt: skip
+    """Return an instance, the state before its first node, and 1 if all products of values fit 64 bits.
 
-    The result: where the units of each feature begin, the units, and the number of copies in each. `reach` (totals +
-    1,): the sum of all contributions to each total, each unit alone; then a limit of all sums of a search.
+    Otherwise the last is 2 if products may not fit, by a quick test, and 0 if sums do not, or if a ratio is over
+    nothing whatever is chosen, so that no node would have a bound. `constants`: of the totals that are searched.
+    `depths`: one more than the units that fit, and the node without any.
     """
-    begin = np.zeros(len(slot) + 1, np.int64)
+    units, totals = len(lengths), len(constants)
+    column_start = np.zeros(len(slot) + 1, np.int64)
     for entry in range(len(feature)):
-        begin[feature[entry] + 1] += 1
+        column_start[feature[entry] + 1] += 1
     for one in range(len(slot)):
-        begin[one + 1] += begin[one]
-    unit = np.empty(len(feature), np.int64)
-    copies = np.empty(len(feature), np.int64)
-    reach, most = np.zeros(len(gains) + 1, np.float64), 0
-    free = begin.copy()
-    for row in range(len(start) - 1):
-        for total in range(len(gains)):
-            gains[total, row] = mass[total, row]
-            least[total, row] = mass[total, row]
-        for entry in range(start[row], start[row + 1]):
+        column_start[one + 1] += column_start[one]
+    column_unit, column_copies = np.empty(len(feature), np.int64), np.empty(len(feature), np.int64)
+    # What each unit adds to each total, alone, and whatever else is chosen; the sum of the former for each total.
+    gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
+    reach, sums, most = np.zeros(totals, np.float64), 0.0, 0
+    free = column_start.copy()
+    for unit in range(units):
+        for total in range(totals):
+            gains[0, total, unit] = least[total, unit] = mass[total, unit]
+        for entry in range(start[unit], start[unit + 1]):
             one = feature[entry]
-            at = free[one]
-            unit[at], copies[at] = row, count[entry]
-            free[one] = at + 1
+            column_unit[free[one]], column_copies[free[one]] = unit, count[entry]
+            free[one] += 1
             first = level_start[one]
             gain = level[min(first + count[entry], level_start[one + 1] - 1)] - level[first]
-            gains[slot[one], row] += gain
-            if begin[one + 1] - begin[one] == 1:
-                least[slot[one], row] += gain
-        for total in range(len(gains)):
-            reach[total] += gains[total, row]
+            gains[0, slot[one], unit] += gain
+            if column_start[one + 1] - column_start[one] == 1:
+                least[slot[one], unit] += gain
+        for total in range(totals):
+            reach[total] += gains[0, total, unit]
         for total in range(len(mass)):
-            reach[-1] += mass[total, row]
-        reach[-1] += lengths[row]
+            sums += mass[total, unit]
+        sums += lengths[unit]
     for value in level:
         most = max(most, value)
-    reach[-1] += float(most) * len(feature)
-    return begin, unit, copies, reach
+    # In floating point, because whole numbers of kernels wrap; as if each unit added its whole value.
+    fits = 0 if sums + float(most) * len(feature) >= _LARGEST else 1
+    top, bottoms, shares = 0.0, 1.0, 0
+    for total in range(totals):
+        if total % 2 == 0:
+            top = max(top, 1.0 + abs(constants[total]) + reach[total])
+        else:
+            bottoms *= 1.0 + abs(constants[total]) + reach[total]
+            fits = 0 if constants[total] + reach[total] <= 0 else fits
+    for weight in weights:
+        shares += weight
+    if fits and shares * top * bottoms * bottoms >= _LARGEST:
+        fits = 2
+    fixed = FewUnitsInstance(
+        rules, lengths, start, feature, count, level_start, level, slot, weights, column_start, column_unit,
+        column_copies, least, ceilings,
+    )  # fmt: skip
+    ends = 2 if totals == 4 and rules[CONSTANT] == 0 else 1
+    walk = FewUnitsState(
+        np.empty((depths, units), np.int64), np.zeros((4, depths), np.int64), np.zeros((totals, depths), np.int64),
+        gains, np.zeros(len(slot), np.int64), np.empty((depths, ends, units + 1)), np.empty((depths, ends, units)),
+        np.zeros((depths, ends)), np.zeros(depths), np.zeros(depths + 1, np.int64), np.zeros(depths, np.int64),
+        np.zeros((totals, 1), np.int64), np.zeros((totals, 1), np.int64), np.zeros(9, np.int64),
+    )  # fmt: skip
+    for unit in range(units):
+        walk.units[0, unit] = unit
+    for total in range(totals):
+        walk.totals[total, 0] = constants[total]
+    return fixed, walk, fits
 
 
 _ROUNDING: Final = 1e-12
 _OF_SUMS: Final = 2.3e-16  # Above what rounding does to a sum, relative to its terms; the latter for each of them.
-
-
-@njit(cache=True)
-def _multiplier(held, ratio):
-    bottom = held[2 * ratio + 1, 0]
-    return held[2 * ratio, 0] / bottom if bottom > 0 else 0.0
 
 
 @njit(cache=True)
@@ -237,7 +258,9 @@ def bound(fixed, walk, depth):
         for ratio in range(ratios):
             weight, multiplier = 1.0, 0.0
             if not integer:
-                weight, multiplier = float(weights[ratio]), _multiplier(walk.held, ratio)
+                weight = float(weights[ratio])
+                if walk.held[2 * ratio + 1, 0] > 0:
+                    multiplier = walk.held[2 * ratio, 0] / walk.held[2 * ratio + 1, 0]
                 if ratio > 0 and positive:
                     weight *= shares[end] if ends == 2 else totals[1, depth] / totals[2 * ratio + 1, depth]
             worth += weight * totals[2 * ratio, depth]
@@ -341,7 +364,6 @@ def _hold(fixed, walk, depth):
 
 @njit(cache=True)
 def _descend(fixed, walk, depth, number):
-    """Add a unit to a node: make the node below, with the later units that still fit."""
     unit = walk.units[depth, number]
     below = depth + 1
     length = walk.place[LENGTH, depth] + fixed.lengths[unit]
@@ -438,27 +460,20 @@ def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
 
 
 _ROOM: Final = 1_000_000  # Numbers that the nodes on the way may hold together.
-
 _STRIDE: Final = 2_000  # Nodes after which somebody is asked whether to go on.
-
 _WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
 """Number of steps, of some nanoseconds each, after which other searches are better."""
 
 _LINEAR_WORK: Final = 650_000  # The same for sums of recalls.
-
 _FEW_UNITS: Final = (80, 80, 80, 80, 80, 25, 8, 3)
 """Factor of the allowed work for other sums, by the number of units that fit, because other searches take seconds
 there.
 """
 
 _SLICE: Final = 200_000  # Steps after which somebody is asked, too, as nodes of many units take long.
-
 _BOUNDS: Final = 4  # Number of bounds of the first node that the work must allow.
-
 _LARGEST: Final = 2**61  # Sums beyond it are not for 64 bits.
-
 _SORTED: Final = 64  # Number of units up to which the first node sorts them by itself.
-
 _DEEPEST: Final = 30  # Depth above which recall goes to the general engine, which is fast for it.
 
 
@@ -506,45 +521,17 @@ def search_few_units(
     entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
     ceilings = arrays_of_ceilings(instance.ceilings, units, totals) if instance.ceilings else NO_CEILINGS
-    gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
-    column_start, column_unit, column_copies, added = laid_out(
-        lengths, *entries, *tables, kernel_array(instance.mass), gains[0], least
-    )
-    constants, (*reach, all_together) = instance.constants[:totals], added.tolist()
-    if all_together >= _LARGEST:  # in floating point, because whole numbers of kernels wrap
-        return None
-    # Products of two values fit 64 bits even if each unit added its whole value: a quick test, then the exact one.
-    most = [1.0 + abs(constant) + more for constant, more in zip(constants.tolist(), reach, strict=True)]
-    if sum(instance.weights) * max(most[0::2]) * prod(most[1::2]) ** 2 >= _LARGEST and not fits(instance):
-        return None
-    if not integer and min(map(add, constants[1::2].tolist(), reach[1::2])) <= 0:
-        return None  # a ratio over nothing whatever is chosen: no node would have a bound
     limits = (min(instance.min_length, _LARGEST), min(instance.max_length, _LARGEST))
     rules = np.array([*limits, kind, not varies, bool(instance.ceilings)], np.int64)
     shares = instance.weights if kind == SUM else (1,)
-    weights = np.array(shares, np.int64)
-    fixed = FewUnitsInstance(
-        rules, lengths, *entries, *tables, weights, column_start, column_unit, column_copies, least, ceilings
-    )
-    walk = FewUnitsState(
-        units=np.empty((depths, units), np.int64),
-        place=np.zeros((4, depths), np.int64),
-        totals=np.zeros((totals, depths), np.int64),
-        gains=gains,
-        copies=np.zeros(len(instance.slot), np.int64),
-        rest=np.empty((depths, ends, units + 1)),
-        reduced=np.empty((depths, ends, units)),
-        base=np.zeros((depths, ends)),
-        margin=np.zeros(depths),
-        best=np.zeros(depths + 1, np.int64),
-        path=np.zeros(depths, np.int64),
-        held=np.zeros((totals, 1), np.int64),
-        seen=np.zeros((totals, 1), np.int64),
-        scalars=np.zeros(9, np.int64),
-    )
-    walk.units[0], walk.totals[:, 0] = np.arange(units), constants
+    fixed, walk, whole = begun(
+        lengths, *entries, *tables, kernel_array(instance.mass), np.array(shares, np.int64),
+        instance.constants[:totals].copy(), rules, depths, ceilings,
+    )  # fmt: skip
+    if not whole or (whole == 2 and not fits(instance)):
+        return None
     if units > _SORTED:
-        walk.units[0] = np.argsort(-gains[0, 0::2].sum(axis=0) / np.maximum(lengths, 0.5), kind="stable")
+        walk.units[0] = np.argsort(-walk.gains[0, 0::2].sum(axis=0) / np.maximum(lengths, 0.5), kind="stable")
     scalars, nodes, stopped = walk.scalars, 0, None
     while not scalars[DONE] and scalars[WORK] < work and nodes != node_limit and stopped is None:
         stride = _STRIDE if node_limit is None else min(_STRIDE, node_limit - nodes)
@@ -562,13 +549,9 @@ def search_few_units(
 # Selections of at most three units: what each two have in common is in a table.
 
 _LANE: Final = 16  # Bits of each of the four totals that are packed into one number.
-
 _IN_LANE: Final = 2**15  # Above what totals are that products of four of them fit.
-
 _MOST_OF_TABLE: Final = 2048  # Units whose table is not too large.
-
 _TABLE_WORK: Final = 20_000_000  # Steps, of a nanosecond or so, after which a topic by itself is searched otherwise.
-
 _TOP, _BOTTOM, _FIRST, _TIED, _PACKED, _NODES, _STEPS, _STAMP = 0, 1, 2, 5, 6, 7, 8, 9
 """Places of the record of `_hold_few`: the value; three units, with missing ones -1 and first; whether another
 selection is as good; the totals; nodes; steps; the last number used to mark features.
@@ -849,24 +832,20 @@ def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
     made, low, high = len(instance.constants) // 2, instance.min_length, instance.max_length
     if high > 3 or made > 2 or instance.size > _MOST_OF_TABLE or set(instance.weights) != {1} or (lengths != 1).any():
         return None
-    constants = np.array([0, 1, 0, 1], np.int64)
-    constants[: 2 * made] = instance.constants
-    if min(constants[1::2]) <= 0 or constants.max() >= _IN_LANE or min(constants) < 0:
-        return None
-    start = kernel_array(instance.level_start)
-    steps, mass = packed_tables(
-        kernel_array(instance.level), start, kernel_array(instance.slot), kernel_array(instance.mass)
-    )
-    if not len(steps):
-        return None
-    entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
+    arrays = (
+        instance.unit_start, instance.unit_feature, instance.unit_count, instance.level_start, instance.level,
+        instance.slot, instance.constants, instance.mass,
+    )  # fmt: skip
     ceilings = arrays_of_ceilings(instance.ceilings, instance.size, 2 * made)
-    best, state = search_table(*entries, start, steps, mass, constants, ceilings, low, high, _TABLE_WORK)
+    found, chosen, totals = (np.zeros(room, np.int64) for room in (3, 3, 4))
+    state = _search_instance_by_table(
+        *map(kernel_array, arrays), low, high, ceilings, np.int64(_TABLE_WORK), found, chosen, totals
+    )
     if state <= 0:
         return None
-    top, bottom, *units = best[:_TIED].tolist()
-    selection = tuple(sorted(unit for unit in units if unit >= 0))
-    return Found(selection, Fraction(top, bottom * made), True, int(best[_NODES]), None)
+    tops, bottoms = totals[: 2 * made : 2].tolist(), totals[1 : 2 * made : 2].tolist()
+    key = sum(map(Fraction, tops, bottoms), Fraction(0)) / made
+    return Found(tuple(chosen[: found[0]].tolist()), key, True, int(found[2]), None)
 
 
 # Extracts of several topics, of which each is made and searched by compiled code before the next.
@@ -1057,8 +1036,8 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
     state = np.int64(0)
     if not recall and not cover_all and max_length <= 3 and alike:
         state = _search_instance_by_table(
-            start, feature, number, level_start, level, slot, constants, mass, min_length, max_length, ceilings, found,
-            chosen, all_totals,
+            start, feature, number, level_start, level, slot, constants, mass, min_length, max_length, ceilings,
+            np.int64(_TOGETHER_WORK), found, chosen, all_totals,
         )  # fmt: skip
     if state == 0:
         _search_instance(
@@ -1191,7 +1170,7 @@ def _search_extract_by_table(
     first, keys, totals, kinds, denominators, units, references, mean, measure, high, low, none, found, chosen,
     all_totals,
 ):  # fmt: skip
-    """Search one topic whose n-grams count once by `search_table`, like `_by_table`, and return its result.
+    """Search one topic whose n-grams count once by `search_table`, and return its result.
 
     Numerator and denominator share the n-grams of a metric. `none`: the arrays of no ceilings.
     """
@@ -1257,19 +1236,20 @@ def _take_found(best, totals, found, chosen, all_totals):
 
 @njit(cache=True)
 def _search_instance_by_table(
-    start, feature, number, level_start, level, slot, constants, mass, low, high, ceilings, found, chosen, all_totals,
+    start, feature, number, level_start, level, slot, constants, mass, low, high, ceilings, work, found, chosen,
+    all_totals,
 ):  # fmt: skip
     """Search one instance by `search_table`, and return its state: above 0 if the optimum is proven."""
     all_constants = np.array([0, 1, 0, 1], np.int64)
     for total in range(len(constants)):
         all_constants[total] = constants[total]
-        if constants[total] >= _IN_LANE or (total % 2 and constants[total] <= 0):
+        if constants[total] >= _IN_LANE or constants[total] < total % 2:
             return 0
     steps, added = packed_tables(level, level_start, slot, mass)
     if len(steps) == 0:
         return 0
     best, state = search_table(
-        start, feature, number, level_start, steps, added, all_constants, ceilings, low, high, np.int64(_TOGETHER_WORK)
+        start, feature, number, level_start, steps, added, all_constants, ceilings, low, high, work
     )
     if state > 0:
         _take_found(best, len(constants), found, chosen, all_totals)
@@ -1306,35 +1286,14 @@ def _search_instance(
         depths += 1
     if depths * units * (totals + 5) > _ROOM or depths - 2 > MOST_CHOSEN or (integer and depths > _DEEPEST):
         return
-    gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
-    column_start, column_unit, column_copies, added = laid_out(
-        lengths, start, feature, number, level_start, level, slot, mass, gains[0], least
-    )
-    top, bottoms = 0.0, 1.0
-    for total in range(totals):
-        reach = 1.0 + abs(constants[total]) + added[total]
-        if total % 2 == 0:
-            top = max(top, reach)
-        else:
-            bottoms *= reach
-            if constants[total] + added[total] <= 0:
-                return
-    if added[-1] >= _LARGEST or made * top * bottoms * bottoms >= _LARGEST:
-        return
     rules = np.array([low, high, kind, integer, bounded], np.int64)
-    fixed = FewUnitsInstance(
-        rules, lengths, start, feature, number, level_start, level, slot, np.ones(made, np.int64), column_start,
-        column_unit, column_copies, least, ceilings,
+    fixed, walk, whole = begun(
+        lengths, start, feature, number, level_start, level, slot, mass, np.ones(made, np.int64), constants[:totals],
+        rules, depths, ceilings,
     )  # fmt: skip
-    walk = FewUnitsState(
-        np.empty((depths, units), np.int64), np.zeros((4, depths), np.int64), np.zeros((totals, depths), np.int64),
-        gains, np.zeros(len(slot), np.int64), np.empty((depths, ends, units + 1)), np.empty((depths, ends, units)),
-        np.zeros((depths, ends)), np.zeros(depths), np.zeros(depths + 1, np.int64), np.zeros(depths, np.int64),
-        np.zeros((totals, 1), np.int64), np.zeros((totals, 1), np.int64), np.zeros(9, np.int64),
-    )  # fmt: skip
-    _order(walk.units[0], gains[0], lengths)
-    for total in range(totals):
-        walk.totals[total, 0] = constants[total]
+    if whole != 1:
+        return
+    _order(walk.units[0], walk.gains[0], lengths)
     advance(fixed, walk, np.int64(_LARGEST), np.int64(work))
     if not walk.scalars[DONE] or not walk.scalars[HELD]:
         return
@@ -1374,8 +1333,6 @@ def _search_instance(
 
 @njit(cache=True)
 def _order(order, gains, lengths):
-    for unit in range(len(order)):
-        order[unit] = unit
     if len(order) <= _SORTED:
         return
     density = np.empty(len(order), np.float64)
@@ -1405,7 +1362,7 @@ def serve(run: Run, coverage: Coverage | None = None) -> bool:
     """Search for a while if selections have few units; return whether the optimum is proven."""
     coverage = coverage or run.problem.coverage
     if coverage.ceilings:
-        from .objectives.whole_text import is_whole_text  # with all of the engine, which few such problems need
+        from .objectives.one_ratio import is_whole_text  # with all of the engine, which few such problems need
 
         if is_whole_text(coverage.merged):
             return False

@@ -35,7 +35,7 @@ from optsum.registry import BACKENDS
 from optsum.system.clock import Limits, Stopped, Termination
 
 from .branch_and_bound import BranchAndBound
-from .objectives.ratio import dinkelbach
+from .objectives.one_ratio import dinkelbach
 from .ratio_rows import Bound, Part, RatioRows, Side, rows_of_box, search_parts
 from .truncation import search_by_levels
 
@@ -44,11 +44,7 @@ RELATIVE: Final = 1e-9
 """Allowed relative error if it is larger, for objectives over a large common denominator."""
 
 _TRIED: Final = 64  # Selections next to an optimum that are tried; each costs as much as one evaluation.
-
-
 _ANY: Final = 1e9  # A relative gap from which on a solver may call an answer of 0 optimal.
-
-
 _COUNTS: Final = 1e-4  # A solver's gap below 1, and as much as this, may be rounded to 1.
 
 
@@ -64,89 +60,6 @@ class Verdict:
     bound: int | None = None  # Of the program's objective.
     proven: bool = False  # Whether its selection is optimal, or if it has none, nothing is feasible.
     within_gap: bool = False  # Whether it is called optimal and is so within a gap only.
-
-
-def stopped_by_options(backend: Backend, name: str, outcome: RawOutcome) -> Stopped:
-    """Return how a search ends if the solver's own options kept it from a proof."""
-    return Stopped(
-        Termination.COMPLETED,
-        f"{name} ended with {outcome.native!r} under {backend.given()}, which does not prove the optimum",
-    )
-
-
-def judge(
-    outcome: RawOutcome,
-    backend: Backend,
-    name: str,
-    model: LinearModel,
-    worth: Fraction | None,
-    known: Fraction | None,
-    *,
-    gap: float | None = None,
-    size: float = 0.0,
-    neighbours: Iterable[Callable[[], Fraction | None]] = (),
-) -> Verdict:
-    """Return the conclusions from an answer.
-
-    If the solver was given its own options, which may stop it anywhere or change its numbers, an answer is optimal only
-    if it attains the stated bound, and that is valid (`Backend.keeps_bound`); refuted claims are then ignored instead
-    of being errors.
-
-    `worth`, `known`: the program's objective at the answer's selection, and at the best otherwise known selection, both
-    evaluated again; None if there is none. `gap`: relative gap within which the solver may claim optimality. `size`:
-    magnitude of the terms of the objective, which determines the precision of the solver's numbers. `neighbours`: each
-    returns the objective at a neighbouring selection, None if that is infeasible; some are tried if optimality is
-    claimed.
-    """
-    trusted = not backend.options
-    if not trusted and (outcome.infeasible or not backend.keeps_bound):
-        return Verdict()
-    others = neighbours if trusted else ()
-    try:
-        return _judged(outcome, _Court(name, model, size), worth, known, gap if trusted else inf, others)
-    except BackendError:
-        if trusted and not _is_beyond(model):
-            raise
-        return Verdict()
-
-
-def _judged(
-    outcome: RawOutcome,
-    court: _Court,
-    worth: Fraction | None,
-    known: Fraction | None,
-    gap: float | None,
-    neighbours: Iterable[Callable[[], Fraction | None]],
-) -> Verdict:
-    name = court.name
-    held = [value for value in (worth, known) if value is not None]
-    best = max(held, key=lambda value: court.sign * value, default=None)
-    if outcome.infeasible:
-        if best is not None:
-            raise BackendError(f"{name} calls the problem infeasible, but a selection that keeps its limits is known.")
-        return Verdict(proven=True)
-    if outcome.objective is not None and worth is not None:
-        court.check_objective(outcome.objective, worth, strict=outcome.optimal and gap is None)
-    bound = None if outcome.bound is None else court.read(outcome.bound, best, outcome.optimal)
-    if not outcome.optimal:
-        return Verdict(bound)
-    if worth is None:
-        raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
-    slack = 2 * court.slack(max(abs(float(worth)), abs(outcome.bound or 0.0)))
-    if gap is not None:
-        agrees = bound is not None and abs(bound - worth) <= slack
-        if gap < _ANY:
-            court.check_known(worth, known, slack + 1 + gap * abs(float(worth)))
-        return Verdict(bound, proven=agrees, within_gap=not agrees)
-    if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):
-        raise BackendError(
-            f"{name} calls {court.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
-            f"/ {court.model.denominator}."
-        )
-    others = list(neighbours)
-    for other in (known, *(each() for each in others[:: max(1, -(-len(others) // _TRIED))])):  # evenly spaced
-        court.check_known(worth, other, slack)
-    return Verdict(bound, proven=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +107,47 @@ class _Court:
     def shown(self, value: float | Fraction) -> str:
         return f"{(float(value) + self.model.offset) / self.model.denominator:.6g}"
 
+    def verdict(
+        self,
+        outcome: RawOutcome,
+        worth: Fraction | None,
+        known: Fraction | None,
+        gap: float | None,
+        neighbours: Iterable[Callable[[], Fraction | None]],
+    ) -> Verdict:
+        held = [value for value in (worth, known) if value is not None]
+        best = max(held, key=lambda value: self.sign * value, default=None)
+        if outcome.infeasible:
+            if best is not None:
+                raise BackendError(
+                    f"{self.name} calls the problem infeasible, but a selection that keeps its limits is known."
+                )
+            return Verdict(proven=True)
+        if outcome.objective is not None and worth is not None:
+            self.check_objective(outcome.objective, worth, strict=outcome.optimal and gap is None)
+        bound = None if outcome.bound is None else self.read(outcome.bound, best, outcome.optimal)
+        if not outcome.optimal:
+            return Verdict(bound)
+        if worth is None:
+            raise BackendError(f"{self.name} ended with {outcome.native!r} without an answer that can be used.")
+        slack = 2 * self.slack(max(abs(float(worth)), abs(outcome.bound or 0.0)))
+        if gap is not None:
+            agrees = bound is not None and abs(bound - worth) <= slack
+            if gap < _ANY:
+                self.check_known(worth, known, slack + 1 + gap * abs(float(worth)))
+            return Verdict(bound, proven=agrees, within_gap=not agrees)
+        if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):
+            raise BackendError(
+                f"{self.name} calls {self.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
+                f"/ {self.model.denominator}."
+            )
+        others = list(neighbours)
+        for other in (known, *(each() for each in others[:: max(1, -(-len(others) // _TRIED))])):  # evenly spaced
+            self.check_known(worth, other, slack)
+        return Verdict(bound, proven=True)
+
 
 _LONGEST_S: Final = 60.0  # Seconds that are spent where there is no time limit.
-
 _UNASKED_S: Final = 10.0  # Seconds that are spent at most where nobody has asked for a proof of our own.
 
 
@@ -229,15 +180,6 @@ def _is_beyond(model: LinearModel) -> bool:
     worth = np.abs(model.objective.astype(np.float64)) @ model.upper.astype(np.float64)
     rows = np.abs(np.concatenate([model.row_value.astype(np.float64), sides[np.isfinite(sides)]]))
     return slack_of(max(float(worth), float(rows.max(initial=0.0)))) >= 1
-
-
-def prove_beyond(run: Run, name: str, outcome: RawOutcome) -> None:
-    """Prove by our own means what a solver claims of a program whose numbers are too large for it."""
-    said = f"numbers of this program are larger than {name} can distinguish"
-    if not prove(run):
-        raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is not a proof")
-    run.detail = f"proven by branch-and-bound, because {said}"
-    run.prove()
 
 
 def verify(run: Run, name: str) -> None:
@@ -301,99 +243,11 @@ class _Round:
         return capability in self.capabilities
 
 
-def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
-    r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing exceeds it."""
-    coverage, rounds = run.problem.coverage, count(1)
-
-    def beaten(ratio: Fraction) -> bool:
-        held = run.evaluation
-        model = coverage_model(_only_tops(coverage)) if held is None else coverage_model(coverage, ratio)
-        ratio = max(ratio, Fraction(0))
-        before = () if held is None else score(coverage, run.selection or ())[0]
-        outcome = answer_of(backend, run, _Round(model), rounds=next(rounds))
-        totals = totals_of(coverage, outcome, backend, name)
-        surplus = None if totals is None else ratio.denominator * totals[0] - ratio.numerator * totals[1]
-        verdict = judge(
-            outcome,
-            backend,
-            name,
-            model,
-            None if surplus is None else Fraction(surplus - model.offset),
-            Fraction(ratio.denominator * before[0] - ratio.numerator * before[1] - model.offset)
-            if held is not None and before[1] > 0
-            else None,
-        )
-        if outcome.selection is not None and totals is not None:
-            run.see(outcome.selection)
-        if surplus is not None and surplus > 0:
-            if held is not None and run.evaluation is held and backend.options:
-                raise stopped_by_options(backend, name, outcome)
-            run.check()
-            return True
-        if (outcome.optimal or outcome.infeasible) and _is_beyond(model):
-            prove_beyond(run, name, outcome)
-            return False
-        conclude(verdict, outcome, backend, name, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
-        return False
-
-    dinkelbach(lambda: Fraction(-1) if run.evaluation is None else _wanted(run), beaten, name)
-
-
 def _wanted(run: Run) -> Fraction:
     """Return the value that better selections exceed, where a run holds one."""
     assert run.evaluation is not None  # noqa: S101 - a search for better ones begins with one
     held = Fraction(run.evaluation.key)
     return held if run.cutoff is None else max(held, Fraction(run.cutoff))
-
-
-def answer_of(
-    backend: Backend, run: Run, problem: Any, *, gap: float | None = None, start: Selection | None = None, **told: Any
-) -> RawOutcome:
-    """Let a backend solve a problem within the remaining limits of a run; `told`: further statistics."""
-    outcome = backend.solve(problem, limits_left(run, gap), run.seed, start)
-    if not isinstance(outcome, RawOutcome):
-        raise BackendError(f"{backend.name} returned {outcome!r:.40}: let its solve return an optsum.RawOutcome.")
-    if outcome.termination is Termination.INTERRUPTED:
-        run.deadline.interrupt()  # no other round begins, whatever this one has found
-    run.count(nodes=outcome.nodes or 0)
-    run.statistics.update({**outcome.statistics, **told, "native_status": outcome.native})
-    run.detail = outcome.detail or run.detail
-    if outcome.termination is Termination.FAILED:
-        _give_up(run, backend, outcome)
-    return outcome
-
-
-def _give_up(run: Run, backend: Backend, outcome: RawOutcome) -> NoReturn:
-    """End a search whose solver failed like at a limit: with its selection, if feasible, or the greedy one.
-
-    Raises
-    ------
-    Stopped
-    BackendError
-        If nothing feasible is known.
-    """
-    said = outcome.detail or f"{backend.name} ended with the status {outcome.native!r}, which is not a proof"
-    if backend.options and (given := backend.given()) not in said:
-        said = f"{said}; it was given {given}"
-    run.detail = said
-    run.statistics["solver_failed"] = True
-    if outcome.selection is not None and set(outcome.selection) <= set(range(run.problem.size)):
-        run.see(outcome.selection)
-    see_greedy(run)
-    if run.evaluation is None:
-        raise BackendError(f"{said}.")
-    raise Stopped(Termination.COMPLETED, said)
-
-
-def conclude(verdict: Verdict, outcome: RawOutcome, backend: Backend, name: str, *, proven: bool) -> None:
-    """Return if a round is proven; otherwise raise the limit or the error that ended it."""
-    if verdict.proven and proven:
-        return
-    if outcome.termination is not Termination.COMPLETED:
-        raise Stopped(outcome.termination)
-    if backend.options:
-        raise stopped_by_options(backend, name, outcome)
-    raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
 
 
 def _only_tops(coverage: Coverage) -> Coverage:
@@ -417,32 +271,162 @@ def see_greedy(run: Run) -> None:
     run.check()
 
 
-def totals_of(coverage: Coverage, outcome: RawOutcome, backend: Backend, name: str) -> tuple[int, ...] | None:
-    """Return the totals of an answer, evaluated again; None if there is none.
+class _Claims:
+    """A solver that answers for a run, and judgement of its claims."""
 
-    An infeasible one raises a `BackendError`, unless the solver's own options may be the cause; then there is none.
-    """
-    if (selection := outcome.selection) is None:
-        return None
-    try:
-        _check_units(coverage.size, selection, name)
-        totals, _, violation = score(coverage, selection)
-        _check_violation(violation, name)
-    except BackendError:
-        if backend.options:
+    def __init__(self, run: Run, backend: Backend, name: str) -> None:
+        self.run, self.backend, self.name = run, backend, name
+        self._rounds = count(1)
+
+    def answer(
+        self, problem: Any, *, gap: float | None = None, start: Selection | None = None, **told: Any
+    ) -> RawOutcome:
+        """Let the backend solve a problem within the remaining limits of the run; `told`: further statistics."""
+        run, backend = self.run, self.backend
+        outcome = backend.solve(problem, limits_left(run, gap), run.seed, start)
+        if not isinstance(outcome, RawOutcome):
+            raise BackendError(f"{backend.name} returned {outcome!r:.40}: let its solve return an optsum.RawOutcome.")
+        if outcome.termination is Termination.INTERRUPTED:
+            run.deadline.interrupt()  # no other round begins, whatever this one has found
+        run.count(nodes=outcome.nodes or 0)
+        run.statistics.update({**outcome.statistics, **told, "native_status": outcome.native})
+        run.detail = outcome.detail or run.detail
+        if outcome.termination is Termination.FAILED:
+            self._give_up(outcome)
+        return outcome
+
+    def _give_up(self, outcome: RawOutcome) -> NoReturn:
+        """End a search whose solver failed like at a limit: with its selection, if feasible, or the greedy one."""
+        run, backend = self.run, self.backend
+        said = outcome.detail or f"{backend.name} ended with the status {outcome.native!r}, which is not a proof"
+        if backend.options and (given := backend.given()) not in said:
+            said = f"{said}; it was given {given}"
+        run.detail = said
+        run.statistics["solver_failed"] = True
+        if outcome.selection is not None and set(outcome.selection) <= set(range(run.problem.size)):
+            run.see(outcome.selection)
+        see_greedy(run)
+        if run.evaluation is None:
+            raise BackendError(f"{said}.")
+        raise Stopped(Termination.COMPLETED, said)
+
+    def stopped_by_options(self, outcome: RawOutcome) -> Stopped:
+        """Return how a search ends if the solver's own options kept it from a proof."""
+        said = f"{self.name} ended with {outcome.native!r} under {self.backend.given()}"
+        return Stopped(Termination.COMPLETED, f"{said}, which does not prove the optimum")
+
+    def prove_beyond(self, outcome: RawOutcome) -> None:
+        """Prove by our own means what the solver claims of a program whose numbers are too large for it."""
+        said = f"numbers of this program are larger than {self.name} can distinguish"
+        if not prove(self.run):
+            raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is not a proof")
+        self.run.detail = f"proven by branch-and-bound, because {said}"
+        self.run.prove()
+
+    def totals(self, coverage: Coverage, outcome: RawOutcome) -> tuple[int, ...] | None:
+        """Return the totals of an answer, evaluated again; None if there is none.
+
+        An infeasible one raises a `BackendError`, unless the solver's own options may be the cause; then there is none.
+        """
+        if (selection := outcome.selection) is None:
             return None
-        raise
-    return totals
+        try:
+            self.check_units(coverage.size, selection)
+            totals, _, violation = score(coverage, selection)
+            self.check_violation(violation)
+        except BackendError:
+            if self.backend.options:
+                return None
+            raise
+        return totals
 
+    def check_units(self, size: int, selection: Selection) -> None:
+        if not set(selection) <= set(range(size)):
+            raise BackendError(f"The answer of {self.name} names units that do not exist: this is not a valid result.")
 
-def _check_units(size: int, selection: Selection, name: str) -> None:
-    if not set(selection) <= set(range(size)):
-        raise BackendError(f"The answer of {name} names units that do not exist: this is not a valid result.")
+    def check_violation(self, violation: int) -> None:
+        if violation:
+            raise BackendError(
+                f"The answer of {self.name} violates the limits by {violation}: this is not a valid result."
+            )
 
+    def judge(
+        self,
+        outcome: RawOutcome,
+        model: LinearModel,
+        worth: Fraction | int | None,
+        known: Fraction | int | None,
+        *,
+        gap: float | None = None,
+        size: float = 0.0,
+        neighbours: Iterable[Callable[[], Fraction | None]] = (),
+    ) -> Verdict:
+        """Return the conclusions from an answer.
 
-def _check_violation(violation: int, name: str) -> None:
-    if violation:
-        raise BackendError(f"The answer of {name} violates the limits by {violation}: this is not a valid result.")
+        If the solver was given its own options, which may stop it anywhere or change its numbers, an answer is optimal
+        only if it attains the stated bound, and that is valid (`Backend.keeps_bound`); refuted claims are then ignored
+        instead of being errors.
+
+        `worth`, `known`: the value of the program at the answer's selection, and at the best otherwise known selection,
+        both evaluated again; None if there is none. `gap`: relative gap within which the solver may claim optimality.
+        `size`: magnitude of the terms of the objective, which determines the precision of the solver's numbers.
+        `neighbours`: each returns the objective at a neighbouring selection, None if that is infeasible; some are tried
+        if optimality is claimed.
+        """
+        trusted = not self.backend.options
+        if not trusted and (outcome.infeasible or not self.backend.keeps_bound):
+            return Verdict()
+        others = neighbours if trusted else ()
+
+        def of(value: Fraction | int | None) -> Fraction | None:
+            return None if value is None else Fraction(value - model.offset)
+
+        try:
+            court = _Court(self.name, model, size)
+            return court.verdict(outcome, of(worth), of(known), gap if trusted else inf, others)
+        except BackendError:
+            if trusted and not _is_beyond(model):
+                raise
+            return Verdict()
+
+    def conclude(self, verdict: Verdict, outcome: RawOutcome, *, proven: bool) -> None:
+        """Return if a round is proven; otherwise raise the limit or the error that ended it."""
+        if verdict.proven and proven:
+            return
+        if outcome.termination is not Termination.COMPLETED:
+            raise Stopped(outcome.termination)
+        if self.backend.options:
+            raise self.stopped_by_options(outcome)
+        raise BackendError(f"{self.name} ended with {outcome.native!r} without an answer that can be used.")
+
+    def maximize_ratio(self) -> None:
+        r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing exceeds it."""
+        run, coverage = self.run, self.run.problem.coverage
+
+        def beaten(ratio: Fraction) -> bool:
+            held = run.evaluation
+            model = coverage_model(_only_tops(coverage)) if held is None else coverage_model(coverage, ratio)
+            p, q = max(ratio, Fraction(0)).as_integer_ratio()
+            before = () if held is None else score(coverage, run.selection or ())[0]
+            outcome = self.answer(_Round(model), rounds=next(self._rounds))
+            totals = self.totals(coverage, outcome)
+            surplus = None if totals is None else q * totals[0] - p * totals[1]
+            known = q * before[0] - p * before[1] if held is not None and before[1] > 0 else None
+            verdict = self.judge(outcome, model, surplus, known)
+            if outcome.selection is not None and totals is not None:
+                run.see(outcome.selection)
+            if surplus is not None and surplus > 0:
+                if held is not None and run.evaluation is held and self.backend.options:
+                    raise self.stopped_by_options(outcome)
+                run.check()
+                return True
+            if (outcome.optimal or outcome.infeasible) and _is_beyond(model):
+                self.prove_beyond(outcome)
+                return False
+            self.conclude(verdict, outcome, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
+            return False
+
+        dinkelbach(lambda: Fraction(-1) if run.evaluation is None else _wanted(run), beaten, self.name)
 
 
 _REACH: Final = 2.0**28
@@ -452,9 +436,7 @@ _STEEPEST: Final = 2.0**18
 """Approximate limit of a numerator's coefficient, which multiplies a solver's violation of rows."""
 
 _GRID: Final = 10**9  # Bounds are multiples of its reciprocal.
-
 _COARSE: Final = 3e-4  # Boxes are split while their programs overestimate typical numerators by more than this share.
-
 _SHARE: Final = 0.25
 """Share of the gap left by relaxations that an excess must exceed to be split."""
 
@@ -463,16 +445,15 @@ _SURPASSED: Final = 4
 """Number of answers that are worth less than their program's value after which boxes are split down to `_FINEST`."""
 
 
-class _Search:
+class _Search(_Claims):
     """A search for the largest weighted mean of several ratios, and its proof, part by part."""
 
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
-        self.run, self.backend, self.name = run, backend, name
+        super().__init__(run, backend, name)
         self.coverage: Coverage = run.problem.coverage.merged
-        self.totals = RatioRows(self.coverage)
+        self.rows = RatioRows(self.coverage)
         self.seen: list[tuple[int, ...]] = []
         self.surpassed: list[tuple[int, ...]] = []
-        self._rounds = count(1)
 
     def search(self) -> None:
         if self.run.selection is not None:
@@ -500,13 +481,13 @@ class _Search:
             self.run.raise_bound(bound)
         self.run.check()
         part, wish = replace(part, box=box), self._wish(part.ratios)
-        sides = (*part.sides, *rows_of_box(part.box, part.ratios, self.totals.constants))
+        sides = (*part.sides, *rows_of_box(part.box, part.ratios, self.rows.constants))
         left: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         largest: Bound = Fraction(0)
         check = self.run.check
         for weights in programs(self.coverage, part.box, wish, largest=_REACH, steepest=_STEEPEST, check=check):
             tops, bottoms = (tuple(2 * weight for weight in each) for each in weights)  # no surplus is less than 2
-            model = self.totals.program(tops, bottoms, sides)
+            model = self.rows.program(tops, bottoms, sides)
             assert model is not None  # noqa: S101 - nothing is to be surpassed
             surplus = model_bound(model, self.run.deadline) + model.offset
             if surplus < 2:
@@ -529,7 +510,7 @@ class _Search:
             yield bound, replace(part, box=each)
 
     def _least(self, part: Part, h: int) -> Fraction:
-        constant = self.totals.constants[2 * h + 1]
+        constant = self.rows.constants[2 * h + 1]
         which = part.box.part[part.ratios.index(h)]
         if part.box.quotient or which < 0:
             return Fraction(max(1, constant))
@@ -573,34 +554,25 @@ class _Search:
     ) -> tuple[int, ...] | None:
         """Return totals with a positive value in a program, after evaluating their selection, or None."""
         any_will_do = self.run.evaluation is None
-        worse = [totals for totals in self.surpassed if self.totals.worth(tops, bottoms, totals) > 0]
+        worse = [totals for totals in self.surpassed if self.rows.worth(tops, bottoms, totals) > 0]
         self.run.check()
-        model = self.totals.program(tops, bottoms, sides, worse)
+        model = self.rows.program(tops, bottoms, sides, worse)
         if model is None:
             return None
-        outcome = answer_of(self.backend, self.run, _Round(model), rounds=next(self._rounds))
-        selection = outcome.selection
-        totals = totals_of(self.coverage, outcome, self.backend, self.name)
-        worth = None if totals is None else self.totals.worth(tops, bottoms, totals)
+        outcome = self.answer(_Round(model), rounds=next(self._rounds))
+        selection, totals = outcome.selection, self.totals(self.coverage, outcome)
+        worth = None if totals is None else self.rows.worth(tops, bottoms, totals)
         known = max(
             (
-                self.totals.worth(tops, bottoms, each)
+                self.rows.worth(tops, bottoms, each)
                 for each in self.seen
-                if all(side.holds(self.totals.masses(each)) for side in sides)
+                if all(side.holds(self.rows.masses(each)) for side in sides)
                 and not any(_no_better(each, other) for other in worse)
             ),
             default=None,
         )
-        size = sum(a * most for a, most in zip(tops, self.totals.most[0::2], strict=True))
-        verdict = judge(
-            outcome,
-            self.backend,
-            self.name,
-            model,
-            None if worth is None else Fraction(worth - model.offset),
-            None if known is None else Fraction(known - model.offset),
-            size=float(size),
-        )
+        size = sum(a * most for a, most in zip(tops, self.rows.most[0::2], strict=True))
+        verdict = self.judge(outcome, model, worth, known, size=float(size))
         if selection is not None and totals is not None and worth is not None:
             self.run.see(selection)
             self.seen.append(totals)
@@ -608,7 +580,7 @@ class _Search:
                 self.run.check()
                 return totals
         surplus = None if verdict.bound is None else verdict.bound + model.offset
-        conclude(verdict, outcome, self.backend, self.name, proven=surplus is None or surplus < 2)
+        self.conclude(verdict, outcome, proven=surplus is None or surplus < 2)
         return None
 
 
@@ -720,7 +692,7 @@ class Milp(Strategy):
         if not problem.can(Capability.LINEAR):
             see_greedy(run)
             if problem.can(Capability.RATIO):
-                maximize_ratio(run, solver, self.backend)
+                _Claims(run, solver, self.backend).maximize_ratio()
             else:
                 _Search(run, solver, self.backend).search()
             run.prove()
@@ -730,36 +702,33 @@ class Milp(Strategy):
             see_greedy(run)  # what is held if the solver has nothing when the limit is reached
         # The solver starts from what is held, if it can and if that is more than nothing.
         start = run.selection if solver.declaration.warm_start and run.selection else None
-        outcome = answer_of(solver, run, problem, gap=limits.gap, start=start)
-        self._conclude(run, solver, problem.linear_model, outcome)
-
-    def _conclude(self, run: Run, solver: Backend, model: LinearModel, outcome: RawOutcome) -> None:
-        """Score a solver's answer, judge its claims, and keep what is valid."""
-        known, worth = run.evaluation, None
-        beyond = _is_beyond(model)
+        claims, model = _Claims(run, solver, self.backend), problem.linear_model
+        outcome = claims.answer(problem, gap=limits.gap, start=start)
+        known, worth, beyond = run.evaluation, None, _is_beyond(model)
         if outcome.selection is not None:
             try:
-                worth = self._worth(run, model, outcome.selection)
+                claims.check_units(problem.size, outcome.selection)
+                evaluation = problem.evaluate(outcome.selection)
+                claims.check_violation(evaluation.violation)
+                worth = Fraction(evaluation.key) * model.denominator
             except BackendError:
                 if not solver.options and not beyond:
                     raise
                 outcome = replace(outcome, selection=None, bound=None)  # tolerances may be to blame: it says nothing
-        verdict = judge(
+        verdict = claims.judge(
             outcome,
-            solver,
-            self.backend,
             model,
             worth,
-            None if known is None else Fraction(known.key) * model.denominator - model.offset,
-            gap=run.limits.gap,
-            neighbours=[] if outcome.selection is None else _neighbours(run.problem, model, outcome.selection),
+            None if known is None else Fraction(known.key) * model.denominator,
+            gap=limits.gap,
+            neighbours=[] if outcome.selection is None else _neighbours(problem, model, outcome.selection),
         )
         if outcome.selection is not None:
             run.see(outcome.selection)
         if verdict.bound is not None and not beyond:
             run.raise_bound(Fraction(verdict.bound + model.offset, model.denominator))
         if beyond and (outcome.optimal or outcome.infeasible):
-            prove_beyond(run, self.backend, outcome)
+            claims.prove_beyond(outcome)
             return
         if verdict.within_gap and run.limits.gap is not None and not solver.options:
             raise Stopped(Termination.GAP_REACHED)
@@ -768,14 +737,7 @@ class Milp(Strategy):
         if verdict.proven or (stopped and run.evaluation is not None and run.evaluation.key == run.bound):
             run.prove()
         else:
-            conclude(verdict, outcome, solver, self.backend, proven=False)
-
-    def _worth(self, run: Run, model: LinearModel, selection: Selection) -> Fraction:
-        """Return the program's objective at a selection, evaluated again; refuse an infeasible one."""
-        _check_units(run.problem.size, selection, self.backend)
-        evaluation = run.problem.evaluate(selection)
-        _check_violation(evaluation.violation, self.backend)
-        return Fraction(evaluation.key) * model.denominator - model.offset
+            claims.conclude(verdict, outcome, proven=False)
 
 
 def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> list[Callable[[], Fraction | None]]:

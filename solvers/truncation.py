@@ -39,10 +39,9 @@ from optsum.system.clock import Limits, clock
 
 from .engine.core import States, with_minimum_row
 from .engine.driver import Driver, Statistics
-from .objectives.recall import recall_program
+from .objectives.one_ratio import recall_program
 
 _PARTS: Final = 16  # Divisor of the gap that gives the first step from the bound downwards.
-
 _GROWTH: Final = 3  # Ratio of each step to the one before.
 
 

@@ -170,7 +170,7 @@ def _summaries(''',
     ]
 }
 OPTION: Final = {
-    "heuristics/baselines.py": [
+    "heuristics/starting.py": [
         (
             '    name: ClassVar[str] = "lead"\n',
             '    skip: int = 0\n    """Sentences that are left out."""\n    name: ClassVar[str] = "lead"\n',

@@ -113,8 +113,8 @@ def test_the_map_names_what_is_there() -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("solvers/milp.py", "from heuristics.greedy import Greedy"),
-        ("solvers/milp.py", "from optsum.heuristics.greedy import Greedy"),
+        ("solvers/milp.py", "from heuristics.starting import Greedy"),
+        ("solvers/milp.py", "from optsum.heuristics.starting import Greedy"),
         ("solvers/milp.py", "import optsum.formulations.extractive as e"),
         ("solvers/milp.py", "from optsum import heuristics"),
         ("solvers/milp.py", "from optsum.solvers.highs import Highs"),
@@ -122,8 +122,8 @@ def test_the_map_names_what_is_there() -> None:
         ("solvers/milp.py", "from ..problem import Problem"),
         ("solvers/milp.py", "from .. import problem"),
         ("solvers/backends/highs.py", "from ...problem import Problem"),
-        ("heuristics/vns.py", "def f():\n    from optsum.solvers import milp"),
-        ("heuristics/vns.py", "if TYPE_CHECKING:\n    from optsum.solvers.milp import Milp"),
+        ("heuristics/local_search.py", "def f():\n    from optsum.solvers import milp"),
+        ("heuristics/local_search.py", "if TYPE_CHECKING:\n    from optsum.solvers.milp import Milp"),
         ("optsum/run.py", "from optsum.solvers.milp import Milp"),
         ("optsum/run.py", "import optsum.solvers"),
         ("optsum/run.py", "from optsum import solvers"),

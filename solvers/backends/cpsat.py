@@ -105,7 +105,6 @@ class CpSat(Backend):
 
 
 _ANSWER: Final = 1 << 26  # Bytes of the longest answer that is read.
-
 _ARRAYS: Final = ("objective", "upper", "row_start", "row_column", "row_value", "row_lower", "row_upper")
 
 

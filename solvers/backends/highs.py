@@ -19,9 +19,7 @@ from optsum.program.model import LinearModel
 from optsum.system.clock import Deadline, Limits, Termination, clock
 
 _SMALL = 400  # Columns of a model that is solved within milliseconds.
-
 _RELATIVE: Final = 1e-8  # Largest relative difference between bound and objective that counts as rounding.
-
 _NEEDLESS: Final = ("mip_heuristic_run_feasibility_jump", "mip_allow_restart")
 """Options that are off if only units are integral and the objective is maximized: feasible solutions are easy to find,
 and with few cuts at the root restarts are useless. Such programs then take from a third less time (squality, ROUGE-L)

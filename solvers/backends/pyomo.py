@@ -384,7 +384,6 @@ def chosen_units(model: Any) -> tuple[int, ...] | None:
 
 
 _COMMON: Final = ("time_limit", "rel_gap", "abs_gap", "threads")  # Options that this interface has for every solver.
-
 _NODES: Final = ("mip_node_count", "NNodes", "NodeCount")
 
 

@@ -73,7 +73,6 @@ from optsum.system.compiled import njit
 from .core import DROPPED, NEED, TAKEN, VETO, Core, States, first_gains, skips, widths
 
 IMPOSSIBLE: Final = -(2**61)  # Profit of a knapsack that cannot be filled to the least length.
-
 _CELLS: Final = 20_000_000
 _TIED_CELLS: Final = 4_000_000
 
@@ -81,34 +80,6 @@ _TIED_CELLS: Final = 4_000_000
 def grain_of(core: Core) -> int:
     """Return the divisor of the lengths that keeps a knapsack table below 160 MB, and below 32 MB under precedence."""
     return max(1, -(-(core.size + 1) * (core.high + 1) // (_TIED_CELLS if core.tied else _CELLS)))
-
-
-@njit(cache=True)
-def worths(mass, start, feature, count, price, scale, cost_start, cost_share):
-    """Return the mass of each item plus the value of its copies under the prices, minus its shares."""
-    out = np.empty(len(mass), np.int64)
-    for i in range(len(mass)):
-        total = mass[i] * scale
-        for k in range(start[i], start[i + 1]):
-            total += price[feature[k]] * count[k]
-        for k in range(cost_start[i], cost_start[i + 1]):
-            total -= cost_share[k]
-        out[i] = total
-    return out
-
-
-@njit(cache=True)
-def best_counts(table_start, table, price, scale):
-    """Return for each feature the largest c whose last step is worth at least its price."""
-    m = len(price)
-    out = np.zeros(m, np.int64)
-    for f in range(m):
-        first = table_start[f]
-        c = 0
-        while first + c + 1 < table_start[f + 1] and (table[first + c + 1] - table[first + c]) * scale > price[f]:
-            c += 1
-        out[f] = c
-    return out
 
 
 @njit(cache=True)
@@ -163,13 +134,23 @@ def evaluated(core):
     _parent, _needs, _need_unit, _vetoes, _veto_unit, row_unit, row_sign, row_price, row, joint = ties
     n, m = len(lengths), len(price)
     zero = np.int64(0)  # a literal would compile `cost_term` once more
-    alone = worths(mass, start, feature, count, price, scale, cost_start, cost_share)
-    best = best_counts(table_start, table, price, scale)
-    left = np.zeros(m, np.int64)
+    alone = np.empty(len(mass), np.int64)
+    for i in range(len(mass)):
+        total = mass[i] * scale
+        for k in range(start[i], start[i + 1]):
+            total += price[feature[k]] * count[k]
+        for k in range(cost_start[i], cost_start[i + 1]):
+            total -= cost_share[k]
+        alone[i] = total
+    best, left = np.zeros(m, np.int64), np.zeros(m, np.int64)
     for k in range(len(feature)):
         left[feature[k]] += count[k]
     slack = base * scale
     for f in range(m):
+        first, last = table_start[f], table_start[f + 1] - 1
+        while first < last and (table[first + 1] - table[first]) * scale > price[f]:
+            first += 1
+        best[f] = first - table_start[f]
         slack += net(table_start, table, price, scale, f, min(best[f], left[f]))
     unpaid = np.zeros(len(cost_weight), np.int64)
     for k in range(len(cost)):
@@ -297,26 +278,14 @@ def _decide(core, grain, target, bound_only, state):
 @njit(cache=True)
 def bounds_within(core, longest):
     """Return the bounds of all maximum lengths up to `longest` for the same prices, without costs or a minimum."""
-    _ids, lengths, mass, start, feature, count, table_start, table, price, _costs, base, _low, _high, scale, _ties = (
-        core
-    )
-    n, m = len(lengths), len(price)
-    copies = np.zeros(m, np.int64)
-    for k in range(len(feature)):
-        copies[feature[k]] += count[k]
-    best = best_counts(table_start, table, price, scale)
-    slack = base * scale
-    for f in range(m):
-        slack += net(table_start, table, price, scale, f, min(best[f], copies[f]))
+    lengths, scale = core[1], core[13]
+    _alone, profit, _surplus, _best, _left, _unpaid, slack = evaluated(core)
     out = np.empty(longest + 1, np.int64)
     for c in range(longest + 1):
         out[c] = slack
-    for i in range(n):
-        profit = mass[i] * scale
-        for k in range(start[i], start[i + 1]):
-            profit += price[feature[k]] * count[k]
+    for i in range(len(lengths)):
         for c in range(longest, lengths[i] - 1, -1):
-            out[c] = max(out[c], out[c - lengths[i]] + profit)
+            out[c] = max(out[c], out[c - lengths[i]] + profit[i])
     for c in range(longest + 1):
         out[c] //= scale
     return out
@@ -399,11 +368,9 @@ def decide(core: Core, target: int | None) -> tuple[int, States, int]:
 
 _BY_COLUMN: Final = 1
 HUGE: Final = 1e30  # HiGHS's infinity is smaller.
-
 BELOW: Final = 0
 BETWEEN: Final = 1
 ABOVE: Final = 2  # Position of a column or a row: at its lower limit, in the basis, or at its upper limit.
-
 _LARGEST: Final = 2.0**61
 _CLOSE: Final = 1e-6
 _LARGE: Final = 50_000
@@ -412,12 +379,9 @@ _LARGE: Final = 50_000
 
 _ANY: Final = 2**62
 _LONG: Final = 12  # Members of an average vetoing row from which on rows are written as differences.
-
 _WHOLE: Final = 1e-7
 _SAME: Final = 1e-4  # Below it a unit is none of its relaxation, and a price is that of a piece.
-
 _MANY: Final = 8  # Units of a feature, on average, from which on chains are looked for.
-
 _PAIRS: Final = 50_000_000  # Pairs of a feature and a unit that are looked at.
 
 Matrix: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
@@ -728,19 +692,19 @@ def linear_program(core: Core) -> LinearProgram | None:
         model.close(len(children), -HUGE, 0.0)
         more = np.zeros(spans), np.full(spans, -HUGE), np.full(spans, HUGE)
         cost, lower, upper = (np.append(old, new) for old, new in zip((cost, lower, upper), more, strict=True))
-        matrix = _joined(matrix, model, len(cost))
+        column = np.concatenate([np.repeat(np.arange(len(start) - 1), np.diff(start)), *model.column])
+        row, value = np.concatenate([matrix[1], *model.row]), np.concatenate([matrix[2], *model.value])
+        matrix = _by_column(column, row, value, len(cost))
         row_lower, row_upper = np.concatenate([row_lower, *model.lower]), np.concatenate([row_upper, *model.upper])
-        most = np.concatenate([most, _most(core), np.full(model.count - rows - len(ties.rows.unit), _ANY)])
-        most[:m] = first_gains(core.table_start, core.table) * core.scale
+        # A price is limited to a first gain, that of a row to the largest gain of its members.
+        slope, gain, of_rows = first_gains(core.table_start, core.table), core.mass.clip(0), ties.rows.unit * 0
+        np.add.at(gain, np.repeat(np.arange(len(gain)), widths(core.start)), slope[core.feature] * core.count)
+        np.maximum.at(of_rows, ties.rows.row, gain[core.size + ties.rows.joint])
+        most = np.concatenate([most, of_rows * core.scale, np.full(model.count - rows - len(of_rows), _ANY)])
+        most[:m] = slope * core.scale
     return LinearProgram(
         cost, lower, upper, row_lower, row_upper, *matrix, core.size, most, m, None if chains is None else chains[0]
     )
-
-
-def _joined(matrix: Sequence[Any], model: LinearRows, columns: int) -> Matrix:
-    start, row, value = matrix
-    column = np.concatenate([np.repeat(np.arange(len(start) - 1), np.diff(start)), *model.column])
-    return _by_column(column, np.concatenate([row, *model.row]), np.concatenate([value, *model.value]), columns)
 
 
 def _by_column(column: IntArray, row: IntArray, value: NDArray[Any], columns: int) -> Matrix:
@@ -777,17 +741,6 @@ def _add_rows(core: Core, model: LinearRows, span_column: int) -> int:
     model.add(at, joint_column + joint, -change[at, joint].astype(np.int64))
     model.close(len(chain), 0.0, 0.0)
     return len(chain)
-
-
-def _most(core: Core) -> IntArray:
-    slope = first_gains(core.table_start, core.table)
-    gain = np.zeros(len(core.mass), np.int64)
-    np.add.at(gain, np.repeat(np.arange(len(gain)), widths(core.start)), slope[core.feature] * core.count)
-    gain += np.maximum(core.mass, 0)
-    rows = core.ties.rows
-    most = np.zeros(len(rows.unit), np.int64)
-    np.maximum.at(most, rows.row, gain[core.size + rows.joint])
-    return most * core.scale
 
 
 def priced(core: Core, multipliers: IntArray) -> Core:

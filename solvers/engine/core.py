@@ -53,7 +53,6 @@ from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
 _NO_FLOOR: Final = -(2**62)
-
 LONGEST: Final = 100_000  # Entries of the gain table of a row.
 
 
@@ -194,7 +193,7 @@ def is_linear(coverage: Coverage) -> bool:
     """Whether one integer decides, and fits the engine."""
     if not coverage.constant_denominator or coverage.ceilings:
         return False
-    return reaches(coverage)[0] * spread(coverage.rows) < _LARGEST
+    return spread(coverage.rows) * reaches(coverage)[0] < _LARGEST
 
 
 def inequalities_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:
@@ -244,7 +243,6 @@ States = NDArray[np.int8]  # For each unit whether it is decided, and how.
 
 NEED: Final = 0
 VETO: Final = 1
-
 _NONE: Final = np.zeros(0, np.int64)
 
 
@@ -891,9 +889,7 @@ def _reduced_joints(core: Core, state: States) -> Core:
 _MAX_VALUE: Final = 2**56
 _MAX_SCALED: Final = 2**59
 _SCALE: Final = 1 << 16
-
 _MANY: Final = 100_000  # Vetoes from which on the making of a root is worth a look at the clock.
-
 _VETO_S: Final = 1e-7
 """Least seconds for a veto when a root is built, on a fast machine: hopeless work is not begun."""
 
@@ -1090,7 +1086,11 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     rows = _rows_of(joints, n, deadline)
     deadline.check()
     divisor = _divisor(table, mass)
-    reach = _reach_of_ties(table_start, table, item, feature, count, mass, rows) / divisor
+    # The largest sum that can occur in the kernels; prices of rows are limited to their members' gains.
+    gains, most = np.zeros(items), np.zeros(len(rows.unit))
+    np.add.at(gains, item, np.abs(first_gains(table_start, table)).astype(np.float64)[feature] * count)
+    np.maximum.at(most, rows.row, gains[n + rows.joint])
+    reach = float(2 * gains.sum() + 2 * most.sum() + np.abs(mass.astype(np.float64)).sum()) / divisor
     if reach > _MAX_SCALED:
         _refuse(f"{reach:.3g}")
     deadline.check()
@@ -1175,22 +1175,3 @@ def _scale(reach: float) -> int:
     while scale > 1 and reach * scale > _MAX_SCALED:
         scale //= 2
     return scale
-
-
-def _reach_of_ties(
-    table_start: IntArray,
-    table: IntArray,
-    item: IntArray,
-    feature: IntArray,
-    count: IntArray,
-    mass: IntArray,
-    rows: JointRows,
-) -> float:
-    """Return the largest sum that can occur in the kernels; no price of a row exceeds the largest gain of a member."""
-    slope = np.abs(first_gains(table_start, table)).astype(np.float64)
-    gains = np.zeros(len(mass))
-    np.add.at(gains, item, slope[feature] * count)
-    first_joint = len(mass) - (int(rows.joint.max()) + 1 if len(rows.joint) else 0)
-    most = np.zeros(len(rows.unit))
-    np.maximum.at(most, rows.row, gains[first_joint + rows.joint])
-    return float(2 * gains.sum() + 2 * most.sum() + np.abs(mass.astype(np.float64)).sum())

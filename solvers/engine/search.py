@@ -157,7 +157,7 @@ class FeatureTables(NamedTuple):
     start: IntArray
     table: IntArray
     price: IntArray
-    best: IntArray  # (m,) as `best_counts` returns it
+    best: IntArray  # (m,): as `bound.evaluated` returns it.
     # words, ends: as `random_words` and `segment_ends` return them
     words: NDArray[np.uint64]
     ends: IntArray
@@ -566,7 +566,6 @@ DONE: Final = 0
 PAUSED: Final = 1
 FULL: Final = 2
 FOUND: Final = 3
-
 _START: Final = 1 << 12
 _SLICE_NODES: Final = 1024
 _SMALL_MEMO: Final = 1 << 12
@@ -845,7 +844,6 @@ class Search:
         return int(self._counters[3])
 
     def grow_memo(self, slots: int) -> None:
-        """Enlarge the memo to at least `slots` places (a power of two)."""
         if slots > len(self._memo[1]):
             larger = _empty_memo(slots)
             _move_memo(*self._memo, *larger, self._frame, self._keys, int(self._counters[1]))
@@ -913,26 +911,7 @@ def total_of(held, core):
 
 
 _MOST: Final = 20_000  # Exchanges that are looked at wherever a search is split.
-
 _SHAKES: Final = 400_000  # Chosen units times units times rounds: a few milliseconds.
-
-
-@njit(cache=True)
-def _knapsack_set(core, skip, grain, state):
-    lengths, low, high = core[1], core[11], core[12]
-    profit = evaluated(core)[1]
-    K = knapsack(lengths, profit, skip, low, high, grain)
-    room, left, i = high // grain, high, 0
-    while i < len(lengths):
-        w = lengths[i] // grain
-        past = skip[i] if len(skip) else i + 1
-        if room >= w and left >= lengths[i] and K[i + 1, room - w] + profit[i] >= K[past, room]:
-            state[i] = 1
-            room -= w
-            left -= lengths[i]
-            i += 1
-        else:
-            i = past
 
 
 class Worths(NamedTuple):
@@ -1106,7 +1085,19 @@ def _good_set(core, ties, grain, from_knapsack, state):
     One kernel does both, because passing a whole core to a kernel takes as long as filling a small set.
     """
     if from_knapsack:
-        _knapsack_set(core, ties.skip, grain, state)
+        lengths, low, high, skip, profit = core[1], core[11], core[12], ties.skip, evaluated(core)[1]
+        K = knapsack(lengths, profit, skip, low, high, grain)
+        room, left, i = high // grain, high, 0
+        while i < len(lengths):
+            w = lengths[i] // grain
+            past = skip[i] if len(skip) else i + 1
+            if room >= w and left >= lengths[i] and K[i + 1, room - w] + profit[i] >= K[past, room]:
+                state[i] = 1
+                room -= w
+                left -= lengths[i]
+                i += 1
+            else:
+                i = past
     _fill_greedily(core, ties, state)
     return total_of(state == 1, core)
 

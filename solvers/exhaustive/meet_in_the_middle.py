@@ -459,7 +459,6 @@ def _make_shorts(halves: Any, max_length: int) -> Any:
 
 DONE, FEASIBLE, TIES, BEST_CHANGED, LISTED, FULL = 0, 1, 2, 3, 4, 5
 _DEPTH, _UNIT, _AT, _END, _HELD, _TOP, _BOTTOM = 6, 7, 8, 9, 10, 11, 12
-
 _BLOCK: Final = 1024
 _MARGIN: Final = 1e-9
 """Far above rounding errors of values, and far below most differences of values; exact integers decide."""
@@ -538,15 +537,6 @@ def _take(row: Any, path: Any, depth: int, mask: int) -> None:
     for place in range(depth):
         row[place + 1] = path[place]
     row[depth + 1] = mask
-
-
-@njit(cache=True)
-def _note(scalars: Any, listed: Any, found: Any, block: Any, place: int, path: Any, mask: int) -> None:
-    row = scalars[LISTED]
-    _take(listed[row], path, scalars[_DEPTH], mask)
-    for total in range(len(block)):
-        found[row, total] = block[total, place]
-    scalars[LISTED] += 1
 
 
 @njit(cache=True)
@@ -643,7 +633,10 @@ def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
             else:
                 floats[0] = max(floats[0], values[place]) if scalars[_HELD] else values[place]
                 scalars[_HELD] = 1
-                _note(scalars, listed, found, block, place, path, mask)
+                _take(listed[scalars[LISTED]], path, scalars[_DEPTH], mask)
+                for total in range(len(block)):
+                    found[scalars[LISTED], total] = block[total, place]
+                scalars[LISTED] += 1
     return size
 
 

@@ -190,22 +190,6 @@ class FlipWalk(NamedTuple):
     listed: IntArray
 
 
-def start(arrays: Arrays, rows: int = 0) -> FlipWalk:
-    """Return a walk at the empty selection, which is not counted; if feasible, it is the best so far."""
-    n = len(arrays.lengths)
-    walk = FlipWalk(
-        empty_state(arrays),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(11, np.int64),
-        np.zeros((rows, n + 1), np.int64),
-    )
-    if arrays.min_length == 0 and walk.state.scalars[MISSING] == 0:
-        top, bottom = value_pair(arrays, walk.state)
-        walk.scalars[[_HELD, _TOP, _BOTTOM]] = 1, top, bottom
-    return walk
-
-
 @njit(cache=True)
 def advance(arrays: Any, walk: Any, visits: int) -> None:
     """Visit up to `visits` more selections; no branch is entered that ends below the minimum length."""
@@ -270,8 +254,12 @@ class Flips(Walker):
     stride = 1 << 13
 
     def __init__(self, coverage: Coverage, arrays: Arrays, rows: int) -> None:
-        self._arrays = arrays
-        self._walk = start(arrays, rows)
+        n, state = len(arrays.lengths), empty_state(arrays)
+        path, best, scalars = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(11, np.int64)
+        if arrays.min_length == 0 and state.scalars[MISSING] == 0:  # the empty selection is not counted
+            top, bottom = value_pair(arrays, state)
+            scalars[[_HELD, _TOP, _BOTTOM]] = 1, top, bottom
+        self._arrays, self._walk = arrays, FlipWalk(state, path, best, scalars, np.zeros((rows, n + 1), np.int64))
         self.expected = visits_of(coverage)
 
     def advance(self, visits: int) -> Selection | None:
@@ -592,9 +580,7 @@ def worth(problem: Problem, key: Key) -> int | Fraction:
 
 
 _ROWS: Final = 1000  # Number of ties that the first walk of an enumeration lists; more ties need another walk.
-
 _LARGEST_LIST: Final = 50_000_000  # Largest number of integers in a list of ties.
-
 _MOMENTS_S: Final = 0.05  # Expected length of a visit that looks for a good selection first.
 
 

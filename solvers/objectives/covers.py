@@ -138,19 +138,10 @@ def parts(clauses: Clauses) -> list[Clauses]:
 class Families(DiagramNodes):
     """Families of covers under construction; a family is the number of its node."""
 
-    def add_all(self, units: Iterable[int], family: int) -> int:
-        if family == EMPTY_FAMILY:
-            return family
-        for unit in units:
-            family = self.node(unit, EMPTY_FAMILY, family)
-        return family
-
-    def add_any(self, units: Iterable[int], family: int) -> int:
-        """Add every subset of the units to every set of a family."""
-        if family == EMPTY_FAMILY:
-            return family
-        for unit in units:
-            family = self.node(unit, family, family)
+    def add(self, units: Iterable[int], family: int, *, every_subset: bool = False) -> int:
+        """Add the units, or every subset of them, to every set of a family."""
+        for unit in units if family != EMPTY_FAMILY else ():
+            family = self.node(unit, family if every_subset else EMPTY_FAMILY, family)
         return family
 
     def product(self, left: int, right: int) -> int:
@@ -403,8 +394,8 @@ class CoverSearch:
         for covers in reversed(found):  # a product copies its left side, so the largest comes first
             family = self.families.product(covers, family)
         if self._every and (idle := undecided & self._weightless & ~forced & ~support(state)):
-            family = self.families.add_any(members(idle), family)
-        return total, self.families.add_all(members(forced), family)
+            family = self.families.add(members(idle), family, every_subset=True)
+        return total, self.families.add(members(forced), family)
 
     def _bound(self, group: Clauses) -> int:
         if group in self._solved:
@@ -458,7 +449,7 @@ class CoverSearch:
             more, family = self._within(state, allowed - length, units & ~fixed.inside & ~fixed.outside)
             if family == EMPTY_FAMILY:
                 return min(length + more, fixed.cut), EMPTY_FAMILY
-            return length + more, self.families.add_all(members(fixed.inside), family)
+            return length + more, self.families.add(members(fixed.inside), family)
         unit = _branching_unit(group, shares)
         bit = 1 << unit
         longer, having = self._within(take(group, bit), allowed - self._lengths[unit], units & ~bit)

@@ -68,8 +68,7 @@ from optsum.system.clock import Deadline, Limits, Stopped, Termination
 from ..engine.core import Program, program_of, spread
 from ..engine.driver import Budget, Driver, engine_for
 from ..ratio_rows import Bound, Part, RatioRows, rows_of_box, search_parts
-from .ratio import Incumbent, guarded, positive_program
-from .whole_text import is_whole_text
+from .one_ratio import Incumbent, guarded, is_whole_text, positive_program
 
 _LARGEST: Final = 2.0**52  # Largest amount that prices may add to a program's values.
 

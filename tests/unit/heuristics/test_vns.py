@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from held_against import check_against_greedy, check_against_the_optimum
-from optsum.heuristics.vns import _EASY
+from optsum.heuristics.local_search import _EASY
 
 from optsum.contracts.result import Result, Status
 from optsum.coverage.instance import Coverage, Sense

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optsum.solvers.objectives.recall import solve_recall
+from optsum.solvers.objectives.one_ratio import solve_recall
 
 from optsum.coverage.instance import Coverage
 from optsum.errors import InputError, UnsupportedError

@@ -18,9 +18,7 @@ from optsum.solvers.engine import core
 from optsum.solvers.engine.driver import Effort
 from optsum.solvers.exhaustive import strategy as exhaustive
 from optsum.solvers.few_units import search_few_units
-from optsum.solvers.objectives.paper_knapsack import solve_knapsack
-from optsum.solvers.objectives.ratio import solve_ratio
-from optsum.solvers.objectives.recall import solve_recall
+from optsum.solvers.objectives.one_ratio import solve_knapsack, solve_ratio, solve_recall
 from optsum.solvers.objectives.sums import solve_sum
 
 from optsum.corpus.topic import as_topic

@@ -11,7 +11,7 @@ import pytest
 from optsum.solvers import branch_and_bound, certificate
 from optsum.solvers.branch_and_bound import _run_ties
 from optsum.solvers.engine.driver import Budget
-from optsum.solvers.objectives.ratio import solve_ratio
+from optsum.solvers.objectives.one_ratio import solve_ratio
 from optsum.solvers.objectives.sums import solve_sum
 
 import optsum

@@ -6,8 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from optsum.solvers.objectives.paper_knapsack import solve_knapsack
-from optsum.solvers.objectives.recall import solve_recall
+from optsum.solvers.objectives.one_ratio import solve_knapsack, solve_recall
 
 import optsum
 from optsum.corpus.topic import Topic

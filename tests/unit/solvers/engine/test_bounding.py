@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from optsum.solvers.engine.bound import IMPOSSIBLE, Session, columns_and_rows, decide, linear_program, priced
 from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, program_of, reduced
-from optsum.solvers.engine.driver import Driver, Effort, Subtree, branching_order, halving_unit
+from optsum.solvers.engine.driver import Driver, Effort, Subtree, branching_order
 
 from optsum.coverage.instance import Coverage, Joint
 from optsum.problem.coverage_problem import CoverageProblem
@@ -93,6 +93,14 @@ def test_a_basis_of_before_leads_to_the_same_optimum(seed: int) -> None:
     values = solution(session)[0]
     assert values.shape == (core.size,)
     assert values @ core.lengths <= core.high + 1e-6
+
+
+def halving_unit(core: Core, values: Any) -> int:
+    size = int(core.ids.max()) + 1
+    driver: Any = SimpleNamespace(_size=size, _effort=SimpleNamespace(shrink=1.6), _seen=(values, None))
+    whole = Subtree(core, 0, np.full(size, np.int8(FREE)), 0)
+    without = Driver._halves(driver, whole, core, 0, root=True)[0]
+    return int(np.flatnonzero(without.state[core.ids] == DROPPED)[0])
 
 
 def test_a_unit_that_is_in_part_comes_before_one_that_is_in_or_out() -> None:

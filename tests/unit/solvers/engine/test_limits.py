@@ -14,8 +14,7 @@ from optsum.solvers.engine.bound import IMPOSSIBLE, Session, decide, linear_prog
 from optsum.solvers.engine.core import core_of, program_of
 from optsum.solvers.engine.driver import Budget, Effort, Statistics
 from optsum.solvers.engine.search import Search, good_set
-from optsum.solvers.objectives.ratio import solve_ratio
-from optsum.solvers.objectives.recall import solve_recall
+from optsum.solvers.objectives.one_ratio import solve_ratio, solve_recall
 from optsum.solvers.objectives.sums import solve_sum
 
 from optsum.coverage.instance import Combination, Coverage, Joint

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from held_against import check_search
 from optsum.solvers.engine.driver import Effort
-from optsum.solvers.objectives.paper_knapsack import solve_knapsack
-from optsum.solvers.objectives.recall import solve_recall
+from optsum.solvers.objectives.one_ratio import solve_knapsack, solve_recall
 
 from optsum.coverage.instance import NO_LIMIT, Coverage, Key, Sense
 from optsum.errors import UnsupportedError

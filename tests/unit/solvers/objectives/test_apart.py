@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optsum.solvers.objectives import recall
+from optsum.solvers.objectives import one_ratio
 
 import optsum
 from optsum.system.clock import Deadline, Limits
@@ -50,8 +50,8 @@ def test_optima_are_those_of_brute_force(seed: int, size: tuple[int, int], least
     best = max(worth.values(), default=None)
     optima = sorted(each for each, key in worth.items() if key == best)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recall, "_LEAST", least)
-        found, one = (recall.solve_by_parts(made, Limits(), Deadline(), every=every) for every in (True, False))
+        patch.setattr(one_ratio, "_LEAST", least)
+        found, one = (one_ratio.solve_by_parts(made, Limits(), Deadline(), every=every) for every in (True, False))
     assert found.complete
     assert sorted(found) == optima
     assert found.count == len(optima)
@@ -67,11 +67,11 @@ def test_optima_of_parts_are_counted_as_products() -> None:
         optsum.Row((8 * path + place, 8 * path + place + 1), (1, 1), high=1) for path in range(10) for place in range(7)
     )
     made = optsum.Coverage.of([1] * 80, [{unit: 1} for unit in range(80)], [[1]] * 80, rows=rows)
-    assert len(recall.parts_of(made)) == 10
+    assert len(one_ratio.parts_of(made)) == 10
     optima = optsum.enumerate_optima(optsum.CoverageProblem.of(made), strategy="branch-and-bound")
     assert (optima.value, optima.count, optima.complete) == (40, 5**10, True)
-    assert recall.parts_of(made.at_most(79)) == []
-    assert len(recall.parts_of(made.with_rows((*rows, optsum.Row(tuple(range(80)), (1,) * 80, high=20))))) == 1
+    assert one_ratio.parts_of(made.at_most(79)) == []
+    assert len(one_ratio.parts_of(made.with_rows((*rows, optsum.Row(tuple(range(80)), (1,) * 80, high=20))))) == 1
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05])

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from optsum.solvers.objectives.paper_knapsack import solve_knapsack
+from optsum.solvers.objectives.one_ratio import solve_knapsack
 
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError

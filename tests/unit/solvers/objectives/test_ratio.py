@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optsum.solvers.engine.core import program_of
-from optsum.solvers.objectives.ratio import guarded, positive_program, solve_ratio
+from optsum.solvers.objectives.one_ratio import guarded, positive_program, solve_ratio
 
 import optsum
 from optsum.cli import main

@@ -26,7 +26,7 @@ from shared.instances import instances_of
 from optsum.contracts import strategy as run_module
 from optsum.contracts.result import Result, Status
 from optsum.contracts.strategy import Run
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits
 

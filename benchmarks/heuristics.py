@@ -32,7 +32,7 @@ from shared.instances import instances_of
 from optsum.contracts.result import Result, Status
 from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits
 

@@ -32,10 +32,9 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.metrics.rouge import Counts, Gram, Metric, parse_metric
 from optsum.metrics.similarity import Similarity
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec, Task
 from optsum.problem.objective import Component, Counted
-from optsum.problem.problem import Move, Selection
+from optsum.problem.problem import CoverageProblem, Move, Selection
 from optsum.program.cover import members
 from optsum.system.files import of_files
 from optsum.text.analyzer import Analyzer, Sentence, character_count, raw_text, word_starts

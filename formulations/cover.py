@@ -24,9 +24,8 @@ from optsum.corpus.cover import SentenceId, alternatives_of, claim_names, in_ord
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import InputError
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec, Task
-from optsum.problem.problem import Selection
+from optsum.problem.problem import CoverageProblem, Selection
 from optsum.text.analyzer import LENGTH_OF, Sentence
 from optsum.whole import LARGEST
 

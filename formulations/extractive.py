@@ -21,9 +21,9 @@ from optsum.coverage.instance import NO_LIMIT, IntArray
 from optsum.errors import UnsupportedError
 from optsum.metrics.rouge import LONGEST, Counts, Gram, Metric, codes_of, parse_metric
 from optsum.metrics.similarity import Similarity
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec
 from optsum.problem.objective import Component, Counted, Extract, NumberedTopic
+from optsum.problem.problem import CoverageProblem
 from optsum.system.clock import NEVER, Deadline
 
 from .similar import OF_SIMILARITY, similar_extract

@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
 from optsum.corpus.vectors import Vectors
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Coverage, IntArray
+from optsum.coverage.instance import Coverage, Facility, IntArray
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.rouge import Score
 from optsum.metrics.similarity import FloatArray, Similarity, rescaled
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Requirement, Spec
 from optsum.problem.objective import Extract
-from optsum.problem.problem import Selection
+from optsum.problem.problem import CoverageProblem, Selection
 
 OF_SIMILARITY: Final = (
     Requirement(

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import NO_LIMIT, Sense
-from optsum.coverage.normal_form_json import coverage_of_json
+from optsum.coverage.instance import NO_LIMIT, Sense, coverage_of_json
 from optsum.errors import InputError, unknown_name
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec
 from optsum.problem.objective import Extract
-from optsum.problem.problem import Problem, Selection
+from optsum.problem.problem import CoverageProblem, Problem, Selection
 from optsum.text.analyzer import Sentence
 
 

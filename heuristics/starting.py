@@ -64,10 +64,10 @@ class Greedy(Strategy):
             raise UnsupportedError("Units without gain only increase the minimized length: leave out the option idle.")
 
     def prepare(self, problem: Problem | None = None) -> None:
-        from optsum.coverage import climb
+        from optsum.coverage.state import prepare_climb
 
         if problem is None or problem.can(Capability.COVERAGE):
-            climb.prepare()
+            prepare_climb()
 
     def search(self, run: Run) -> None:
         begun = run.see(())
@@ -106,7 +106,7 @@ class Greedy(Strategy):
 
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
-        from optsum.coverage.climb import climbers_of
+        from optsum.coverage.state import climbers_of
 
         run.check()
         climbers = climbers_of(coverage, run.deadline)

@@ -28,7 +28,7 @@ from optsum.corpus.topics import with_vectors as with_vectors
 from optsum.coverage.instance import Coverage as Coverage
 from optsum.coverage.instance import Row as Row
 from optsum.coverage.instance import Sense as Sense
-from optsum.coverage.normal_form_json import coverage_of_json as coverage_of_json
+from optsum.coverage.instance import coverage_of_json as coverage_of_json
 from optsum.errors import BackendError as BackendError
 from optsum.errors import ExecutorError as ExecutorError
 from optsum.errors import InputError as InputError
@@ -48,7 +48,6 @@ from optsum.metrics.rouge import Metric as Metric
 from optsum.metrics.rouge import parse_metric as parse_metric
 from optsum.metrics.rouge import rouge as rouge
 from optsum.optima.optima import Optima as Optima
-from optsum.problem.coverage_problem import CoverageProblem as CoverageProblem
 from optsum.problem.formulation import Compatibility as Compatibility
 from optsum.problem.formulation import Formulation as Formulation
 from optsum.problem.formulation import Requirement as Requirement
@@ -58,6 +57,7 @@ from optsum.problem.linear_problem import PyomoProblem as PyomoProblem
 from optsum.problem.objective import Counted as Counted
 from optsum.problem.objective import Extract as Extract
 from optsum.problem.problem import Capability as Capability
+from optsum.problem.problem import CoverageProblem as CoverageProblem
 from optsum.problem.problem import Evaluation as Evaluation
 from optsum.problem.problem import Problem as Problem
 from optsum.registry import BACKENDS as BACKENDS

@@ -28,14 +28,11 @@ from optsum.contracts.backend import Backend, Ending, RawOutcome
 from optsum.contracts.result import Result, Status
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.sentences import splitter_of
-from optsum.coverage.evaluate import score
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Key, Row, Sense
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Key, Row, Sense, score
 from optsum.errors import OptionError, OptsumError, UnsupportedError
 from optsum.plugins import named_function
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.program.highs import new_highs, pass_model
-from optsum.program.model import LinearModel
+from optsum.problem.problem import Capability, CoverageProblem, Evaluation, Problem, Selection
+from optsum.program.model import LinearModel, new_highs, pass_model
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination

@@ -11,14 +11,21 @@ from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from optsum.contracts.strategy import Run, Strategy, limits_left
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Coverage, Joint, Key, Sense
+from optsum.coverage.instance import Coverage, Facility, Joint, Key, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Nearness, Optima
 from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, hold_bound, require
+from optsum.problem.problem import (
+    Capability,
+    CoverageProblem,
+    Evaluation,
+    Problem,
+    Selection,
+    checked_bound,
+    hold_bound,
+    require,
+)
 from optsum.program.cover import is_cover
 from optsum.program.ratio_bound import MANY_JOINTS
 from optsum.program.surrogate import reaches

@@ -17,8 +17,7 @@ import numpy as np
 from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage, Key, Sense
 from optsum.errors import UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem
+from optsum.problem.problem import CoverageProblem, Problem
 from optsum.program.model import affordable
 from optsum.program.ratio_bound import MANY_JOINTS, combined_bound, only, single_bound, trivial_bound
 from optsum.program.surrogate import reaches, varies_alike

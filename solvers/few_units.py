@@ -31,14 +31,12 @@ from numpy.typing import NDArray
 
 from optsum.contracts.strategy import Run
 from optsum.coverage.ceilings import NO_CEILINGS, CeilingArrays, arrays_of_ceilings, correct
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, kernel_array
+from optsum.coverage.instance import Combination, Coverage, Facility, IntArray, Sense, kernel_array
 from optsum.coverage.state import INTEGER, RATIO, SUM, fits, pair_at
 from optsum.errors import BackendError
 from optsum.metrics.kernels import counted, covered_positions, official_hits
 from optsum.metrics.rouge import LONGEST
-from optsum.problem.cover_kernel import features_of
-from optsum.problem.objective import Extracts
+from optsum.problem.objective import Extracts, features_of
 from optsum.problem.problem import Selection
 from optsum.system.clock import Stopped
 from optsum.system.compiled import compiles, is_worth, njit
@@ -1074,7 +1072,7 @@ def _with_subsequences(
     tokens, begin, different, bounds, units, gains, feeds, start, feature, number, level_start, level, slot, totals,
     none,
 ):  # fmt: skip
-    """Add the common subsequences of sentences to an instance, as `optsum.problem.objective.RowRatios` does.
+    """Add the common subsequences of sentences to an instance, as `optsum.problem.objective.Ratios` does.
 
     `units`: the numbers of the sentences. `gains`, `feeds` (references,): what a hit in each reference is worth, and
     which total it feeds. `totals`: how many are searched. `none`: the arrays of no ceilings.

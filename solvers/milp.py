@@ -22,14 +22,11 @@ import numpy as np
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.strategy import Run, Strategy, limits_left
-from optsum.coverage import climb
-from optsum.coverage.evaluate import score
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Coverage, Sense
+from optsum.coverage.instance import Coverage, Facility, Sense, score
+from optsum.coverage.state import climb, prepare_climb
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
-from optsum.program.highs import model_bound
-from optsum.program.model import LinearModel, coverage_model
+from optsum.program.model import LinearModel, coverage_model, model_bound
 from optsum.program.surrogate import DenominatorBox, Weighted, excess, programs, wish_of
 from optsum.registry import BACKENDS
 from optsum.system.clock import Limits, Stopped, Termination
@@ -264,7 +261,7 @@ def see_greedy(run: Run) -> None:
     """Begin with the greedy selection; a run for a part of a search climbs by itself."""
     run.begin()
     if not run.selection and run.problem.can(Capability.COVERAGE):
-        climbed = climb.climb(run.problem.coverage, run.deadline)
+        climbed = climb(run.problem.coverage, run.deadline)
         if climbed is not None:
             run.count(evaluations=climbed.evaluations)
             run.see(climbed.units)
@@ -643,7 +640,7 @@ class Milp(Strategy):
         """Refuse a missing solver, and compile greedy search, whose selection is used first."""
         self.solver().accept(Limits())
         if problem is None or problem.can(Capability.COVERAGE):
-            climb.prepare()
+            prepare_climb()
             if self.verify:
                 BranchAndBound().prepare(problem)
 

@@ -1,6 +1,6 @@
 """Search best similarities with few levels at a time, until the optimum is valid for all levels.
 
-A truncated instance (`optsum.coverage.facility.Facility.truncated`) has at least the value of the full one on every
+A truncated instance (`optsum.coverage.instance.Facility.truncated`) has at least the value of the full one on every
 selection, so its bound is valid. If its optimum reaches the floors of all tokens, both values are equal there, and it
 is optimal. Otherwise more levels are kept of the tokens whose floors it misses; each round keeps more, so that the
 process ends.
@@ -27,14 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.contracts.strategy import Run, limits_left
-from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import IntArray
+from optsum.coverage.instance import Facility, IntArray, key_of, score
 from optsum.errors import BackendError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem
+from optsum.problem.problem import CoverageProblem, Problem
 from optsum.system.clock import Limits, clock
 
 from .engine.core import States, with_minimum_row

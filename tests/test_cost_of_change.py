@@ -117,7 +117,7 @@ from itertools import accumulate
 from typing import ClassVar
 
 from optsum.corpus.topic import Topic
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec
 from optsum.problem.objective import Counted, Extract
 

@@ -684,7 +684,7 @@ def run_warm_up(
 
 
 def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
-    from optsum.coverage import climb
+    from optsum.coverage.state import prepare_climb
     from optsum.problem.objective import prepare_text
     from optsum.running.enumerate import prepare_families
     from optsum.system.compiled import collected
@@ -693,7 +693,7 @@ def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
 
     def prepare() -> None:
         prepare_text()
-        climb.prepare()
+        prepare_climb()
         for strategy in chosen:
             strategy.prepare()
             if not strategy.exact:  # whose bounds the exact ones prove

@@ -147,11 +147,9 @@ class CappedUnion(Ceiling):
 
     @property
     def parts(self) -> int:
-        """The number of groups."""
         return len(self.groups)
 
     def times(self, factor: int) -> Self:
-        """Return the ceiling with larger gains."""
         groups = [group._replace(above=factor * group.above, beside=factor * group.beside) for group in self.groups]
         return replace(super().times(factor), groups=tuple(groups))
 
@@ -170,7 +168,6 @@ class CappedUnion(Ceiling):
         return made, Bounds(weights, mass)
 
     def hits(self, chosen: Sequence[int]) -> int:
-        """Return the true hits."""
         union = 0
         for unit in chosen:
             union |= self.covered[unit]
@@ -216,7 +213,6 @@ class TextSubsequence(Ceiling):
     beside: int = 0
 
     def times(self, factor: int) -> Self:
-        """Return the ceiling with larger gains."""
         return replace(super().times(factor), above=factor * self.above, beside=factor * self.beside)
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
@@ -229,17 +225,14 @@ class TextSubsequence(Ceiling):
 
     @property
     def parts(self) -> int:
-        """One part, the whole ceiling."""
         return 1
 
     @property
     def text_length(self) -> int:
-        """Number of tokens of the reference."""
         return len(self.reference)
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """The positions of each token in the reference, as bits."""
         places: dict[int, int] = {}
         for position, token in enumerate(self.reference):
             places[token] = places.get(token, 0) | 1 << position
@@ -247,11 +240,9 @@ class TextSubsequence(Ceiling):
 
     @cached_property
     def own(self) -> NDArray[np.int64]:
-        """The hits of each single unit."""
         return np.array([self.hits((unit,)) for unit in range(len(self.units))], np.int64)
 
     def hits(self, chosen: Sequence[int]) -> int:
-        """Return the length of the longest common subsequence."""
         places, full = self.places, (1 << len(self.reference)) - 1
         flat = full
         for unit in chosen:
@@ -441,7 +432,6 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @njit(cache=True, inline="always")
 def count_bits(word: Any) -> Any:
-    """Count the bits of a word."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

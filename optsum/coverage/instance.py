@@ -25,30 +25,31 @@ papers' variables z_kj are merged over the references k into one gain table per 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from importlib import import_module
 from itertools import accumulate, chain
-from math import gcd, prod
+from math import ceil, exp, gcd, isqrt, lcm, log, prod, sqrt
 from operator import mul
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.ceilings import Ceiling
-from optsum.errors import InputError
+from optsum.coverage.ceilings import CappedUnion, Ceiling, Group, TextSubsequence
+from optsum.errors import InputError, UnsupportedError
 from optsum.whole import LARGEST, whole, whole_array, whole_numbers
 
 IntArray: TypeAlias = NDArray[np.int64]
 
 _BITS: Final = 14_000  # Bits of the longest number that Python writes out, 4,300 digits.
 
-_FLOAT_BITS: Final = 1_000  # Bits of the largest floating-point number, about.
+_FLOAT_BITS: Final = 1_000  # Beyond 2^1000 and below its reciprocal floats lose digits, or overflow.
 
 _MERGED: Final = 2**52  # Largest total of ratios that are merged.
 
@@ -346,7 +347,6 @@ class Coverage:
         self._refuse(chain(self._contradictions(), self._impossible_limits()))
 
     def __repr__(self) -> str:
-        """Show the size; the arrays would fill pages."""
         limit = "" if self.max_length == NO_LIMIT else f", at most {self.max_length} long"
         return f"<Coverage: {len(self.lengths)} units, {len(self.slot)} features, to {self.goal.value}{limit}>"
 
@@ -580,26 +580,13 @@ class Coverage:
         largest = float(sums) + float(abs(self.level).sum(dtype=np.float64))
         if max(above * max(self.weights), below) * largest > _MERGED:
             return self
-        place, times = np.zeros(2 * self.ratios, np.int64), np.ones(2 * self.ratios, np.int64)
-        constants, mass = [], []
+        place, times = np.zeros((2, 2 * self.ratios), np.int64)
         for number, group in enumerate(groups.values()):
             own = np.array(group)
-            factors = np.array([above * self.weights[h] for h in group], np.int64)
             place[2 * own], place[2 * own + 1] = 2 * number, 2 * number + 1
-            times[2 * own], times[2 * own + 1] = factors, below
-            constants += [int(factors @ self.constants[2 * own]), below * int(self.constants[2 * group[0] + 1])]
-            mass += [factors @ self.mass[2 * own], below * self.mass[2 * group[0] + 1]]
-        return self.changed(
-            level=self.level * np.repeat(times[self.slot], np.diff(self.level_start)),
-            slot=place[self.slot],
-            constants=np.array(constants, np.int64),
-            mass=np.array(mass, np.int64).reshape(len(mass), self.size),
-            weights=(1,) * len(groups),
-            combination=Combination.SUM if len(groups) > 1 else Combination.RATIO,
-            ceilings=tuple(
-                replace(one.times(int(times[one.slot])), slot=int(place[one.slot])) for one in self.ceilings
-            ),
-        )
+            times[2 * own] = [above * self.weights[h] for h in group]
+            times[2 * group[0] + 1] = below  # the others have the same denominator
+        return combined(self, place, times)
 
     def ancestors(self, unit: int) -> tuple[int, ...]:
         """Return the ancestors of a unit, beginning with its parent."""
@@ -646,9 +633,7 @@ class Coverage:
         rows = whole_array(values, "The value {} of a client", ndim=2, least=0)
         ones = np.ones(len(rows), np.int64)
         importance = ones if weights is None else whole_array(weights, "The weight of client {}", least=1)
-        facility = import_module("optsum.coverage.facility").Facility  # by its name, as that module imports this one
-        made: Coverage = facility.given(rows, importance, [1] * rows.shape[1], full=1, max_length=k)
-        return made
+        return Facility.given(rows, importance, [1] * rows.shape[1], full=1, max_length=k)
 
     @staticmethod
     def of(
@@ -721,3 +706,438 @@ _ARRAYS: Final = {
     "parents": "The parent of unit {}",
 }
 """The name of each array in messages."""
+
+
+_LARGEST: Final = 2**50  # A denominator beyond this would leave too little room in 64-bit integers.
+
+_MOST: Final = 40_000_000  # Pairs of a level and a unit that an instance may have: they take 16 bytes each.
+
+_LIGHT: Final = 4_000_000  # Such pairs, about, that a search which proves nothing is given.
+
+_AT_ONCE: Final = 2_000_000  # Pairs that are looked at together.
+
+_FIRST: Final = 8  # Levels of a token that are kept at first, at least.
+_SHARE: Final = 80  # For one optimum a level is kept for each 80 units.
+_SHARE_OF_ALL: Final = 20  # For families of selections, which grow where floors are high, one for each 20 units.
+
+_COMPARED: Final = 2.0**60  # What products of numerators and denominators that are compared may come to.
+
+_WEIGHED: Final = 64  # Steps of weights where numbers are too large.
+
+_SAME: Final = (
+    *("lengths", "constants", "weights", "combination", "parents", "joints"),
+    *("min_length", "max_length", "goal", "rows"),
+)
+_MADE: Final = ("unit_start", "unit_feature", "unit_count", "level_start", "level", "slot", "mass")
+
+
+def combined(instance: Coverage, place: IntArray, times: IntArray) -> Coverage:
+    """Return an instance whose totals are sums of these: total t, `times[t]` times, is part of total `place[t]`."""
+    totals = int(place.max()) + 1
+    constants, mass = np.zeros(totals, np.int64), np.zeros((totals, instance.size), np.int64)
+    np.add.at(constants, place, times * instance.constants)
+    np.add.at(mass, place, times[:, None] * instance.mass)
+    return instance.changed(
+        level=instance.level * np.repeat(times[instance.slot], np.diff(instance.level_start)),
+        slot=place[instance.slot],
+        constants=constants,
+        mass=mass,
+        weights=(1,) * (totals // 2),
+        combination=Combination.SUM if totals > 2 else Combination.RATIO,
+        ceilings=tuple(
+            replace(one.times(int(times[one.slot])), slot=int(place[one.slot]))
+            for one in instance.ceilings
+            if times[one.slot]
+        ),
+    )
+
+
+class Facility(Coverage):
+    """Best similarities: each reference token counts by the most similar chosen unit.
+
+    With the similarities of token r and unit u, integers m[r, u] >= 0, and weights w_r,
+
+        f(S) = sum of w_r times the largest m[r, u] of the units u in S, and f(empty set) = 0.
+
+    The different values l_1 < l_2 < ... of a row are its levels, and f(S) = sum of w_r (l_k - l_(k-1)) over the levels
+    k that some chosen unit reaches: features that gain once (the canonical form of Cornuejols, Nemhauser and Wolsey
+    1980, with the relaxation of facility location). Levels reached by the same units are merged into one feature, and
+    those of a single unit into its mass. The arrays of all levels are built when they are needed.
+
+    A token has up to as many levels as there are units, and a good summary reaches the highest ones; `truncated` keeps
+    only those above a floor b_r. Its value is the sum of w_r max(b_r, largest), never below f, and an optimum of it
+    that reaches all floors is an optimum of f.
+    """
+
+    similar: IntArray  # (tokens, units): m[r, u], not negative.
+    importance: IntArray  # (tokens,): w_r, positive.
+    # (0 or 2, units): numerator and denominator of a second ratio, sums over the units: the value is the harmonic mean
+    # of both.
+    own: IntArray
+
+    def __post_init__(self) -> None:
+        """Refuse arrays, which could contradict the similarities."""
+        raise TypeError("make a Facility by Facility.given")
+
+    @classmethod
+    def given(
+        cls,
+        similar: IntArray,
+        importance: IntArray,
+        lengths: Sequence[int] | IntArray,
+        *,
+        full: int,
+        parents: IntArray | None = None,
+        own: IntArray | None = None,
+        **limits: Any,
+    ) -> Facility:
+        """Return an instance.
+
+        `full`: the denominator, which is f if every token has the largest possible similarity.
+        """
+        length = whole_array(lengths, "The length of unit {}")
+        similar = whole_array(similar, "A similarity", ndim=2, least=0)
+        importance = whole_array(importance, "The importance of token {}", least=1)
+        own = None if own is None else whole_array(own, "A sum of a unit", ndim=2, least=0)
+        full = whole(full, "The denominator", least=1, most=_LARGEST)
+        if similar.shape != (len(importance), len(length)):
+            raise InputError("The similarities must have a row for each token and a column for each unit.")
+        if float(importance @ similar.max(axis=1, initial=0).astype(np.float64)) > _LARGEST:
+            raise InputError("The similarities are too large together: divide them by a common factor.")
+        # What there is to check of an instance is checked on one without features.
+        also: dict[str, Any] = {} if own is None else {"weights": (1, 1), "combination": Combination.HARMONIC}
+        plain = Coverage.of(
+            length.tolist(),
+            [{}] * len(length),
+            [],
+            constants=(0, full) if own is None else (0, full, 0, 0),
+            mass=None if own is None else [*np.zeros_like(own).tolist(), *own.tolist()],
+            parents=() if parents is None else list(parents),
+            **also,
+            **limits,
+        )
+        rows, which = np.unique(similar, axis=0, return_inverse=True)
+        summed = np.zeros(len(rows), np.int64)
+        np.add.at(summed, which.reshape(-1), importance)
+        made: Facility = object.__new__(cls)
+        made.__dict__.update({name: value for name, value in vars(plain).items() if name not in _MADE})
+        made.__dict__.update(similar=rows, importance=summed, own=plain.mass[2:], constant_denominator=own is None)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Build the arrays of all levels when the first of them is needed."""
+        if name not in _MADE or "similar" not in self.__dict__:
+            raise AttributeError(name)
+        self.__dict__.update(self._arrays(np.full(len(self.similar), self.size, np.int64)))
+        return self.__dict__[name]
+
+    @property
+    def single_ratio(self) -> bool:
+        return False
+
+    def first_kept(self, *, every: bool = False) -> IntArray:
+        """Return how many levels of each token to keep first, for one optimum or for a family of selections."""
+        return np.full(len(self.similar), max(_FIRST, self.size // (_SHARE_OF_ALL if every else _SHARE)), np.int64)
+
+    def more_kept(self, kept: IntArray, selection: Iterable[int]) -> IntArray:
+        """Return how many levels to keep after a selection missed floors: twice as many, and those that it reaches."""
+        chosen = list(selection)
+        best = self.similar[:, chosen].max(axis=1) if chosen else np.full(len(self.similar), -1, np.int64)
+        ordered, different = self._ordered()
+        above = ((ordered > best[:, None]) & different).sum(axis=1)
+        return np.where(above > kept, np.maximum(2 * kept, above), kept)
+
+    def floors(self, kept: IntArray) -> IntArray:
+        """Return b_r: the highest level that is not kept separately."""
+        _, _, floors = self._kept_levels(kept)
+        return floors
+
+    @property
+    def relaxed(self) -> Coverage:
+        """A smaller instance whose value is never below f."""
+        return self.truncated()
+
+    @property
+    def lighter(self) -> Coverage:
+        """Return the instance for heuristics: all levels, or only the highest if there are very many."""
+        light = self._coarser() if len(self.own) else self
+        tokens, units = light.similar.shape
+        most = isqrt(2 * _LIGHT // max(1, tokens))  # k levels of a token have about k * k / 2 holders
+        return light if most >= units else light.truncated(np.full(tokens, max(_FIRST, most), np.int64))
+
+    def _coarser(self) -> Facility:
+        """Return an instance of about the same ratios with smaller numerators and denominators."""
+        weigh = max(1, int(self.importance.max(initial=1)) // _WEIGHED)
+        importance = np.maximum(1, self.importance // weigh)
+        each = int(self.constants[1]) / int(self.importance.sum())  # the largest similarity there can be
+        full = each * float(importance.sum())
+        top, bottom = map(float, self.own.sum(axis=1))
+        need = sqrt(full * top * (full * top + full * bottom) / _COMPARED)  # what both must be divided by
+        if need <= 1 and weigh == 1:
+            return self
+        steps = sqrt(each * max(1.0, bottom / max(1, self.size)) / max(need, 1.0))
+        large, heavy = max(1, ceil(each / steps)), max(1, ceil(bottom / max(1, self.size) / steps))
+        own = np.rint(self.own / heavy).astype(np.int64)
+        own[1] = np.maximum(own[1], self.own[1] > 0)
+        found = Facility.given(
+            np.rint(self.similar / large).astype(np.int64),
+            importance,
+            self.lengths,
+            full=max(1, round(full / large)),
+            parents=self.parents if len(self.parents) else None,
+            own=own,
+            min_length=self.min_length,
+            max_length=self.max_length,
+        )
+        return found.with_rows(self.rows)  # type: ignore[return-value]
+
+    def truncated(self, kept: IntArray | None = None) -> Coverage:
+        """Return the instance with some levels of each token (`first_kept`), whose value is never below f."""
+        arrays = self._arrays(self.first_kept() if kept is None else kept)
+        same = {name: getattr(self, name) for name in _SAME}
+        return Coverage.trusted(**same, **arrays)
+
+    def _ordered(self) -> tuple[IntArray, NDArray[np.bool_]]:
+        ordered = -np.sort(-self.similar, axis=1)
+        different = np.ones(ordered.shape, bool)
+        different[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        return ordered, different
+
+    def _kept_levels(self, kept: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return token and value of each kept level, the highest first, and the floor of each token."""
+        ordered, different = self._ordered()
+        tokens, units = ordered.shape
+        rank = np.cumsum(different, axis=1) - 1
+        last = np.minimum(kept, rank[:, -1]) if units else np.zeros(tokens, np.int64)
+        token, place = np.nonzero(different & (rank < last[:, None]))
+        floor_token, floor_place = np.nonzero(different & (rank == last[:, None]))
+        floors = np.zeros(tokens, np.int64)
+        floors[floor_token] = ordered[floor_token, floor_place]
+        return token, ordered[token, place], floors
+
+    def _arrays(self, kept: IntArray) -> dict[str, Any]:
+        n = self.size
+        token, value, floors = self._kept_levels(kept)
+        if len(token) * n > 25 * _MOST:
+            raise self._too_many(len(token))
+        following = np.append(value[1:], 0)
+        ends = np.append(token[1:] != token[:-1], True) if len(token) else np.zeros(0, bool)
+        gain = self.importance[token] * (value - np.where(ends, floors[token], following))
+        held, gains = _merged(self.similar, token, value, gain)
+        base = int((self.importance * floors).sum())
+        if base:  # what all reach, as soon as there is any
+            held, gains = np.vstack([held, np.ones((1, n), bool)]), np.append(gains, base)
+        holders = held.sum(axis=1)
+        if int(holders.sum()) > _MOST:
+            raise self._too_many(len(token))
+        mass = np.zeros((2, n), np.int64)
+        single = holders == 1
+        mass[0] = held[single].T @ gains[single]
+        mass = np.vstack([mass, self.own])
+        several = holders > 1
+        held, gains = held[several], gains[several]
+        unit, feature = np.nonzero(held.T)
+        level = np.zeros(2 * len(gains), np.int64)
+        level[1::2] = gains
+        return {
+            "unit_start": np.searchsorted(unit, np.arange(n + 1)).astype(np.int64),
+            "unit_feature": feature.astype(np.int64),
+            "unit_count": np.ones(len(feature), np.int64),
+            "level_start": np.arange(0, 2 * len(gains) + 1, 2, dtype=np.int64),
+            "level": level,
+            "slot": np.zeros(len(gains), np.int64),
+            "mass": mass,
+        }
+
+    def _too_many(self, levels: int) -> UnsupportedError:
+        return UnsupportedError(
+            f"{levels} levels of similarity on {self.size} units are too many for memory: use branch-and-bound, "
+            f"which needs only the highest, or a lower --similarity-unit."
+        )
+
+
+def _merged(similar: IntArray, token: IntArray, value: IntArray, gain: IntArray) -> tuple[NDArray[np.bool_], IntArray]:
+    """Return the different sets of units that reach levels, and the gain of each."""
+    n = similar.shape[1]
+    step = max(1, _AT_ONCE // max(1, n))
+    packed = [
+        np.packbits(similar[token[at : at + step]] >= value[at : at + step, None], axis=1)
+        for at in range(0, len(token), step)
+    ]
+    if not packed:
+        return np.zeros((0, n), bool), np.zeros(0, np.int64)
+    bits = np.ascontiguousarray(np.vstack(packed))
+    _, first, which = np.unique(bits.view(np.dtype((np.void, bits.shape[1]))), return_index=True, return_inverse=True)
+    gains = np.zeros(len(first), np.int64)
+    np.add.at(gains, which.reshape(-1), gain)
+    order = np.argsort(first)  # levels of a token stay one after the other
+    return np.unpackbits(bits[first[order]], axis=1, count=n).astype(bool), gains[order]
+
+
+def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...], int, int]:
+    """Return the totals of a selection, its length and its violation: the one independent scorer of every solution.
+
+    It follows the definition in plain Python integers, and deliberately shares nothing with searches: no incremental
+    state, no numba, no linear model, and no number that could overflow. The violation is 0 if the selection is
+    feasible; otherwise the sum of the excess of the length, the excess of rows, the number of units with a missing
+    parent, and (for a cover) the missing copies of features.
+    """
+    chosen = set(selection)
+    copies: Counter[int] = Counter()
+    if isinstance(instance, Facility):  # whose arrays are of the searches
+        best = [max(row, default=0) for row in instance.similar[:, list(chosen)].tolist()]
+        top = sum(weight * value for weight, value in zip(instance.importance.tolist(), best, strict=True))
+        totals = [top, int(instance.constants[1])]
+        totals += [sum(row) for row in instance.own[:, list(chosen)].tolist()]
+    else:
+        totals = _counted(instance.plain if instance.ceilings else instance, chosen, copies)
+        for ceiling in instance.ceilings:
+            totals[ceiling.slot] += ceiling.gain * ceiling.hits(sorted(chosen))
+    length = sum(instance.lengths[list(chosen)].tolist())
+    violation = sum(row.excess(chosen) for row in instance.rows)
+    if len(instance.parents):
+        violation += sum(int(instance.parents[unit]) not in {-1, *chosen} for unit in chosen)
+    if instance.goal is Sense.MAXIMIZE:
+        violation += max(0, length - instance.max_length, instance.min_length - length)
+    else:
+        for feature in range(instance.features):
+            full = int(instance.level_start[feature + 1] - instance.level_start[feature]) - 1
+            violation += max(0, full - copies.get(feature, 0))
+    return tuple(totals), length, violation
+
+
+def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list[int]:
+    """Return the totals, and store the active copies of each feature in `copies`."""
+    if chosen:
+        spans = [slice(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1])) for unit in chosen]
+        held = np.concatenate([instance.unit_feature[span] for span in spans])
+        counts = np.concatenate([instance.unit_count[span] for span in spans])
+        copies.update(held.tolist())  # one of each; few features have more
+        several = np.flatnonzero(counts != 1)
+        for feature, count in zip(held[several].tolist(), counts[several].tolist(), strict=True):
+            copies[feature] += count - 1
+    for joint in instance.joints:
+        if chosen.issuperset(joint.needs) and chosen.isdisjoint(joint.vetoes):
+            copies[joint.feature] += joint.count
+
+    totals: list[int] = instance.constants.tolist()
+    for total, row in enumerate(instance.mass.take(list(chosen), axis=1).tolist()):
+        totals[total] += sum(row)
+    features = np.fromiter(copies, np.int64, len(copies))  # looked up all at once; added up one by one
+    counts = np.fromiter(copies.values(), np.int64, len(copies))  # which refuses what overflows
+    starts, lasts = instance.level_start[features], instance.level_start[features + 1] - 1
+    gains = instance.level[starts + np.minimum(counts, lasts - starts)].tolist()
+    for slot, gain in zip(instance.slot[features].tolist(), gains, strict=True):
+        totals[slot] += gain
+    return totals
+
+
+def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction:
+    """Return the objective as an exact fraction, ordered as the objective is."""
+    if instance.goal is Sense.MINIMIZE:
+        return Fraction(length)
+    if instance.combination.adds:
+        return mean_of_ratios(totals, instance.weights)
+    pairs = zip(totals[0::2], totals[1::2], strict=True)
+    ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in pairs]
+    return instance.combination.mean(ratios, instance.weights)
+
+
+def mean_of_ratios(totals: Sequence[int], weights: Sequence[int]) -> Fraction:
+    """Return the weighted mean of ratios from their numerators and denominators, which alternate."""
+    parts = [part for part in zip(totals[0::2], totals[1::2], weights, strict=True) if part[1] > 0]
+    common = lcm(*(bottom for _, bottom, _ in parts))  # one fraction, not one for each ratio
+    weighted = sum(top * (common // bottom) * weight for top, bottom, weight in parts)
+    return Fraction(weighted, common * sum(weights))
+
+
+def value_of(instance: Coverage, key: Fraction) -> float:
+    """Return the objective for display: the root, if the key is a power."""
+    if key and instance.combination.multiplies and instance.goal is Sense.MAXIMIZE:
+        power = sum(instance.weights)
+        digits = abs(key.numerator.bit_length() - key.denominator.bit_length())
+        if digits > _FLOAT_BITS:  # too small or too large for a float, its root is not
+            return exp((log(key.numerator) - log(key.denominator)) / power)
+        return float(float(key) ** (1 / power))
+    return float(key)
+
+
+FORMAT: Final = "optsum coverage 1"
+
+
+def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = None) -> str:
+    data = {"format": FORMAT, **(about or {}), **{each.name: getattr(instance, each.name) for each in fields(Coverage)}}
+    return json.dumps(data, ensure_ascii=False, default=_plain) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, range):
+        return {"from": value.start, "to": value.stop}
+    held = {each.name: getattr(value, each.name) for each in fields(value)}
+    return {"kind": type(value).__name__, **held} if isinstance(value, Ceiling) else held
+
+
+def _ceiling(data: Mapping[str, Any]) -> Ceiling:
+    kind = {kind.__name__: kind for kind in (CappedUnion, TextSubsequence)}[data["kind"]]
+    values = {name: _tuples(value) for name, value in data.items() if name != "kind"}
+    values["mass"] = whole_array(data["mass"], "The mass of a ceiling")
+    if kind is CappedUnion:
+        values["groups"] = tuple(Group(*group) for group in values["groups"])
+    return kind(**values)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else whole(value, "A number of a ceiling")
+
+
+def _joint(data: Mapping[str, Any]) -> Joint:
+    vetoes = data["vetoes"]
+    held = range(vetoes["from"], vetoes["to"]) if isinstance(vetoes, dict) else tuple(vetoes)
+    return Joint(data["feature"], tuple(data["needs"]), held, data["count"])
+
+
+def _row(data: Mapping[str, Any]) -> Row:
+    return Row(tuple(data["units"]), tuple(data["coefficients"]), data["low"], data["high"], data["name"])
+
+
+_READ_BY: Final[dict[str, Callable[[Any], Any]]] = {
+    "goal": Sense,
+    "combination": Combination,
+    "weights": tuple,
+    "joints": lambda joints: tuple(map(_joint, joints)),
+    "rows": lambda rows: tuple(map(_row, rows)),
+    "ceilings": lambda ceilings: tuple(map(_ceiling, ceilings)),
+}
+
+
+def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
+    """Return the instance that `json_of_coverage` wrote, from its text or the decoded object.
+
+    Raises
+    ------
+    InputError
+        If the text has another form.
+
+    Examples
+    --------
+    >>> tiny = Coverage.of([3, 2], [{0: 1}, {0: 1}], [[1]], max_length=4)
+    >>> coverage_of_json(json_of_coverage(tiny)).max_length
+    4
+    """
+    try:
+        data = json.loads(text) if isinstance(text, str) else text
+        if data.get("format") != FORMAT:
+            raise InputError(f"This is not optsum's normal form: its format is not {FORMAT!r}.")
+        given = {"rows": (), "ceilings": (), **data}  # files of older versions have none
+        values = {field.name: given[field.name] for field in fields(Coverage)}
+        return Coverage(
+            **{name: _READ_BY[name](value) if name in _READ_BY else value for name, value in values.items()}
+        )
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"This is not optsum's normal form: {error!r}.") from error

@@ -17,8 +17,7 @@ from optsum.contracts.result import Result
 from optsum.contracts.strategy import Run, Strategy
 from optsum.corpus.topic import BadTopic, topic_of
 from optsum.corpus.topics import AnyTopics, topics_of
-from optsum.coverage.instance import Sense
-from optsum.coverage.normal_form_json import json_of_coverage
+from optsum.coverage.instance import Sense, json_of_coverage
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve

@@ -166,7 +166,7 @@ class Optima:
     value : int or Fraction
         Value of the best sets (of all sets, unless there is a threshold): the numerator if every selection has the same
         denominator (recall), a length if that is minimized, otherwise the objective for comparisons
-        (`optsum.coverage.evaluate.key_of`).
+        (`optsum.coverage.instance.key_of`).
     bound : int, Fraction or None
         A proven limit of all values: the value is optimal if it equals the bound. None if no bound is known.
     complete : bool

@@ -28,8 +28,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Coverage, IntArray, Sense, pack
+from optsum.coverage.instance import Coverage, IntArray, Sense, key_of, pack, score
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, arrays_of, empty_state, flip, true_totals, value_pair
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.clock import NEVER

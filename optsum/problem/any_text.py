@@ -13,7 +13,7 @@ Every text satisfies
 
 because a word has at most one neighbour on each side, and the first word has none before it. Covered n-grams are steps
 :math:`z_{gt} \le 1` with :math:`\sum_t z_{gt} \le \sum_w a_{wg} x_w + m_g`. So the optimum of the linear relaxation is
-never below the gain of any text; its weak-duality bound in integers (`optsum.program.highs`) is the proof.
+never below the gain of any text; its weak-duality bound in integers (`optsum.program.model`) is the proof.
 
 For unigrams the program has integral optima if every word is one token (the sum of the L largest steps), so a text
 attains the bound. For bigrams it is a flow of paths in the graph of words; cycles are not excluded, so the bound may be
@@ -26,7 +26,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 from typing import TypeAlias
 
 import numpy as np
@@ -35,9 +37,8 @@ from optsum.corpus.topic import Topic
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.formulation import Spec
-from optsum.problem.objective import Counted, gains_of
-from optsum.program.highs import model_bound
-from optsum.program.model import LinearModel, LinearRows
+from optsum.problem.objective import Counted
+from optsum.program.model import LinearModel, LinearRows, model_bound
 from optsum.system.clock import NEVER, Deadline
 from optsum.text.analyzer import Sentence
 
@@ -54,7 +55,6 @@ class TextLimit:
 
     @property
     def recall(self) -> Fraction:
-        """Their ratio."""
         return Fraction(self.hits, self.total)
 
 
@@ -75,7 +75,10 @@ def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: 
     if spec.length_unit != "words":
         raise UnsupportedError("The bound on any text is in words: leave --length-unit at words.")
     references = counted.references(0)
-    gains = gains_of(references, [1] * len(references))
+    gains = {
+        gram: [sum(reference[gram] >= copy for reference in references) for copy in range(1, most + 1)]
+        for gram, most in reduce(or_, references).items()
+    }
     total = sum(reference.total() for reference in references)
     words: Counter[tuple[str, ...]] = Counter()
     for sentence in topic.sentences:

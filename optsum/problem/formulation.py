@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Self, TypeAlias, final
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from optsum.coverage.instance import NO_LIMIT, IntArray, Row, Sense
 from optsum.errors import InputError, OptionError, UnsupportedError, visible
 from optsum.metrics.rouge import METRICS, SUM, Metric, Score, parse_metric, rouge_all
 from optsum.plugins import named_function
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem, Selection
+from optsum.problem.problem import CoverageProblem, Problem, Selection
 from optsum.system.clock import NEVER, Deadline
 from optsum.system.notebook import facts, marked_text
 from optsum.text.analyzer import LENGTH_OF, Analyzer, Sentence, token_counter
@@ -77,15 +76,14 @@ def cliques_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """``low <= sum of the coefficients of the chosen sentences <= high``; None for no limit."""
+class _Limit(NamedTuple):
+    """``low <= sum of the coefficients of the chosen sentences <= high``; None for no limit, and coefficients of 1."""
 
-    sentences: tuple[int, ...]
-    coefficients: tuple[int, ...]
-    low: int | None = None
-    high: int | None = None
-    name: str = ""
+    sentences: Sequence[int]
+    name: str
+    low: Any = None
+    high: Any = None
+    coefficients: Sequence[int] | None = None
 
 
 Pairs: TypeAlias = Mapping[str, tuple[tuple[int, int], ...]]
@@ -116,33 +114,40 @@ class Sides:
         for name in ("require", "forbid"):
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", least=0))
 
-    def linear(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> list[Linear]:
-        """Return the constraints on sentences."""
-        return [_checked(each, topic) for each in self._all(topic, tokens, deadline)]
+    def rows(
+        self, topic: Topic, heads: Mapping[int, int], tokens: Sequence[Iterable[str]] | None, deadline: Deadline
+    ) -> list[Row]:
+        """Return rows over units, where `heads` gives the unit that represents a sentence, if there is one."""
+        return [row for each in self._all(topic, tokens, deadline) if (row := _over_units(each, topic, heads)).binds]
 
-    def _all(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> Iterator[Linear]:
+    def _all(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> Iterator[_Limit]:
         everything = tuple(range(len(topic.sentences)))
         if self.max_sentences is not None:
-            yield _count(everything, f"at most {self.max_sentences} sentences", high=self.max_sentences)
+            yield _Limit(everything, f"at most {self.max_sentences} sentences", high=self.max_sentences)
         if self.per_document is not None:
             first = 0
             for number, document in enumerate(topic.documents):
                 own = everything[first : first + len(document)]
-                yield _count(own, f"at most {self.per_document} of document {number}", high=self.per_document)
+                yield _Limit(own, f"at most {self.per_document} of document {number}", high=self.per_document)
                 first += len(document)
         own_ones = _own(topic)
         for number in (*self.require, *own_ones.get("require", ())):
-            yield _count((number,), f"sentence {number} is required", low=1)
+            yield _Limit((number,), f"sentence {number} is required", low=1)
         for number in (*self.forbid, *own_ones.get("forbid", ())):
-            yield _count((number,), f"sentence {number} is forbidden", high=0)
+            yield _Limit((number,), f"sentence {number} is forbidden", high=0)
         for group in own_ones.get("groups", ()):
-            yield _count(tuple(group), f"at least one of {_listed(group)}", low=1)
-        for clique in (*self._cliques(topic, tokens, deadline), *own_ones.get("exclusive", ())):
-            yield _count(tuple(clique), f"at most one of {_listed(clique)}", high=1)
+            yield _Limit(group, f"at least one of {_listed(group)}", low=1)
+        cliques: Sequence[Sequence[int]] = ()
+        if isinstance(self.exclusive, Mapping):
+            cliques = self.exclusive.get(topic.id, ())
+        elif self.exclusive is not None and tokens is not None:
+            cliques = cliques_of(similar_pairs(tokens, self.exclusive, deadline))
+        for clique in (*cliques, *own_ones.get("exclusive", ())):
+            yield _Limit(clique, f"at most one of {_listed(clique)}", high=1)
         for row in own_ones.get("rows", ()):
             yield _row(row)
         for one, other in self.pairs(topic):
-            yield Linear((one, other), (1, -1), None, 0, f"{one} requires {other}")
+            yield _Limit((one, other), f"{one} requires {other}", None, 0, (1, -1))
 
     def pairs(self, topic: Topic) -> list[tuple[int, int]]:
         """Return the distinct pairs of sentences of which the first may be chosen only with the second.
@@ -162,15 +167,6 @@ class Sides:
         found = dict.fromkeys(zip(numbers[::2], numbers[1::2], strict=True))
         return [(one, other) for one, other in found if one != other]
 
-    def _cliques(
-        self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline
-    ) -> Sequence[Sequence[int]]:
-        if isinstance(self.exclusive, Mapping):
-            return self.exclusive.get(topic.id, ())
-        if self.exclusive is None or tokens is None:
-            return ()
-        return cliques_of(similar_pairs(tokens, self.exclusive, deadline))
-
     def asks_more(self, topic: Topic) -> bool:
         """Whether something must be chosen, so that sentences without gain may be needed."""
         own_ones = _own(topic)
@@ -180,26 +176,10 @@ class Sides:
         return bool(asked or self.requires or own_ones.get("requires") or wanted)
 
     def say_something(self, topic: Topic) -> bool:
-        """Whether there is any constraint."""
         return self != _NOTHING or bool(_own(topic))
 
 
 _NOTHING: Final = Sides()
-
-
-def rows_of(linear: Iterable[Linear], heads: Mapping[int, int]) -> tuple[Row, ...]:
-    """Return rows over units, where `heads` gives the unit that represents a sentence, if there is one."""
-    rows = []
-    for each in linear:
-        numbers = dict(zip(each.sentences, each.coefficients, strict=True))
-        held = {heads[sentence]: number for sentence, number in numbers.items() if number and sentence in heads}
-        low = {} if each.low is None else {"low": each.low}
-        rows.append(Row(tuple(held), tuple(held.values()), high=each.high, name=each.name, **low))
-    return tuple(row for row in rows if row.binds)
-
-
-def _count(sentences: tuple[int, ...], name: str, *, low: int | None = None, high: int | None = None) -> Linear:
-    return Linear(sentences, (1,) * len(sentences), low, high, name)
 
 
 def _listed(sentences: Sequence[int]) -> str:
@@ -229,7 +209,7 @@ def _own(topic: Topic) -> Mapping[str, Any]:
     return own
 
 
-def _row(row: Any) -> Linear:
+def _row(row: Any) -> _Limit:
     if not isinstance(row, Mapping):
         raise InputError("A row of constraints must be an object with sentences, coefficients, low and high.")
     sentences = row.get("sentences")
@@ -238,17 +218,18 @@ def _row(row: Any) -> Linear:
         raise InputError(
             "A row of constraints must have a list of sentences, and may have one of as many coefficients."
         )
-    return Linear(tuple(sentences), tuple(numbers), row.get("low"), row.get("high"), str(row.get("name", "")))
+    return _Limit(sentences, str(row.get("name", "")), row.get("low"), row.get("high"), numbers)
 
 
-def _checked(each: Linear, topic: Topic) -> Linear:
+def _over_units(each: _Limit, topic: Topic, heads: Mapping[int, int]) -> Row:
+    coefficients = (1,) * len(each.sentences) if each.coefficients is None else each.coefficients
     most, where = len(topic.sentences), f"The constraints of topic {topic.id!r}"
     limits = [limit for limit in (each.low, each.high) if limit is not None]
     try:
-        numbers = whole_numbers((*each.sentences, *each.coefficients, *limits), "a number", most=10**400)
+        numbers = whole_numbers((*each.sentences, *coefficients, *limits), "a number", most=10**400)
     except InputError as error:
         raise InputError(f"{where} have numbers that are not whole: {error}") from None
-    if min(each.sentences, default=0) < 0 or len(each.sentences) != len(each.coefficients):
+    if min(each.sentences, default=0) < 0 or len(each.sentences) != len(coefficients):
         raise InputError(f"{where} have negative numbers of sentences, or too few coefficients.")
     if len(set(each.sentences)) != len(each.sentences):
         raise InputError(f"{where} name a sentence twice: {_listed(each.sentences)}.")
@@ -256,7 +237,10 @@ def _checked(each: Linear, topic: Topic) -> Linear:
         raise InputError(f"{where} name sentence {max(each.sentences)}; it has {most}, from 0 on.")
     if max(map(abs, numbers), default=0) > _MOST:
         raise InputError(f"{where} have numbers beyond {_MOST}.")
-    return each
+    numbered = zip(each.sentences, coefficients, strict=True)
+    held = {heads[sentence]: number for sentence, number in numbered if number and sentence in heads}
+    low = {} if each.low is None else {"low": each.low}
+    return Row(tuple(held), tuple(held.values()), high=each.high, name=each.name, **low)
 
 
 _MOST = 10**6
@@ -463,19 +447,7 @@ class Compatibility:
         )
 
     def check(self, formulation: str, spec: Spec) -> None:
-        """Refuse unsupported values.
-
-        Parameters
-        ----------
-        formulation : str
-            Its name.
-        spec : Spec
-
-        Raises
-        ------
-        UnsupportedError
-            With a sentence that names supported values.
-        """
+        """Refuse unsupported values with an `UnsupportedError` that names supported ones."""
         metric = parse_metric(spec.metric)
         said = {aspect: getattr(spec, aspect) for aspect in (*ASPECTS, "length_unit")}
         said["tokenizer"] = spec.analyzer.tokenizer
@@ -725,7 +697,7 @@ class Formulation(ABC):
             )
         alike = sides.exclusive is not None and not isinstance(sides.exclusive, Mapping)
         tokens = list(map(spec.analyzer.tokens, topic.sentences)) if alike else None
-        rows = list(rows_of(sides.linear(topic, tokens, spec.deadline), task.heads()))
+        rows = sides.rows(topic, task.heads(), tokens, spec.deadline)
         if sides.max_characters is not None:
             lengths = task.unit_lengths("characters")
             if lengths is None:

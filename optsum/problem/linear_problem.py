@@ -20,8 +20,17 @@ from optsum.corpus.topic import notes_of
 from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
 from optsum.errors import BackendError, InputError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.program.highs import dual_bound, load, model_bound, new_highs, pass_model, run, was_stopped
-from optsum.program.model import LinearModel, LinearRows
+from optsum.program.model import (
+    LinearModel,
+    LinearRows,
+    dual_bound,
+    load,
+    model_bound,
+    new_highs,
+    pass_model,
+    run,
+    was_stopped,
+)
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
 from optsum.whole import LARGEST
 
@@ -76,11 +85,9 @@ class LinearProblem(Problem):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """The capabilities of this problem: an integer program, and bounds of its relaxation."""
         return super().capabilities | {Capability.LINEAR}
 
     def prepare(self) -> None:
-        """Load the solver of the relaxation."""
         load()
 
     @cached_property
@@ -100,13 +107,11 @@ class LinearProblem(Problem):
     @cached_property
     def _sides(self) -> tuple[Any, Any]:
         program = self.program
+        both = program.row_lower, program.row_upper
         beyond = _OPEN if self._dtype is np.int64 else _OPEN**2 * (program.columns + 1)
-        low, high = (
-            [side if isinf(side) else int(side) for side in sides.tolist()]
-            for sides in (program.row_lower, program.row_upper)
-        )
-        lows: Any = np.array([-beyond if isinf(side) else side for side in low], self._dtype)
-        return lows, np.array([beyond if isinf(side) else side for side in high], self._dtype)
+        low, high = ([int(max(-beyond, min(side, beyond))) for side in sides.tolist()] for sides in both)
+        lows: Any = np.array(low, self._dtype)
+        return lows, np.array(high, self._dtype)
 
     @cached_property
     def _dtype(self) -> type:
@@ -152,13 +157,11 @@ class LinearProblem(Problem):
         return sums
 
     def evaluate(self, selection: Selection) -> Evaluation:
-        """Return the value of a selection with the best values of the other columns."""
         violation, values = self._settled(selection)
         key = Fraction(int(values @ self._costs) + self.program.offset, self.program.denominator)
         return Evaluation(key, violation + self.excess(selection), self.value_of(key))
 
     def fits(self, selection: Collection[int]) -> bool:
-        """Whether the length fits, and no row stays violated for all other choices."""
         if not super().fits(selection):
             return False
         (least, most), (low, high) = self._added_by(self._chosen(selection) != 0), self._sides
@@ -309,7 +312,6 @@ class LinearProblem(Problem):
 
     def _with_units(self, selection: Selection) -> Any:
         program, highs = self.program, new_highs()
-        highs.setOptionValue("output_flag", False)
         highs.setOptionValue("mip_rel_gap", 0.0)
         pass_model(highs, program)
         chosen = np.zeros(program.units)
@@ -318,7 +320,7 @@ class LinearProblem(Problem):
         return highs
 
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
-        """Return the bound of the linear relaxation, proven in integers (`optsum.program.highs.dual_bound`)."""
+        """Return the bound of the linear relaxation, proven in integers (`optsum.program.model.dual_bound`)."""
         model = self.linear_model
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
 
@@ -351,7 +353,6 @@ class _Relaxation:
     def __init__(self, model: LinearModel) -> None:
         self.used = Lock()  # HiGHS serves one thread at a time
         self._model, self._highs = model, new_highs()
-        self._highs.setOptionValue("output_flag", False)
         self._highs.setOptionValue("presolve", "off")  # which would leave no ray
         pass_model(self._highs, model, relaxed=True)
         self._columns = np.arange(model.columns, dtype=np.int32)
@@ -704,7 +705,6 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
     if not path.is_file():
         raise InputError(f"There is no file '{path}' to read a program from.")
     highs = new_highs()
-    highs.setOptionValue("output_flag", False)
     if highs.readModel(str(path)) != highspy.HighsStatus.kOk:
         raise InputError(
             f"HiGHS cannot read '{path}': give a file in MPS format whose name ends in .mps, or in LP format (.lp)."

@@ -16,13 +16,14 @@ multiple, so that one integer decides; all other values are sums of ratios. A ge
 Lin & Hovy 2003, eq. 2) is a product of ratios.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from math import lcm
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -36,211 +37,26 @@ from optsum.errors import InputError
 from optsum.metrics.rouge import LONGEST, Counts, Gram, Metric, Score, codes_of, parse_metric
 from optsum.problem.formulation import Spec, Task
 from optsum.problem.problem import Selection
-from optsum.system.clock import NEVER, Deadline
-from optsum.system.compiled import compiles
+from optsum.system.clock import Deadline
+from optsum.system.compiled import compiles, njit
 from optsum.text.analyzer import LENGTH_OF, Analyzer, Sentence
 from optsum.text.interned import Interned, interned
 
 _LARGEST = 2**50  # A common denominator beyond this would leave too little room in 64-bit integers.
 
 
-@dataclass(frozen=True, eq=False)
-class Component:
-    """Counts of one metric."""
+class Component(NamedTuple):
+    """Counts of one component of a metric in the units."""
 
-    groups: Sequence[Sequence[Counts]]  # of each reference: counters of its parts that are clipped separately
+    part: int  # Which of its components.
     units: Sequence[Counts]  # one counter a unit: in set-based ROUGE every count is 1.
     masses: Sequence[int]  # one integer a unit: what the unit adds to the number of n-grams of the summary.
     lost: int = 0  # By how much the n-grams of a non-empty summary are fewer than the sum of the masses.
     # n-grams that are there, so often, if all of the former units are chosen and none of the latter.
     joints: Sequence[tuple[Gram, tuple[int, ...], Sequence[int], int]] = ()
-    deadline: Deadline = NEVER
-
-    @staticmethod
-    def total(reference: Counts) -> int:
-        """Return the number of n-grams in a separately clipped text."""
-        return reference.total()
-
-
-class Ratios(ABC):
-    """Ratios under construction: constants and masses; subclasses define how features are stored."""
-
-    def __init__(self, units: int, ratios: int) -> None:
-        self.constants = [0] * (2 * ratios)
-        self.mass = np.zeros((2 * ratios, units), np.int64)
-        self.mean = Combination.SUM
-
-    @abstractmethod
-    def cover(
-        self, slot: int, part: int, component: Any, references: Any = (), weights: Sequence[int] = (), once: int = 0
-    ) -> None:
-        """Add the n-grams of some references to a total, by their weights (`gains_of`).
-
-        `part` distinguishes the metrics of the same total. `once`: the gain of every n-gram of the units, counted once,
-        instead of those of references.
-        """
-
-    @abstractmethod
-    def coverage(self, lengths: Sequence[int] | IntArray, **others: Any) -> Coverage:
-        """Return the instance, without n-grams of no unit and steps beyond all existing copies."""
-
-    def given(self) -> dict[str, Any]:
-        """Return the fields of the instance that are known here."""
-        weights = (1,) * (len(self.constants) // 2)
-        return {
-            "constants": np.array(self.constants, np.int64),
-            "mass": self.mass,
-            "weights": weights,
-            "combination": Combination.RATIO if len(weights) == 1 else self.mean,
-        }
-
-
-class Objective(Ratios):
-    """Ratios of components that are counters."""
-
-    def __init__(self, units: int, ratios: int) -> None:
-        super().__init__(units, ratios)
-        self.numbers: dict[tuple[int, int], dict[Gram, int]] = {}
-        self.gains: list[tuple[int, ...]] = []
-        self.slots: list[int] = []
-        self.available: list[int] = []
-        self.entries: list[dict[int, int]] = [{} for _ in range(units)]
-        self.joints: list[Joint] = []
-
-    def cover(
-        self, slot: int, part: int, component: Any, references: Any = (), weights: Sequence[int] = (), once: int = 0
-    ) -> None:
-        """Add n-grams to a total."""
-        every = {key: (once,) for found in component.units for key in found} if once else {}
-        gains = every or gains_of(references, weights)
-        numbers, available = self.numbers.setdefault((slot, part), {}), self.available
-        for key, needs, vetoes, copies in component.deadline.watching(component.joints):
-            if key in gains:
-                if (number := numbers.get(key)) is None:
-                    number = numbers[key] = self._new(slot, gains[key])
-                available[number] += copies
-                self.joints.append(Joint(number, needs, vetoes, copies))
-        for entries, found in zip(self.entries, component.units, strict=True):
-            for key, copies in found.items():
-                number = numbers.get(key)
-                if number is None:
-                    if key not in gains:
-                        continue
-                    number = numbers[key] = self._new(slot, gains[key])
-                available[number] += copies
-                entries[number] = copies
-
-    def _new(self, slot: int, gains: tuple[int, ...]) -> int:
-        self.gains.append(gains)
-        self.slots.append(slot)
-        self.available.append(0)
-        return len(self.gains) - 1
-
-    def coverage(self, lengths: Sequence[int] | IntArray, **others: Any) -> Coverage:
-        """Return the instance."""
-        level: list[int] = []
-        level_start = [0]
-        for gains, copies in zip(self.gains, self.available, strict=True):
-            level.append(0)
-            level.extend(accumulate(gains[:copies]))
-            level_start.append(len(level))
-        return Coverage(
-            lengths=np.array(lengths, np.int64),
-            unit_start=np.array([0, *accumulate(map(len, self.entries))], np.int64),
-            unit_feature=np.array([feature for entries in self.entries for feature in entries], np.int64),
-            unit_count=np.array([copies for entries in self.entries for copies in entries.values()], np.int64),
-            level_start=np.array(level_start, np.int64),
-            level=np.array(level, np.int64),
-            slot=np.array(self.slots, np.int64),
-            joints=tuple(self.joints),
-            **self.given(),
-            **others,
-        )
-
-
-def gains_of(references: Sequence[Counts], weights: Sequence[int]) -> dict[Gram, tuple[int, ...]]:
-    """Return the gain of each copy of each n-gram: the summed weights of the references that contain it that often."""
-    if len(references) == 1:
-        weight = weights[0]
-        return {key: (weight,) * copies for key, copies in references[0].items()}
-    gains: dict[Gram, tuple[int, ...]] = {}
-    if len(set(weights)) == 1:
-        held: dict[Gram, list[int]] = {}
-        for reference in references:
-            for key, copies in reference.items():
-                held.setdefault(key, []).append(copies)
-        weight = weights[0]
-        for key, found in held.items():
-            found.sort()
-            holders = len(found)
-            gains[key] = (
-                (weight * holders,)  # most n-grams occur once wherever they occur
-                if found[-1] == 1
-                else tuple(weight * (holders - bisect_left(found, copy)) for copy in range(1, found[-1] + 1))
-            )
-        return gains
-    for key in set().union(*references):
-        counts = [reference[key] for reference in references]
-        gains[key] = tuple(
-            sum(weight for weight, copies in zip(weights, counts, strict=True) if copies >= copy)
-            for copy in range(1, max(counts) + 1)
-        )
-    return gains
-
-
-def coverage_of(
-    components: Sequence[Any],
-    spec: Spec,
-    metric: Metric,
-    lengths: Sequence[int] | IntArray,
-    made: type[Ratios] = Objective,
-    **others: Any,
-) -> Coverage:
-    """Return the normal form of components of a metric; `made` builds ratios from components of its kind."""
-    objective = _objective_of(components, spec, metric.geometric, made)
-    return objective.coverage(lengths, min_length=spec.min_length, max_length=spec.max_length, **others)
-
-
-def _objective_of(components: Sequence[Any], spec: Spec, product: bool, made: type[Ratios]) -> Ratios:
-    units, measure, mean = len(components[0].units), spec.measure, spec.references == "mean"
-    # One ratio a component, or one a component and reference.
-    ratios = [
-        (part, references)
-        for part, component in enumerate(components)
-        for references in (component.groups if mean else [[one for group in component.groups for one in group]])
-    ]
-    totals = [sum(map(components[part].total, references)) for part, references in ratios]
-    common = lcm(*(total for total in totals if total))
-    if measure == "recall" and not product and (len(ratios) == 1 or common * len(ratios) <= _LARGEST):
-        objective = made(units, 1)
-        objective.constants[1] = common * len(ratios) if len(ratios) > 1 else totals[0]
-        for part, component in enumerate(components):
-            held = [(references, total) for (of, references), total in zip(ratios, totals, strict=True) if of == part]
-            flat = [reference for references, _ in held for reference in references]
-            weights = [
-                common // total if len(ratios) > 1 and total else 1 for references, total in held for _ in references
-            ]
-            objective.cover(0, part, component, flat, weights)
-        return objective
-    objective = made(units, len(ratios))
-    objective.mean = Combination.PRODUCT if product else Combination.SUM
-    scale = 2 if measure == "f1" else 1  # F1 = 2 hits / (reference total + summary mass): hits count twice
-    for ratio, (part, references) in enumerate(ratios):
-        component, top, bottom = components[part], 2 * ratio, 2 * ratio + 1
-        objective.cover(top, part, component, references, [scale] * len(references))
-        objective.constants[bottom] = 0 if measure == "precision" else totals[ratio]
-        if measure == "recall":
-            continue
-        if spec.counts == "set":
-            objective.cover(bottom, part, component, once=len(references))
-        else:
-            objective.mass[bottom] = np.multiply(component.masses, len(references))
-            objective.constants[bottom] -= len(references) * component.lost
-    return objective
 
 
 def nothing_to_count(topic: Topic, what: str) -> InputError:
-    """Return the error for references without anything to count."""
     return InputError(
         f"The references of topic {topic.id!r} have no {what} to count, so nothing can be optimized: "
         "give it a reference with text, or another tokenizer."
@@ -314,23 +130,42 @@ class Counted:
     def component(
         self, part: int, units: Sequence[Counts], masses: Sequence[int] | None = None, **others: Any
     ) -> Component:
-        """Return a component of the objective.
+        """Return a component of the objective, with one counter for each unit.
 
-        Parameters
-        ----------
-        part : int
-        units : one counter for each unit
-        masses : one integer for each unit, optional
-            Number of n-grams that each unit adds to the summary; by default all of its n-grams.
-        **others
-            As in `optsum.problem.objective.Component`.
+        `masses`: number of n-grams that each unit adds to the summary; by default all of its n-grams. `others`: as in
+        `optsum.problem.objective.Component`.
         """
-        masses = [counts.total() for counts in units] if masses is None else masses
-        return Component(self.model_units[part], units, masses, deadline=self.spec.deadline, **others)
+        return Component(part, units, [counts.total() for counts in units] if masses is None else masses, **others)
 
     def coverage(self, components: Sequence[Component], lengths: Sequence[int], **others: Any) -> Coverage:
         """Return the normal form with the length limits."""
-        return coverage_of(components, self.spec, self.metric, lengths, **others)
+        begin, found, copies, kinds = [], list[int](), list[int](), list[int]()
+        across = [joint for component in components for joint in component.joints]
+        held = [0, *accumulate(len(component.joints) for component in components)]
+        for place, component in enumerate(components):
+            number: dict[Gram, int] = {}
+            own: list[Mapping[Gram, int]] = [{}] * len(across)
+            own[held[place] : held[place + 1]] = [{gram: many} for gram, _, _, many in component.joints]
+            for counts in self.spec.deadline.watching([*self.references(component.part), *own, *component.units]):
+                begin.append(len(found))
+                found += [number.setdefault(gram, len(number)) for gram in counts]
+                copies += counts.values()
+            begin.append(len(found))
+            kinds.append(len(number))
+        bounds = list(accumulate(map(len, self.model_units[0]), initial=0))
+        entries = Entries(
+            np.array(begin, np.int64),
+            np.array(found, np.int64),
+            np.array(copies, np.int64),
+            np.array([[one.total() for one in self.references(each.part)] for each in components], np.int64),
+            np.zeros(0, np.bool_),
+            np.array(kinds, np.int64),
+            [(needs, vetoes) for _, needs, vetoes, _ in across],
+        )
+        groups = [range(first, last) for first, last in pairwise(bounds)]
+        units = np.arange(len(components[0].units)) + bounds[-1] + len(across)
+        rows = [Rows(entries, place, groups, units, one.masses, one.lost) for place, one in enumerate(components)]
+        return coverage_of(rows, self.spec, self.metric, lengths, Coverage, **others)
 
     def of_sentences(self, sentences: Sequence[Sentence]) -> Coverage:
         """Return the normal form whose units are sentences, with n-grams within each."""
@@ -352,27 +187,23 @@ class Entries(NamedTuple):
     totals: IntArray
     shared: NDArray[np.bool_]
     kinds: IntArray
+    # The units that are needed and vetoed for n-grams of several units, which have the rows before the units'.
+    joints: Sequence[tuple[tuple[int, ...], Sequence[int]]] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Counts of one metric: rows of references, then a row for each sentence."""
+    """Counts of one metric: rows of references, then a row for each unit."""
 
     entries: Entries
     metric: int  # Which of its metrics.
-    groups: Sequence[Sequence[int]]
+    groups: Sequence[Sequence[int]]  # The rows of each reference, which are clipped separately.
     units: IntArray
-    lost: ClassVar[int] = 0
+    masses: Sequence[int] | IntArray  # Number of n-grams that each unit adds to the summary.
+    lost: int = 0  # As of `Component`.
 
     def total(self, row: int) -> int:
-        """Return the number of n-grams in a row."""
         return int(self.entries.totals[self.metric, row])
-
-    @property
-    def masses(self) -> IntArray:
-        """Number of n-grams that each unit adds to the summary."""
-        found: IntArray = self.entries.totals[self.metric, self.units]
-        return found
 
 
 class Features(NamedTuple):
@@ -399,17 +230,14 @@ class Subsequences:
 
     @property
     def groups(self) -> list[Sequence[int]]:
-        """The references, each clipped separately."""
         return [(reference,) for reference in range(len(self.references) - 1)]
 
     def total(self, reference: int) -> int:
-        """Return the number of tokens in a reference."""
         first, last = self._ends(reference)
         return last - first
 
     @property
     def masses(self) -> IntArray:
-        """The number of tokens that each unit adds to the summary."""
         found: IntArray = np.diff(self.tokens.start)[self.units]
         return found
 
@@ -491,11 +319,64 @@ class Subsequences:
             yield sum(1 << position for position in found), tuple(row.tolist())
 
 
-class RowRatios(Ratios):
-    """Ratios of components that are `Rows` or `Subsequences`."""
+def coverage_of(
+    components: Sequence[Rows | Subsequences],
+    spec: Spec,
+    metric: Metric,
+    lengths: Sequence[int] | IntArray,
+    made: Callable[..., Coverage] = Coverage.trusted,
+    **others: Any,
+) -> Coverage:
+    """Return the normal form of components of a metric; `made` makes it of its fields."""
+    ratios = _ratios_of(components, spec, product=metric.geometric)
+    return ratios.coverage(lengths, made, min_length=spec.min_length, max_length=spec.max_length, **others)
 
-    def __init__(self, units: int, ratios: int) -> None:
-        super().__init__(units, ratios)
+
+def _ratios_of(components: Sequence[Rows | Subsequences], spec: Spec, *, product: bool) -> Ratios:
+    units, measure, mean = len(components[0].units), spec.measure, spec.references == "mean"
+    # One ratio a component, or one a component and reference.
+    ratios = [
+        (component, references)
+        for component in components
+        for references in (component.groups if mean else [[one for group in component.groups for one in group]])
+    ]
+    totals = [sum(map(component.total, references)) for component, references in ratios]
+    common = lcm(*(total for total in totals if total))
+    if measure == "recall" and not product and (len(ratios) == 1 or common * len(ratios) <= _LARGEST):
+        made = Ratios(units, 1)
+        made.constants[1] = common * len(ratios) if len(ratios) > 1 else totals[0]
+        for component in components:
+            held = [
+                (reference, common // total if len(ratios) > 1 and total else 1)
+                for (of, references), total in zip(ratios, totals, strict=True)
+                for reference in references
+                if of is component
+            ]
+            made.cover(0, component, [reference for reference, _ in held], [weight for _, weight in held])
+        return made
+    made = Ratios(units, len(ratios), Combination.PRODUCT if product else Combination.SUM)
+    scale = 2 if measure == "f1" else 1  # F1 = 2 hits / (reference total + summary mass): hits count twice
+    for ratio, (component, references) in enumerate(ratios):
+        top, bottom = 2 * ratio, 2 * ratio + 1
+        made.cover(top, component, references, [scale] * len(references))
+        made.constants[bottom] = 0 if measure == "precision" else totals[ratio]
+        if measure == "recall":
+            continue
+        if spec.counts == "set":
+            made.cover(bottom, component, once=len(references))
+        else:
+            made.mass[bottom] = np.multiply(component.masses, len(references))
+            made.constants[bottom] -= len(references) * component.lost
+    return made
+
+
+class Ratios:
+    """Ratios under construction."""
+
+    def __init__(self, units: int, ratios: int, mean: Combination = Combination.SUM) -> None:
+        self.constants = [0] * (2 * ratios)
+        self.mass = np.zeros((2 * ratios, units), np.int64)
+        self._mean = mean
         self._parts: list[Rows] = []
         self._slots: list[int] = []
         self._covers: list[tuple[int, int, int, int]] = []
@@ -504,41 +385,58 @@ class RowRatios(Ratios):
         self._longest: list[tuple[int, Subsequences, int, int]] = []
 
     def cover(
-        self, slot: int, part: int, component: Any, references: Any = (), weights: Sequence[int] = (), once: int = 0
+        self,
+        slot: int,
+        component: Rows | Subsequences,
+        references: Sequence[int] = (),
+        weights: Sequence[int] = (),
+        once: int = 0,
     ) -> None:
-        """Add n-grams, or common subsequences, to a total."""
-        del part
+        """Add the n-grams, or common subsequences, of some references to a total, by their weights.
+
+        `once`: the gain of every n-gram of the units, counted once, instead of those of references.
+        """
         if isinstance(component, Subsequences):
             pairs = zip(references, weights, strict=True)
             self._longest += [(slot, component, reference, weight) for reference, weight in pairs]
             return
         self._parts.append(component)
-        first = component.metric * (component.entries.totals.shape[1] + 1)
-        self._covers.append((first, int(component.entries.kinds[component.metric]), once, len(self._held)))
+        begin, kinds = component.entries.begin, component.entries.kinds
+        first = component.metric * (len(begin) // len(kinds))
+        self._covers.append((first, int(kinds[component.metric]), once, len(self._held)))
         self._slots.append(slot)
         self._held += references
         self._weights += weights
 
-    def coverage(self, lengths: Sequence[int] | IntArray, **others: Any) -> Coverage:
-        """Return the instance."""
-        given, none = self.given(), np.zeros(0, np.int64)
-        entries = np.zeros(len(lengths) + 1, np.int64), none, none, np.zeros(1, np.int64), none
-        features: IntArray | int = 0
+    def coverage(self, lengths: Sequence[int] | IntArray, made: Callable[..., Coverage], **others: Any) -> Coverage:
+        """Return the instance, without n-grams of no unit and steps beyond all existing copies."""
+        none = np.zeros(0, np.int64)
+        start, feature, count = np.zeros(len(lengths) + 1, np.int64), none, none
+        level_start, level = np.zeros(1, np.int64), none
+        features: IntArray = none
         if self._parts:
-            from optsum.problem.cover_kernel import features_of
-
             first = self._parts[0]  # the others are of the same entries
-            *entries, features = features_of(
+            tied = first.entries.joints
+            start, feature, count, level_start, level, features = features_of(
                 first.entries.begin,
                 first.entries.found,
                 first.entries.copies,
                 np.array([*self._covers, (0, 0, 0, len(self._held))], np.int64),
                 np.array(self._held, np.int64),
                 np.array(self._weights, np.int64),
-                first.units,
+                np.append(np.arange(first.units[0] - len(tied), first.units[0]), first.units) if tied else first.units,
             )
-        start, feature, count, level_start, level = entries
-        plain = Coverage.trusted(
+            if tied:  # their rows come before those of the units
+                own = start[len(tied)]
+                which = np.repeat(np.arange(len(tied)), np.diff(start[: len(tied) + 1]))
+                order = np.argsort(np.searchsorted(np.cumsum(features), feature[:own], side="right"), kind="stable")
+                found = zip(feature[order].tolist(), which[order].tolist(), count[order].tolist(), strict=True)
+                others["joints"] = tuple(
+                    Joint(number, tied[at][0], tied[at][1], copies) for number, at, copies in found
+                )
+                start, feature, count = start[len(tied) :] - own, feature[own:], count[own:]
+        weights = (1,) * (len(self.constants) // 2)
+        plain = made(
             lengths=np.asarray(lengths, np.int64),
             unit_start=start,
             unit_feature=feature,
@@ -546,7 +444,10 @@ class RowRatios(Ratios):
             level_start=level_start,
             level=level,
             slot=np.array(self._slots, np.int64).repeat(features),
-            **given,
+            constants=np.array(self.constants, np.int64),
+            mass=self.mass,
+            weights=weights,
+            combination=Combination.RATIO if len(weights) == 1 else self._mean,
             **others,
         )
         return self._with_ceilings(plain) if self._longest else plain
@@ -591,7 +492,6 @@ class NumberedTopic:
 
     @classmethod
     def of(cls, topic: Topic, spec: Spec) -> NumberedTopic:
-        """Read a topic."""
         sentences = (*chain.from_iterable(topic.references), *topic.sentences)
         return cls(
             topic=topic,
@@ -638,10 +538,12 @@ class NumberedTopic:
         (units,) = kept.nonzero()
         rows = units + own
         components = [
-            self._subsequences(units, whole=bool(which)) if kind == LONGEST else Rows(entries, metric, groups, rows)
+            self._subsequences(units, whole=bool(which))
+            if kind == LONGEST
+            else Rows(entries, metric, groups, rows, entries.totals[metric, rows])
             for metric, (kind, which) in enumerate(coded.tolist())
         ]
-        return coverage_of(components, spec, self.metric, lengths[units], RowRatios), units
+        return coverage_of(components, spec, self.metric, lengths[units]), units
 
     def _subsequences(self, units: IntArray, *, whole: bool) -> Subsequences:
         covered = None
@@ -685,19 +587,16 @@ def _tiny(metric: str) -> NumberedTopic:
 
 @compiles
 def prepare_counts() -> None:
-    """Compile the kernels that make a problem from a text."""
     _tiny("rouge-2").coverage()
 
 
 @compiles
 def prepare_scores() -> None:
-    """Compile the kernels that score an answer."""
     tiny = _tiny("rouge-1")
     official_scores(tiny.tokens, tiny.references, (0, 1), [parse_metric("rouge-1"), parse_metric("rouge-l")])
 
 
 def prepare_text() -> None:
-    """Compile the kernels that make a problem from a text and score an answer."""
     prepare_counts()
     prepare_scores()
 
@@ -794,13 +693,125 @@ class Extract(Task):
         return super().scores(selection, metrics)
 
     def heads(self) -> Mapping[int, int]:
-        """Return the unit of each sentence."""
         return {number: unit for unit, number in enumerate(self.units)}
 
     def unit_lengths(self, length_unit: str) -> Sequence[int]:
-        """Return the length of each unit."""
         return [LENGTH_OF[length_unit](self.sentences[number]) for number in self.units]
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return the chosen sentences."""
         return tuple(self.sentences[self.units[unit]] for unit in selection)
+
+
+FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)  # Columns of what describes a cover.
+
+
+@njit(cache=True)
+def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, weights: Any, units: Any) -> Any:
+    """Make features of n-grams, numbered cover by cover in their order in the units.
+
+    `covers` (covers + 1, 4): for each cover the first row of its metric, the number of n-grams, the gain of each n-gram
+    (counted once, if positive), and where its references begin in `held`; in the last row, where they end. `held`,
+    `weights`: the gain of a copy is the summed weight of the references that contain the n-gram at least that often.
+    `units`: rows of the units in each metric's numbering. The result has the arrays of
+    `optsum.coverage.instance.Coverage`, without steps beyond all copies in the units.
+    """
+    many = len(covers) - 1
+    entries, widest, possible = 0, 0, 0
+    for cover in range(many):
+        widest, all_held = max(widest, covers[cover, DIFFERENT]), 0
+        for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
+            row = covers[cover, FIRST_ROW] + held[place]
+            all_held += begin[row + 1] - begin[row]
+        possible += covers[cover, DIFFERENT] if covers[cover, ONCE] > 0 else min(covers[cover, DIFFERENT], all_held)
+    # The numbers and copies of one cover's n-grams: those of all covers at once would be too many of many references.
+    number = np.full(widest, -1, np.int64)
+    most = np.zeros(widest, np.int64)  # copies of an n-gram that gain something
+    available = np.zeros(widest, np.int64)
+    gram_of = np.empty(possible, np.int64)  # of each feature
+    level_start = np.zeros(possible + 1, np.int64)
+    features = np.zeros(many, np.int64)
+    place_of = np.zeros((len(units), many), np.int64)  # at first how many features of a cover a unit has
+    done = 0
+    for cover in range(many):
+        first = done
+        _count_copies(begin, found, copies, covers, cover, held, most)
+        for unit in range(len(units)):
+            row = covers[cover, FIRST_ROW] + units[unit]
+            for entry in range(begin[row], begin[row + 1]):
+                gram = found[entry]
+                if most[gram] == 0:
+                    continue
+                if number[gram] < 0:
+                    number[gram], gram_of[done] = done, gram
+                    done += 1
+                available[gram] += copies[entry]
+                place_of[unit, cover] += 1
+        features[cover] = done - first
+        for one in range(first, done):
+            gram = gram_of[one]
+            level_start[one + 1] = level_start[one] + 1 + min(most[gram], available[gram])
+            number[gram], available[gram] = -1, 0
+        _forget_copies(begin, found, covers, cover, held, most)
+    unit_start = np.zeros(len(units) + 1, np.int64)
+    for unit in range(len(units)):
+        for cover in range(many):
+            entries, place_of[unit, cover] = entries + place_of[unit, cover], entries
+        unit_start[unit + 1] = entries
+    unit_feature = np.empty(entries, np.int64)
+    unit_count = np.empty(entries, np.int64)
+    level = np.zeros(level_start[done], np.int64)
+    done = 0
+    for cover in range(many):
+        first, done = done, done + features[cover]
+        for one in range(first, done):
+            number[gram_of[one]] = one
+        for unit in range(len(units)):
+            row, place = covers[cover, FIRST_ROW] + units[unit], place_of[unit, cover]
+            for entry in range(begin[row], begin[row + 1]):
+                if number[found[entry]] >= 0:
+                    unit_feature[place], unit_count[place] = number[found[entry]], copies[entry]
+                    place += 1
+        _add_gains(begin, found, copies, covers, cover, held, weights, number, level_start, level)
+        for one in range(first, done):
+            number[gram_of[one]] = -1
+            if covers[cover, ONCE] > 0:
+                level[level_start[one] + 1] = covers[cover, ONCE]
+            for copy in range(level_start[one] + 2, level_start[one + 1]):
+                level[copy] += level[copy - 1]
+    return unit_start, unit_feature, unit_count, level_start[: done + 1], level, features
+
+
+@njit(cache=True)
+def _count_copies(begin, found, copies, covers, cover, held, most):
+    """Write how many copies of each n-gram have a gain."""
+    if covers[cover, ONCE] > 0:
+        most[: covers[cover, DIFFERENT]] = 1
+        return
+    for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
+        row = covers[cover, FIRST_ROW] + held[place]
+        for entry in range(begin[row], begin[row + 1]):
+            most[found[entry]] = max(most[found[entry]], copies[entry])
+
+
+@njit(cache=True)
+def _forget_copies(begin, found, covers, cover, held, most):
+    if covers[cover, ONCE] > 0:
+        most[: covers[cover, DIFFERENT]] = 0
+        return
+    for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
+        row = covers[cover, FIRST_ROW] + held[place]
+        for entry in range(begin[row], begin[row + 1]):
+            most[found[entry]] = 0
+
+
+@njit(cache=True)
+def _add_gains(begin, found, copies, covers, cover, held, weights, number, level_start, level):
+    """Add the weight of each reference of a cover to the copies of its n-grams."""
+    for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
+        row = covers[cover, FIRST_ROW] + held[place]
+        for entry in range(begin[row], begin[row + 1]):
+            one = number[found[entry]]
+            if one >= 0:
+                last = min(level_start[one] + copies[entry], level_start[one + 1] - 1)
+                for copy in range(level_start[one] + 1, last + 1):
+                    level[copy] += weights[place]

@@ -46,7 +46,6 @@ _OFTEN: Final = 1000  # Steps of which each takes microseconds, between two ques
 
 
 def members(bits: Bits) -> Iterator[int]:
-    """Yield the units of a set, ascending."""
     while bits:
         low = bits & -bits
         yield low.bit_length() - 1
@@ -54,7 +53,6 @@ def members(bits: Bits) -> Iterator[int]:
 
 
 def support(clauses: Iterable[Iterable[Bits]]) -> Bits:
-    """Return all units that occur."""
     return reduce(or_, chain.from_iterable(clauses), 0)
 
 
@@ -194,7 +192,6 @@ class Wcnf:
 
 
 def wcnf_of(instance: Coverage) -> Wcnf:
-    """Return the MaxSAT instance of a cover."""
     defined: list[list[int]] = []
     variable: dict[Bits, int] = {1 << unit: unit + 1 for unit in range(instance.size)}
     wanted: list[list[int]] = []

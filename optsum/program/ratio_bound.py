@@ -22,12 +22,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.climb import climb
-from optsum.coverage.evaluate import score
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Coverage, Row, gains_alone
-from optsum.program.highs import model_bound, relax, relaxed_bound
-from optsum.program.model import affordable, coverage_model, steps_of
+from optsum.coverage.instance import Coverage, Facility, Row, gains_alone, score
+from optsum.coverage.state import climb
+from optsum.program.model import affordable, coverage_model, model_bound, relax, relaxed_bound, steps_of
 from optsum.program.sum_bound import SumBound
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, programs, reaches
 from optsum.system.clock import NEVER, Deadline, Stopped
@@ -54,7 +51,7 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
     """Return a bound of the ratio of every selection, proven in integers.
 
     Newton's method on the relaxation finds the multiplier in floating point; the last relaxation's duals prove it
-    (`optsum.program.highs.dual_bound`).
+    (`optsum.program.model.dual_bound`).
     """
     top, bottom = instance.constants.tolist()
     guess = Fraction(top, bottom) if bottom > 0 else Fraction(0)  # the empty selection, which may be the best

@@ -30,8 +30,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, IntArray, Sense, pack
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Facility, IntArray, Sense, combined, pack
 
 _LARGEST_TABLE: Final = 10**6  # Units by lengths: tables that keep a minimum may be so large.
 
@@ -118,7 +117,6 @@ class DenominatorBox:
         return constant / max(self.high[0], 1.0) if self.outlines and coordinate else constant
 
     def middle(self) -> Corner:
-        """Return a direction inside."""
         return self._at([self._between(coordinate) for coordinate in range(len(self.low))])
 
     def halves(self) -> tuple[DenominatorBox, DenominatorBox] | None:
@@ -380,24 +378,14 @@ def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -
     which only makes it smaller.
     """
     factor = np.array([weight for pair in zip(tops, bottoms, strict=True) for weight in pair], np.int64)
-    slot = instance.slot % 2
     steps = np.diff(instance.level_start) - 1
-    lost = (slot == 1) & (steps != 1)
-    if instance.joints:
-        lost[[joint.feature for joint in instance.joints if slot[joint.feature] == 1]] = True
-    lost |= factor[instance.slot] == 0
-    per_feature = np.where(lost, 0, factor[instance.slot])
-    ceilings = [one.times(int(factor[one.slot])) for one in instance.ceilings if factor[one.slot]]
-    return replace(
-        instance,
-        joints=tuple(one for one in instance.joints if per_feature[one.feature]),
-        level=instance.level * np.repeat(per_feature, steps + 1),
-        slot=np.where(lost, 0, slot),
-        constants=np.array([factor[0::2] @ instance.constants[0::2], factor[1::2] @ instance.constants[1::2]]),
-        mass=np.vstack([factor[0::2] @ instance.mass[0::2], factor[1::2] @ instance.mass[1::2]]),
-        weights=(1,),
-        combination=Combination.RATIO,
-        ceilings=tuple(replace(one, slot=0) for one in ceilings),
+    lost = (factor[instance.slot] == 0) | ((instance.slot % 2 == 1) & (steps != 1))
+    lost[[joint.feature for joint in instance.joints if instance.slot[joint.feature] % 2]] = True
+    made = combined(instance, np.arange(len(factor)) % 2, factor)
+    return made.changed(
+        joints=tuple(joint for joint in instance.joints if not lost[joint.feature]),
+        level=np.where(np.repeat(lost, steps + 1), 0, made.level),
+        slot=np.where(lost, 0, made.slot),
     )
 
 

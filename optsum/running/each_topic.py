@@ -37,8 +37,7 @@ from optsum.corpus.topics import (
     using,
     watched_to_end,
 )
-from optsum.coverage.instance import Coverage, IntArray, Sense
-from optsum.coverage.normal_form_json import FORMAT, json_of_coverage
+from optsum.coverage.instance import FORMAT, Coverage, IntArray, Sense, json_of_coverage
 from optsum.errors import InputError, describe, spoken
 from optsum.metrics.rouge import Score, codes_of, score_row
 from optsum.options.options import read_config, reading_of, refuse_of_texts

@@ -28,9 +28,8 @@ from optsum.optima.optima import Nearness, Optima, UnitNames
 from optsum.optima.tally import Share, drawn, far_apart, irredundant_share, weights_of_units, worth_of_sets
 from optsum.options.keywords import Keywords
 from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Task
-from optsum.problem.problem import Capability, Problem
+from optsum.problem.problem import Capability, CoverageProblem, Problem
 from optsum.registry import DEFAULT_EXACT, STRATEGIES
 from optsum.running.each_topic import each_topic, posed, prover_of, search_part
 from optsum.running.one_problem import (

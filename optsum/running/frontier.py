@@ -19,17 +19,15 @@ from optsum.contracts.result import Frontier, Reached, Result, Status, Step
 from optsum.contracts.strategy import Run, Strategy
 from optsum.corpus.topic import Topic, topic_of
 from optsum.corpus.topics import AnyTopics
-from optsum.coverage.climb import climbs
-from optsum.coverage.climb import prepare as climb_prepare
 from optsum.coverage.instance import Key, Sense
-from optsum.coverage.state import arrays_of
+from optsum.coverage.state import arrays_of, climbs, prepare_climb
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.options.values import lengths_of, text_of_lengths
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
-from optsum.program.highs import dual_bound, relax
+from optsum.program.model import dual_bound, relax
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.each_topic import each_topic, posed, prover_of, search_part
 from optsum.running.enumerate import with_text
@@ -69,7 +67,7 @@ class Walk:
         began = clock()
         problem.prepare()
         if problem.can(Capability.COVERAGE):
-            climb_prepare()
+            prepare_climb()
         setup.strategy.prepare(problem)
         self._deadline = deadline.later(clock() - began)  # the limit is of searches
 

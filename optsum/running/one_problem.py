@@ -23,8 +23,8 @@ from optsum.errors import BackendError, InputError, OptionError, OptsumError, Un
 from optsum.metrics.rouge import Metric, agreed_reference, parse_metric, score_row
 from optsum.options.options import Options, ScoreOptions
 from optsum.plugins import is_place
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec, Task
+from optsum.problem.problem import CoverageProblem
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.search import exact_text, get_ready, searched
 from optsum.system.clock import INTERRUPTED_S, NEVER, Deadline, Limits, Stopped, Termination, clock

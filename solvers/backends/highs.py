@@ -14,8 +14,7 @@ from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, 
 from optsum.coverage.instance import Sense
 from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
-from optsum.program.highs import new_highs, pass_model, run
-from optsum.program.model import LinearModel
+from optsum.program.model import LinearModel, new_highs, pass_model, run
 from optsum.system.clock import Deadline, Limits, Termination, clock
 
 _SMALL = 400  # Columns of a model that is solved within milliseconds.

@@ -17,7 +17,7 @@ from typing import Any, Final
 from optsum.contracts.backend import Availability, BoundQuality, Ending, OptionNames, RawOutcome, SizeLimit
 from optsum.errors import OptionError
 from optsum.problem.problem import Problem, Selection
-from optsum.program.highs import new_highs, run_heard
+from optsum.program.model import new_highs, run_heard
 from optsum.system.clock import Limits
 from optsum.system.processes.supervised import ask, find_program
 

@@ -65,8 +65,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
-from optsum.program.highs import divisor_of, new_highs, run, was_stopped
-from optsum.program.model import LinearRows
+from optsum.program.model import LinearRows, divisor_of, new_highs, run, was_stopped
 from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
 

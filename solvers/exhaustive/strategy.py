@@ -20,8 +20,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from optsum.contracts.strategy import Run, Strategy
-from optsum.coverage.evaluate import key_of
-from optsum.coverage.instance import Coverage, IntArray, Key, Sense, gains_alone
+from optsum.coverage.instance import Coverage, IntArray, Key, Sense, gains_alone, key_of
 from optsum.coverage.state import (
     INTEGER,
     KINDS,

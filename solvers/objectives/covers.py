@@ -59,7 +59,7 @@ from optsum.program.cover import (
     support,
     without,
 )
-from optsum.program.highs import SCALE, new_highs, pass_model, run
+from optsum.program.model import SCALE, new_highs, pass_model, run
 from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
 
 from ..engine.driver import Budget

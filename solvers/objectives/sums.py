@@ -28,17 +28,14 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from optsum.coverage.climb import climb
-from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Coverage, Key
-from optsum.coverage.state import arrays_of
+from optsum.coverage.instance import Coverage, Key, key_of, score
+from optsum.coverage.state import arrays_of, climb
 from optsum.optima.counting import count_feasible_forest
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram, union
 from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
-from optsum.program.highs import relax
-from optsum.program.model import CeilingColumns, affordable, coverage_model
+from optsum.program.model import CeilingColumns, affordable, coverage_model, relax
 from optsum.program.ratio_bound import (
     alone_bounds,
     anchored,

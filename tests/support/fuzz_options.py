@@ -33,9 +33,8 @@ from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, OptsumError
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.linear_problem import LinearProblem
-from optsum.problem.problem import Capability, Problem, Selection
+from optsum.problem.problem import Capability, CoverageProblem, Problem, Selection
 from optsum.program.model import LinearModel, LinearRows
 from optsum.registry import BACKENDS
 from optsum.running.search import search

@@ -12,8 +12,7 @@ from optsum.contracts.result import Result, Status
 from optsum.coverage.instance import Combination, Coverage
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem
+from optsum.problem.problem import CoverageProblem, Problem
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.system.clock import Limits

@@ -1,6 +1,6 @@
 """Run as a program: which small faults of a module does no test notice?
 
-    python tests/support/mutants.py optsum/coverage/evaluate.py tests/coverage tests/program [--budget 600]
+    python tests/support/mutants.py optsum/coverage/instance.py tests/coverage tests/program [--budget 600]
 
 One fault at a time is put into a function of the module (a mutant): a comparison that takes or leaves its limit, plus
 for minus, a constant that is one more, `and` for `or`, a `not` that is gone, None for what is returned, and more. The

@@ -22,7 +22,7 @@ from optsum.cli import main
 from optsum.contracts.backend import Ending
 from optsum.coverage.instance import Coverage
 from optsum.errors import OptionError, UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running import one_problem as warm
 from optsum.running.one_problem import setup_of
 from optsum.running.search import search
@@ -302,7 +302,7 @@ def test_what_goes_wrong_in_another_process_is_one_sentence(
 def test_the_process_of_cp_sat_ends_with_the_one_that_started_it() -> None:
     """Also where that one is killed in the middle of a search, so that nobody is left solving for ever."""
     code = (
-        "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
+        "from optsum.problem.problem import CoverageProblem; from optsum.running.search import search\n"
         "from optsum.solvers.backends import cpsat; from optsum.testing import hard_instance\n"
         "search(CoverageProblem.of(hard_instance(units=5)), 'milp', backend='cp-sat')\n"
         "print(cpsat._CHILD._process.pid, flush=True)\n"

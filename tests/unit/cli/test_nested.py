@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from optsum.cli import main
-from optsum.coverage.normal_form_json import coverage_of_json
+from optsum.coverage.instance import coverage_of_json
 from optsum.errors import InputError
 from optsum.system.files import is_deep
 

@@ -5,10 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from optsum.coverage.evaluate import key_of, score, value_of
-from optsum.coverage.instance import Combination, Coverage, Joint, Sense
+from optsum.coverage.instance import Combination, Coverage, Joint, Sense, key_of, score, value_of
 from optsum.errors import InputError
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage, selections
 
 

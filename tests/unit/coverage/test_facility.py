@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from trying import blocks
 
-from optsum.coverage.evaluate import score
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Coverage, IntArray
+from optsum.coverage.instance import Coverage, Facility, IntArray, score
 from optsum.errors import InputError, UnsupportedError
 
 
@@ -82,7 +80,7 @@ def test_what_is_no_similarity_is_refused() -> None:
 
 
 def test_more_levels_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.coverage.facility._MOST", 100)
+    monkeypatch.setattr("optsum.coverage.instance._MOST", 100)
     similar = np.random.default_rng(0).integers(0, 10_000, (20, 30))
     facility = Facility.given(similar, np.ones(20, np.int64), [1] * 30, full=200_000)
     with pytest.raises(UnsupportedError, match="use branch-and-bound"):

@@ -8,7 +8,7 @@ import pytest
 
 from optsum.coverage.instance import Combination, Coverage, Joint, Sense
 from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.testing import KINDS, check_problem, random_coverage
 
 

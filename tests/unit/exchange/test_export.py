@@ -18,11 +18,10 @@ import optsum
 from optsum import export, import_solutions
 from optsum.cli import main
 from optsum.contracts.result import Status
-from optsum.coverage.instance import Coverage, Joint, Sense
-from optsum.coverage.normal_form_json import coverage_of_json, json_of_coverage
+from optsum.coverage.instance import Coverage, Joint, Sense, coverage_of_json, json_of_coverage
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.exchange.solver_files import file_stem, lp_text, mps_text, read_solution
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.testing import KINDS, brute_force, random_coverage
 
 TOPICS = [

@@ -12,7 +12,7 @@ from cover_instances import brute_force, cover_of, random_clauses, random_length
 from optsum.formulations.cover import cover_model
 from optsum.solvers.milp import backend_of
 
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.system.clock import Limits
 
 TABLE_1 = [[(0,), (4, 5)], [(1, 2, 3)], [(6, 7, 8), (0, 9, 10)]]

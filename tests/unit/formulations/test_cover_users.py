@@ -20,8 +20,7 @@ from optsum.corpus.topic import as_topic
 from optsum.corpus.topics import system_of
 from optsum.coverage.instance import Coverage, Sense
 from optsum.options.options import ScoreOptions, resolve
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.problem.problem import CoverageProblem, Evaluation, Problem, Selection
 from optsum.report.system_scores import SystemScores, score_rows
 from optsum.report.tables import headline, optima_table, results_table
 from optsum.running.search import search

@@ -11,8 +11,8 @@ from optsum import solve, solve_all
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError
 from optsum.metrics.rouge import rouge
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Spec
+from optsum.problem.problem import CoverageProblem
 from optsum.testing import check_problem, random_topic
 from optsum.text.analyzer import Analyzer
 

@@ -7,8 +7,7 @@ from optsum import solve
 from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage, Sense
 from optsum.optima.counting import fit
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Evaluation, Problem
+from optsum.problem.problem import CoverageProblem, Evaluation, Problem
 from optsum.running.search import search
 from optsum.testing import OwnMetric, brute_force, random_coverage, selections
 

@@ -13,7 +13,7 @@ import optsum
 from optsum.contracts.result import Result
 from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage

@@ -10,8 +10,7 @@ from optsum.heuristics.starting import Greedy
 from optsum import OptionError, UnsupportedError, solve
 from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage, Joint, Sense
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.problem.problem import CoverageProblem, Evaluation, Problem, Selection
 from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_problem, random_coverage
 

@@ -10,7 +10,7 @@ import pytest
 import optsum
 from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage, Joint, Sense
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage

@@ -28,7 +28,7 @@ from optsum.heuristics.moves import (
 
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.coverage.state import ALONE, JOINED, Arrays, arrays_of, empty_state, flip
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage
 
 Worth = tuple[int, Fraction, int]

@@ -12,8 +12,7 @@ from optsum.heuristics.local_search import _EASY
 
 from optsum.contracts.result import Result, Status
 from optsum.coverage.instance import Coverage, Sense
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.problem.problem import CoverageProblem, Evaluation, Problem, Selection
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from optsum.optima import counting
 from optsum.optima.counting import count_feasible, count_feasible_forest, estimate_feasible, reachable
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.testing import brute_force, random_coverage
 
 

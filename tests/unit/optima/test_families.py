@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from optsum.coverage.instance import Sense
 from optsum.optima.diagram import Diagram
 from optsum.optima.tally import drawn, far_apart, irredundant_share, is_irredundant, weights_of_units, worth_of_sets
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage, selections
 
 families = st.sets(st.frozensets(st.integers(0, 6), max_size=6), min_size=1, max_size=25)

@@ -8,8 +8,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Coverage, Row, Sense
+from optsum.coverage.instance import Coverage, Row, Sense, key_of, score
 from optsum.optima import tally
 from optsum.optima.diagram import Diagram
 from optsum.optima.tally import Share, irredundant_share, is_irredundant

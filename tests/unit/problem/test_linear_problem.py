@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import optsum
 from optsum.errors import InputError
 from optsum.problem.linear_problem import LinearProblem
-from optsum.program.highs import new_highs, pass_model
+from optsum.program.model import new_highs, pass_model
 from optsum.system.clock import Limits
 from optsum.testing import check_problem, selections
 

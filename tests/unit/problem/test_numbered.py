@@ -16,9 +16,9 @@ import optsum
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import NO_LIMIT, Coverage
 from optsum.errors import InputError, UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Spec
 from optsum.problem.objective import Extract, NumberedTopic, official_scores
+from optsum.problem.problem import CoverageProblem
 from optsum.text.analyzer import Analyzer
 
 WORD = st.sampled_from(["a", "b", "c", "The", "running", "runs", "d-e", "\u0130", "\u03a3", "x\0y", ".", "9"])

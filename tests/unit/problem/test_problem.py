@@ -5,8 +5,7 @@ import pytest
 
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Evaluation, require
+from optsum.problem.problem import Capability, CoverageProblem, Evaluation, require
 from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_problem, random_coverage
 

@@ -155,7 +155,7 @@ def test_rows_with_negative_coefficients_against_trying_every_set(seed: int) -> 
 
 
 def _json(problem: optsum.CoverageProblem) -> str:
-    from optsum.coverage.normal_form_json import json_of_coverage
+    from optsum.coverage.instance import json_of_coverage
 
     return json_of_coverage(problem.instance)
 

@@ -11,10 +11,9 @@ from optsum.corpus.topic import Topic
 from optsum.metrics import kernels
 from optsum.metrics.kernels import counted, official_hits
 from optsum.metrics.rouge import parse_metric
-from optsum.problem import cover_kernel
-from optsum.problem.cover_kernel import features_of
+from optsum.problem import objective
 from optsum.problem.formulation import Spec
-from optsum.problem.objective import NumberedTopic, official_scores, prepare_text
+from optsum.problem.objective import NumberedTopic, features_of, official_scores, prepare_text
 from optsum.system.compiled import call_plainly, collected, plain_of
 from optsum.text.analyzer import Analyzer
 from optsum.text.word_kernel import number_words
@@ -55,7 +54,7 @@ def test_plain_kernels_say_the_same(others: dict[str, Any], monkeypatch: pytest.
 
         return call
 
-    for module, kernel in ((kernels, counted), (cover_kernel, features_of), (kernels, official_hits)):
+    for module, kernel in ((kernels, counted), (objective, features_of), (kernels, official_hits)):
         monkeypatch.setattr(module, kernel.__name__, both_ways(kernel))
     topic = Topic("t", (("a b c a b", "b c", "", "c a b b"), ("d a a a",)), (("a b a b", "c"), ("b c d a a",)))
     numbered = NumberedTopic.of(topic, Spec(analyzer=Analyzer("tokens"), **others))

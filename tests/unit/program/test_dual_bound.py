@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optsum.coverage.instance import Coverage, Key, Sense
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability
-from optsum.program.highs import dual_bound, relax
-from optsum.program.model import LinearModel, coverage_model
+from optsum.problem.problem import Capability, CoverageProblem
+from optsum.program.model import LinearModel, coverage_model, dual_bound, relax
 from optsum.program.ratio_bound import ratio_bound
 from optsum.testing import brute_force, random_coverage
 

@@ -16,9 +16,8 @@ import pytest
 
 import optsum
 from optsum.coverage.instance import Coverage
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.program.highs import model_bound, new_highs, pass_model, relax, run
-from optsum.program.model import LinearModel, coverage_model
+from optsum.problem.problem import CoverageProblem
+from optsum.program.model import LinearModel, coverage_model, model_bound, new_highs, pass_model, relax, run
 from optsum.program.ratio_bound import value_bound
 from optsum.system.clock import Deadline
 from optsum.system.processes.signal_guard import postponing

@@ -7,10 +7,8 @@ import pytest
 
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sense
 from optsum.errors import UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability
-from optsum.program.highs import new_highs, pass_model, relax
-from optsum.program.model import LinearModel, coverage_model
+from optsum.problem.problem import Capability, CoverageProblem
+from optsum.program.model import LinearModel, coverage_model, new_highs, pass_model, relax
 from optsum.testing import brute_force, check_linear_model, random_coverage
 
 

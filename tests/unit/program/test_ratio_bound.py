@@ -9,10 +9,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from optsum.coverage.climb import climb
-from optsum.coverage.evaluate import score
-from optsum.coverage.instance import Combination, Coverage, Joint, Sense
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.coverage.instance import Combination, Coverage, Joint, Sense, score
+from optsum.coverage.state import climb
+from optsum.problem.problem import CoverageProblem
 from optsum.program import ratio_bound as module
 from optsum.program.surrogate import reaches
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optsum.coverage.instance import Sense
-from optsum.program.highs import SCALE, Relaxation, dual_bound, model_bound, relaxed_bound
-from optsum.program.model import LinearModel
+from optsum.program.model import SCALE, LinearModel, Relaxation, dual_bound, model_bound, relaxed_bound
 from optsum.system.clock import Deadline
 
 LARGEST = 2.0**256

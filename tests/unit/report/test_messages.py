@@ -9,7 +9,7 @@ import pytest
 
 from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.report import messages
 from optsum.system.clock import Limits
 

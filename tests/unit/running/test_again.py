@@ -16,7 +16,7 @@ import pytest
 import optsum
 from optsum.coverage.instance import Coverage
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 
 TOPIC: dict[str, Any] = {"id": "t", "documents": [["a b", "b c", "c d"]], "references": [["a b c d"]]}
 INSTANCE = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[2], [1]], constants=(0, 3), max_length=1)

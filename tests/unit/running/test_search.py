@@ -15,8 +15,7 @@ from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, OptionError, UnknownNameError, UnsupportedError
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Evaluation, Problem
+from optsum.problem.problem import Capability, CoverageProblem, Evaluation, Problem
 from optsum.running import search as running_search
 from optsum.running.one_problem import setup_of, unsolved
 from optsum.running.search import search, searched

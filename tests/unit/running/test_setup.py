@@ -13,8 +13,7 @@ from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem
+from optsum.problem.problem import CoverageProblem, Problem
 from optsum.running import one_problem as warm
 from optsum.running.one_problem import setup_of
 from optsum.running.search import searched

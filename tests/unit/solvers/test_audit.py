@@ -12,7 +12,7 @@ from optsum.contracts.backend import Backend, Declaration, RawOutcome
 from optsum.contracts.result import Result, Status
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Termination
 from optsum.testing import hard_instance, random_coverage

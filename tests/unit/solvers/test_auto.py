@@ -14,8 +14,7 @@ import optsum
 from optsum import Status, Termination
 from optsum.coverage.instance import Coverage
 from optsum.optima.counting import count_feasible, estimate_feasible
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Evaluation, Problem, Selection
+from optsum.problem.problem import Capability, CoverageProblem, Evaluation, Problem, Selection
 from optsum.running.search import search
 from optsum.system.clock import Limits
 from optsum.testing import KINDS, OwnMetric, brute_force, random_coverage, random_topic

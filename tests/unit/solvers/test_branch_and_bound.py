@@ -15,7 +15,7 @@ from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Nearness
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import SAMPLE, build, setup_of
 from optsum.system.clock import Termination

@@ -25,7 +25,7 @@ from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.optima.optima import Optima
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.one_problem import build, setup_of
 from optsum.testing import KINDS, Enumeration, brute_force, random_coverage, random_topic
 

@@ -13,8 +13,7 @@ import optsum
 from optsum.coverage.instance import Combination, Coverage, Joint
 from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem
+from optsum.problem.problem import CoverageProblem, Problem
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination

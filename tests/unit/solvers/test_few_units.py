@@ -14,7 +14,7 @@ from optsum.solvers.few_units import Found, search_few_units
 from optsum import search, solve
 from optsum.contracts.result import Status
 from optsum.coverage.instance import Combination, Coverage
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.system.clock import Limits, Stopped, Termination
 from optsum.testing import brute_force, random_coverage
 

@@ -16,8 +16,7 @@ from optsum.solvers.objectives.sums import solve_sum
 
 import optsum
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem
+from optsum.problem.problem import CoverageProblem, Problem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import get_ready, search

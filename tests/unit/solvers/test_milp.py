@@ -18,8 +18,7 @@ from optsum.contracts.backend import Backend, Declaration, OptionNames, RawOutco
 from optsum.contracts.result import Result, Status
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem, Selection
+from optsum.problem.problem import CoverageProblem, Problem, Selection
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
 from optsum.testing import brute_force, hard_instance
@@ -353,7 +352,7 @@ class Rounded:
 
 
 def test_columns_that_are_almost_one_are_chosen() -> None:
-    from optsum.program.highs import new_highs, pass_model
+    from optsum.program.model import new_highs, pass_model
 
     highs = new_highs()
     pass_model(highs, CoverageProblem.of(INSTANCE).linear_model)
@@ -392,7 +391,7 @@ def test_a_node_limit_ends_the_solver() -> None:
 def test_ctrl_c_ends_the_solver_with_what_it_has() -> None:
     code = (
         "from optsum.testing import hard_instance\n"
-        "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
+        "from optsum.problem.problem import CoverageProblem; from optsum.running.search import search\n"
         "for strategy in ('greedy', 'milp'): search(CoverageProblem.of(hard_instance(units=5)), strategy)\n"
         "problem = CoverageProblem.of(hard_instance()); problem.linear_model; print('ready', flush=True)\n"
         "result = search(problem, 'milp')\n"

@@ -20,13 +20,11 @@ import optsum
 from optsum.contracts.backend import Backend, Declaration, OptionNames, RawOutcome
 from optsum.contracts.result import Status
 from optsum.corpus.topic import as_topic
-from optsum.coverage.evaluate import score
-from optsum.coverage.instance import Combination, Coverage
+from optsum.coverage.instance import Combination, Coverage, score
 from optsum.errors import BackendError, UnsupportedError
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Problem, Selection
-from optsum.program.highs import new_highs, pass_model
+from optsum.problem.problem import Capability, CoverageProblem, Problem, Selection
+from optsum.program.model import new_highs, pass_model
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination

@@ -12,9 +12,8 @@ import pytest
 from optsum.solvers import truncation
 from optsum.solvers.engine.driver import Driver, Effort
 
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import IntArray, Row
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.coverage.instance import Facility, IntArray, Row
+from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
 
 

@@ -10,11 +10,9 @@ import pytest
 from optsum.solvers.branch_and_bound import BranchAndBound
 from trying import blocks
 
-from optsum.coverage.evaluate import score
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import IntArray
+from optsum.coverage.instance import Facility, IntArray, score
 from optsum.optima.optima import Nearness
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits
 

@@ -61,7 +61,7 @@ clock = ctypes.CDLL(sys.argv[1])
 
 SOLVED = """
 import numpy as np
-from optsum.program.highs import new_highs, run
+from optsum.program.model import new_highs, run
 from optsum.system.clock import Deadline
 offset, apart = int(sys.argv[2]), sys.argv[3] == "apart"
 random, highs = np.random.default_rng(0), new_highs()

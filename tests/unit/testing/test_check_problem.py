@@ -14,8 +14,7 @@ import optsum
 from optsum.coverage import state as arrays
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Evaluation, Selection
+from optsum.problem.problem import Capability, CoverageProblem, Evaluation, Selection
 from optsum.system.clock import NEVER, Deadline
 from optsum.testing import ConformanceError, OwnMetric, check_problem
 

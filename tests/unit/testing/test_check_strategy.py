@@ -17,8 +17,7 @@ from optsum.contracts.result import Result, Status, TracePoint
 from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem
+from optsum.problem.problem import CoverageProblem, Problem
 from optsum.running import search as searching
 from optsum.system.clock import Termination
 from optsum.testing import ConformanceError, check_strategy, random_coverage

@@ -14,7 +14,7 @@ import optsum
 from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.one_problem import build, run_task, setup_of
 
 METRICS: list[dict[str, Any]] = [

@@ -13,7 +13,7 @@ from page_rows import TOPICS, rows_of
 from optsum.corpus.topics import read_topics
 from optsum.coverage.instance import Coverage
 from optsum.optima.optima import Nearness
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.report.page.write import charts_of, gather, sentences_of, tiles_of, write_page
 from optsum.running.enumerate import enumerate_topics, resolve_enumeration
 from optsum.running.frontier import frontier_topics, resolve_frontier

@@ -13,7 +13,7 @@ import pytest
 import optsum
 from optsum.cli import main
 from optsum.contracts.result import Frontier, Reached, Result
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.frontier import bounds_of
 from optsum.system.clock import NEVER
 from optsum.testing import brute_force, random_coverage, random_topic

@@ -22,8 +22,7 @@ from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, 
 from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError, UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem, Selection
+from optsum.problem.problem import CoverageProblem, Problem, Selection
 from optsum.registry import BACKENDS
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
@@ -369,7 +368,7 @@ def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals
     code = (
         "import signal; signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
         "from optsum.testing import hard_instance\n"
-        "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
+        "from optsum.problem.problem import CoverageProblem; from optsum.running.search import search\n"
         "from optsum.system.clock import Limits\n"
         "problem = CoverageProblem.of(hard_instance()); problem.linear_model, problem.root_bound()\n"
         f"for name in {able!r}:\n"

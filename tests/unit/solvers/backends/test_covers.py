@@ -17,7 +17,7 @@ from optsum.solvers.backends.maxsat import Rc2
 from optsum.contracts.backend import Backend
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.program.cover import wcnf_of, wcnf_text
 from optsum.system.clock import Limits, Termination
 

@@ -17,7 +17,7 @@ from optsum.solvers.backends.cpsat import CpSat
 
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits
 

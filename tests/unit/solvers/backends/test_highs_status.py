@@ -10,7 +10,7 @@ import pytest
 from optsum.solvers.backends.highs import _outcome
 from optsum.solvers.milp import backend_of
 
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.system.clock import Limits, Termination
 from optsum.testing import hard_instance
 

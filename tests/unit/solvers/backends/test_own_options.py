@@ -18,7 +18,7 @@ import optsum
 from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
 from optsum.testing import brute_force, hard_instance, random_coverage

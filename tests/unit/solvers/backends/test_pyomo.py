@@ -21,9 +21,8 @@ from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, InputError, UnsupportedError
 from optsum.metrics.rouge import rouge
-from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Spec
-from optsum.problem.problem import Problem
+from optsum.problem.problem import CoverageProblem, Problem
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
 from optsum.testing import brute_force, check_strategy, hard_instance, random_coverage, random_topic

@@ -16,7 +16,7 @@ from optsum.contracts.result import Status
 from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.program.cover import canonical, clauses_of, interchangeable, members
 from optsum.program.model import LinearModel, coverage_model
 from optsum.running.search import search

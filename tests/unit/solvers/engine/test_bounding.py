@@ -14,7 +14,7 @@ from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, prog
 from optsum.solvers.engine.driver import Driver, Effort, Subtree, branching_order
 
 from optsum.coverage.instance import Coverage, Joint
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.system.clock import NEVER, Limits
 from optsum.testing import brute_force, random_coverage
 

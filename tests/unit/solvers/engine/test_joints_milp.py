@@ -13,11 +13,10 @@ from optsum.solvers.engine.driver import Driver
 import optsum
 from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
-from optsum.coverage.evaluate import score
-from optsum.coverage.instance import Coverage, Joint
+from optsum.coverage.instance import Coverage, Joint, score
 from optsum.optima.optima import Optima
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.running.one_problem import build, setup_of
 from optsum.running.search import search
 from optsum.system.clock import Limits

@@ -15,7 +15,7 @@ from optsum.solvers.engine.bound import (
 )
 from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, program_of, reduced
 
-from optsum.coverage.facility import Facility
+from optsum.coverage.instance import Facility
 from optsum.system.clock import NEVER
 
 

@@ -10,7 +10,7 @@ from optsum.solvers.engine.core import TAKEN, Core, core_of, program_of, reduced
 from optsum.solvers.engine.driver import Driver, Effort
 from optsum.solvers.engine.search import good_set, polished
 
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.system.clock import Limits
 from optsum.testing import brute_force, random_coverage
 

@@ -15,8 +15,7 @@ from optsum.solvers.objectives.one_ratio import solve_knapsack, solve_recall
 from optsum.coverage.instance import NO_LIMIT, Coverage, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Selection
+from optsum.problem.problem import CoverageProblem, Selection
 from optsum.system.clock import Deadline, Limits
 from optsum.testing import random_coverage
 

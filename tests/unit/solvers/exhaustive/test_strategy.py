@@ -10,7 +10,7 @@ from held_against import check_strategy_on
 from optsum.contracts.result import Status
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
 from optsum.optima.counting import count_feasible
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.system.clock import Limits

@@ -19,8 +19,7 @@ from optsum.contracts.result import Status
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.coverage.state import arrays_of
 from optsum.optima.counting import count_feasible, estimate_feasible, reachable
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Evaluation, Problem
+from optsum.problem.problem import CoverageProblem, Evaluation, Problem
 from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
 from optsum.testing import OwnMetric, brute_force, random_coverage

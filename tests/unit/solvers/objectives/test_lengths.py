@@ -12,8 +12,7 @@ from optsum.solvers.branch_and_bound import BranchAndBound
 import optsum
 from optsum.contracts.strategy import LengthSearch
 from optsum.coverage.instance import Coverage, Key, Row
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem, Selection
+from optsum.problem.problem import CoverageProblem, Problem, Selection
 from optsum.system.clock import NEVER, Deadline, Limits, Stopped
 from optsum.testing import brute_force, random_coverage, random_topic
 

@@ -10,8 +10,7 @@ import pytest
 
 import optsum
 from optsum import Coverage, CoverageProblem, Limits, search
-from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Combination
+from optsum.coverage.instance import Combination, key_of, score
 
 
 def of_ratios(seed: int, ratios: int, units: int = 8, *, alike: bool) -> Coverage:

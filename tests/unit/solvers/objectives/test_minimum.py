@@ -14,7 +14,7 @@ import optsum
 from optsum.contracts.result import Status
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
 from optsum.optima.optima import Nearness
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.system.clock import Limits
 from optsum.testing import random_coverage, selections
 

@@ -15,7 +15,7 @@ from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Nearness
 from optsum.optima.tally import power_of, step_of
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.system.clock import Limits
 from optsum.testing import KINDS, random_coverage, selections
 

@@ -11,7 +11,7 @@ from optsum.solvers.objectives.one_ratio import solve_knapsack
 
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.system.clock import Limits
 from optsum.testing import brute_force, random_coverage
 

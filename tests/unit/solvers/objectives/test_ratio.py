@@ -15,7 +15,7 @@ import optsum
 from optsum.cli import main
 from optsum.coverage.instance import Coverage
 from optsum.optima.optima import Optima
-from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import CoverageProblem
 from optsum.registry import STRATEGIES
 from optsum.system.clock import Deadline, Limits
 from optsum.testing import brute_force, random_coverage

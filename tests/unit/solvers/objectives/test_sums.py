@@ -17,13 +17,11 @@ from optsum.solvers.objectives.sums import BoxPrices, SumSearch, solve_sum
 
 from optsum.contracts.strategy import Run
 from optsum.corpus.topic import as_topic
-from optsum.coverage.climb import climb
-from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage, Joint
+from optsum.coverage.instance import Combination, Coverage, Facility, Joint
+from optsum.coverage.state import climb
 from optsum.options.options import resolve
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.program.highs import Relaxation
-from optsum.program.model import LinearModel
+from optsum.problem.problem import CoverageProblem
+from optsum.program.model import LinearModel, Relaxation
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, programs, within
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build, setup_of

@@ -26,11 +26,10 @@ SPEAKS_OF_FLAGS: Final = {_SPEAKS: "flags"}
 _FLAG: Final = re.compile(
     r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b|=([\w:.-]*\w)|(?<=map) (\w+=\S*[\w\]]))?"
 )
-_KEYWORDS: Final = {
+_KEYWORDS: Final = {  # Keyword arguments whose names differ from the flags'.
     **{f"{kind}_option": f"{kind}_options" for kind in ("strategy", "backend", "formulation")},
     "map": "columns",
 }
-"""Keyword arguments whose names differ from the flags'."""
 
 
 class OptsumError(Exception):

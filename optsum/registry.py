@@ -28,13 +28,12 @@ CERTIFIED: Final = ("root", "none")  # What can be said of a bound that is not a
 CERTIFICATE: Final = "optsum.solvers.certificate"
 """The module that bounds the value of a problem for searches without a proof, with `prepare` and `certify`."""
 
-PUBLIC_NAMES: Final[Mapping[str, str]] = {
+PUBLIC_NAMES: Final[Mapping[str, str]] = {  # Public names of the other packages, as `optsum` offers them.
     "PYOMO_NEWER": "optsum.solvers.backends.pyomo:NEWER",
     "PYOMO_OLDER": "optsum.solvers.backends.pyomo:OLDER",
     "PyomoBackend": "optsum.solvers.backends.pyomo:PyomoBackend",
     "PyomoDeclaration": "optsum.solvers.backends.pyomo:PyomoDeclaration",
 }
-"""Public names of the other packages, as `optsum` offers them."""
 
 STRATEGIES: Registry[Strategy] = Registry(
     "strategy",

@@ -16,7 +16,7 @@ from optsum.options.values import OwnOptions, Scalar  # noqa: F401 - named in ty
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-_WIDER: Final = {
+_WIDER: Final = {  # Types of keywords that take more than what the model holds.
     "metric": "str | Metric | type[Metric]",
     "require": "str | Sequence[int]",
     "forbid": "str | Sequence[int]",
@@ -27,7 +27,6 @@ _WIDER: Final = {
     "tokenizer": "str | Callable[[str], Iterable[str]]",
     "stemmer": "str | Callable[[str], str]",
 }
-"""Types of keywords that take more than what the model holds."""
 
 
 def hint(name: str, field: FieldInfo) -> str:

@@ -105,13 +105,12 @@ _NEAR: Final = {
     "stop": "stopwords",
 }
 
-_ELSEWHERE: Final = {
+_ELSEWHERE: Final = {  # Options of some commands only, and their meaning there.
     "input": "the file of topics is an argument after the command",
     "seeds": "optsum compare and the studies akhmetov, gap and hirao run random strategies with several",
     "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao also prove the optimum; here the "
     "time limit applies to every search",
 }
-"""Options of some commands only, and their meaning there."""
 
 _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     "measure": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
@@ -128,7 +127,6 @@ _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename options of other libraries to ours."""
     found: dict[str, Any] = {}
     for name, value in given.items():
         ours = _SAME.get(name, name)
@@ -273,7 +271,6 @@ SourceWords: TypeAlias = Annotated[
 @of_files
 @lru_cache(maxsize=64)
 def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Analyzer:
-    """Return a text analysis; equal ones are the same object."""
     from optsum.text.analyzer import Analyzer, load_stopwords  # --help is quicker without
 
     dropped = stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords)
@@ -295,19 +292,17 @@ def reading_of(options: Any) -> Reading:
 
 OF_WORKERS: Final = ("workers", "executor", "scheduler", "memory_per_worker")  # Who does the work.
 
-OF_SEARCHES: Final = frozenset(
+OF_SEARCHES: Final = frozenset(  # Options that define the search, but not the problem.
     {
         *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed", *OF_WORKERS),
         *("time_limit", "node_limit", "evaluation_limit", "gap", "target"),
     }
 )
-"""Options that define the search, but not the problem."""
 
-OF_PROBLEMS: Final = OF_SEARCHES | {
+OF_PROBLEMS: Final = OF_SEARCHES | {  # Options that apply to problems without texts; all others are only for texts.
     *("formulation", "formulation_options", "verify", "max_length"),
     *("max_sentences", "require", "forbid", "exclusive", "requires"),
 }
-"""Options that apply to problems without texts; all others are only for texts."""
 
 _NOT_IN_HASH = {"preset", *OF_WORKERS}
 """Options that cannot change a result; a preset is represented by the options that it sets."""
@@ -468,12 +463,10 @@ class Options(Model):
         return str(value) if isinstance(value, int | float | Path) else value
 
     def analyzer(self) -> Analyzer:
-        """Return the text analysis of the objective."""
         return analyzer_of(self.tokenizer or "rouge", self.stem, self.stopwords, self.stemmer)
 
     @cached_property
     def reading(self) -> Reading:
-        """Options for converting input texts to sentences."""
         return reading_of(self)
 
     def spec(self) -> Spec:
@@ -481,11 +474,9 @@ class Options(Model):
         return _spec(self)
 
     def limits(self) -> Limits:
-        """Return the limits of the search."""
         return Limits.named({name: getattr(self, name) for name in LIMIT_OPTIONS})
 
     def formulated(self) -> Formulation:
-        """Return the formulation with its own options set."""
         shipped = self.formulation in FORMULATIONS.builtin and not self.formulation_options
         return _formulated(self) if shipped else _formulated.__wrapped__(self)
 
@@ -496,11 +487,9 @@ class Options(Model):
 
     @property
     def elsewhere(self) -> bool:
-        """Whether other processes do the work."""
         return self.workers > 1 or self.executor != "local" or self.memory_per_worker is not None
 
     def searcher(self) -> Strategy:
-        """Return the strategy with its own options set."""
         own = shared_out(self.strategy_options, [self.strategy])[self.strategy]
         return STRATEGIES.create(self.strategy, dict(own), vars(self))
 
@@ -574,11 +563,9 @@ class ScoreOptions(Model):
 
     @cached_property
     def reading(self) -> Reading:
-        """Options for converting input texts to sentences."""
         return reading_of(self)
 
     def analyzer(self, *, pretokenized: bool = False) -> Analyzer:
-        """Return the text analysis for counting n-grams."""
         tokenizer = self.tokenizer or ("tokens" if pretokenized else "rouge")
         return analyzer_of(tokenizer, self.stem, self.stopwords, self.stemmer)
 
@@ -655,10 +642,8 @@ def resolve(
 ) -> Options:
     """Return the options of a search: defaults, overridden by the preset, by the file, and by given options.
 
-    `given`: option name -> value; None means "not given". `strategy`: the default strategy; if that is not given
-    either, it is "auto", or the strategy of a given option (a backend implies the one that uses solvers).
-    `among_others`: whether this is one of several searches with the same options, some of which may apply only to
-    others.
+    `given`: None means "not given". `strategy`: the default one, otherwise "auto" or that of a given option.
+    `among_others`: whether some options may apply only to other searches.
     """
     options = resolve_as(Options, given, config=config, taken=taken)
     if named := [value for name in _WITH_FILES if (value := getattr(options, name)) not in {None, "keep", "drop"}]:
@@ -688,10 +673,9 @@ def refuse_of_texts(**told: object) -> None:
 
 
 def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False) -> None:
-    """Refuse a solver, or options of one, if no strategy uses solvers.
+    """Refuse a solver, or options of one (not from a file), if no strategy that is run uses solvers.
 
-    `given`: option name -> value as for `resolve`, without options from a file. `strategies`: all strategies that are
-    run. `enumerates`: whether optima are enumerated, which no solver does.
+    `enumerates`: whether optima are enumerated, which no solver does.
     """
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     empty = {name for name, value in values.items() if isinstance(value, tuple | list | dict) and not value}
@@ -745,7 +729,6 @@ def _checked(options: Options) -> Spec:
 
 
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:
-    """Return the options of scoring, like `resolve` for a search."""
     options = resolve_as(ScoreOptions, given, config=config)
     forget_changed([options.stopwords])
     if options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric:
@@ -764,8 +747,7 @@ M = TypeVar("M", bound=Model)
 def options_of(made_by: Callable[..., Any]) -> type[Model]:
     """Return the options of a function (its keyword-only parameters) or of a dataclass (its keyword-only fields).
 
-    Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, so that keywords, flags, help and allowed
-    values are defined in one place; one without annotation is the option of a search of that name.
+    Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, or the option of a search of that name.
     """
     # A field may be inherited, and its annotation is of the module that it stands in.
     types, shared = get_type_hints(made_by, include_extras=True), get_type_hints(Options, include_extras=True)
@@ -816,11 +798,7 @@ def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_options(function: Callable[..., Any], keywords: str) -> None:
-    """Make `help` and notebooks show each keyword of a function with ``**options``.
-
-    `function`: its signature and docstring are replaced. `keywords`: name of its TypedDict in
-    `optsum.options.keywords`.
-    """
+    """Make `help` and notebooks show each keyword, of a TypedDict in `keywords`, of a function with ``**options``."""
     known = import_module("optsum.options.keywords")
     model = ScoreOptions if keywords == known.ScoreKeywords.__name__ else Options
     plain = signature(function)
@@ -849,7 +827,7 @@ _BACKEND: Final[dict[str, Any]] = {
 
 _LIMITS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "number", "minimum": 0}}
 
-_SCHEMAS: Final[dict[str, dict[str, Any]]] = {
+_SCHEMAS: Final[dict[str, dict[str, Any]]] = {  # Schemas of options that are not fields of a model.
     "strategies": _NAMES,
     "backends": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, _BACKEND]}}]},
     "exact": {"type": "string"},
@@ -858,7 +836,6 @@ _SCHEMAS: Final[dict[str, dict[str, Any]]] = {
     "threshold": {"type": "number"},
     "map": {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]},
 }
-"""Schemas of options that are not fields of a model."""
 
 
 def described(options: Options) -> dict[str, Any]:

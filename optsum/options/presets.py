@@ -15,14 +15,13 @@ class Preset:
     options: Mapping[str, Any]
 
 
-_PLAIN: Final = {
+_PLAIN: Final = {  # Default options for reading texts.
     "tokenizer": "rouge",
     "stem": False,
     "stopwords": "keep",
     "counts": "clipped",
     "boundaries": "sentence",
 }
-"""Default options for reading texts."""
 
 _HIRAO: Final = {
     **_PLAIN,

@@ -41,7 +41,6 @@ def listed_numbers(value: Any) -> str:
 
 
 def side_constraints_of(options: Mapping[str, Any]) -> Sides:
-    """Return the side constraints in options, by name."""
     from optsum.problem.formulation import Sides  # --help is quicker without
 
     return Sides(
@@ -129,7 +128,7 @@ def _read(path: str, key: str) -> Cliques:
 _SAID: Final = {"exclusive": "exclusive sentences", "requires": "pairs of sentences"}
 
 
-ONLY_IN: Final = {
+ONLY_IN: Final = {  # Options of one command that are not fields of a model, and the command.
     "strategies": "compare",
     "exact": "compare",
     "backends": "compare",
@@ -138,27 +137,19 @@ ONLY_IN: Final = {
     "threshold": "align",
     "map": "--map",
 }
-"""Options of one command that are not fields of a model, and the command."""
 
 Scalar: TypeAlias = bool | int | float | str
 OwnOptions: TypeAlias = tuple[tuple[str, Scalar], ...]
 """Name and value, sorted by name, so that they can be compared and hashed."""
 
-OWN_OPTIONS_SCHEMA: Final[dict[str, Any]] = {
+OWN_OPTIONS_SCHEMA: Final[dict[str, Any]] = {  # The JSON schema of the table of a solver's own options in a file.
     "type": "object",
     "additionalProperties": {"type": ["boolean", "integer", "number", "string"]},
 }
-"""The JSON schema of the table of a solver's own options in a file."""
 
 
 def own_options(given: Any) -> OwnOptions:
-    """Return options given as a mapping, as pairs, or as texts ``name=value``.
-
-    Examples
-    --------
-    >>> own_options(["presolve=off", "mip_max_leaves=30"])
-    (('mip_max_leaves', 30), ('presolve', 'off'))
-    """
+    """Return options given as a mapping, as pairs, or as texts ``name=value``."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ValueError(_AS_PAIRS)  # noqa: TRY004 - pydantic's way
     found: dict[str, Scalar] = {}
@@ -184,7 +175,6 @@ _AS_PAIRS: Final = "give it as name=value, or as a table of names and values"
 
 
 def number_in(text: str) -> int | float | str:
-    """Return the number in a text, or the text itself if it is not a number."""
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)
@@ -196,13 +186,7 @@ _SIZE: Final[TypeAdapter[ByteSize]] = TypeAdapter(ByteSize)
 
 
 def parse_size(text: str) -> int:
-    """Return a number of bytes.
-
-    Examples
-    --------
-    >>> parse_size("2GB"), parse_size("1.5 GiB")
-    (2000000000, 1610612736)
-    """
+    """Return a number of bytes: of ``2GB``, or ``1.5 GiB``."""
     try:
         return int(_SIZE.validate_python(f"{text}b" if text.lower().endswith("i") else text))
     except (OverflowError, ValidationError):
@@ -210,10 +194,10 @@ def parse_size(text: str) -> int:
 
 
 def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOptions]:
-    """Return the options of each strategy.
+    """Return the options of each of the strategies that are run.
 
-    `given`: ``k_max`` applies to every strategy with such an option, ``vns.k_max`` only to `vns`, with precedence;
-    hyphens and underscores are the same. `strategies`: all strategies that are run.
+    ``k_max`` applies to every strategy with such an option, ``vns.k_max`` only to `vns`, with precedence; hyphens and
+    underscores are the same.
     """
     known = {name: STRATEGIES.options_of(name) for name in strategies}
     found: dict[str, dict[str, Scalar]] = {name: {} for name in strategies}
@@ -249,10 +233,9 @@ def _of_another(kind: str, owner: str, option: str, here: Iterable[str], known: 
 def own_of_solver(
     given: OwnOptions, backend: str, among: Collection[str] | None = None, *, shared: bool = False
 ) -> OwnOptions:
-    """Return the options of a solver.
+    """Return the options of a solver; ``highs.presolve`` is one of `highs` alone, ``presolve`` one of the only solver.
 
-    `given`: ``highs.presolve`` applies only to `highs`, ``presolve`` to the only solver. `among`: all solvers that are
-    run; by default only this one. `shared`: whether ``presolve`` applies to each of them.
+    `among`: all solvers that are run; by default only this one. `shared`: whether ``presolve`` applies to each of them.
     """
     found: dict[str, Scalar] = {}
     for name, value in given:
@@ -273,12 +256,10 @@ def own_of_solver(
 
 
 def takes_backend(strategy: str) -> bool:
-    """Return whether a strategy uses a solver."""
     return STRATEGIES.create(strategy, {}).backend_name is not None
 
 
 def solving() -> str:
-    """Return the first strategy that uses a solver."""
     return next(filter(takes_backend, STRATEGIES))
 
 
@@ -317,11 +298,7 @@ def text_of_lengths(lengths: Sequence[int]) -> str:
 
 
 def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
-    """Read options by name; hyphens and underscores in names are the same.
-
-    The table ``[backend]`` with its ``name`` and its table ``options`` is the same as ``backend`` and
-    ``backend_options``.
-    """
+    """Read options by name, with hyphens or underscores; the table ``[backend]`` has its ``name`` and ``options``."""
     text = read_text(path, "the configuration", error=OptionError)
     table = parse_toml(text, f"the configuration {path}", error=OptionError)
     options: dict[str, Any] = {}

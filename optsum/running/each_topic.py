@@ -153,7 +153,6 @@ def _charged_once(batches: Iterable[Outcomes], unpaid: float) -> Generator[Outco
 
 
 def lost_topic(topic: AnyTopic, setups: Sequence[Setup]) -> list[Result]:
-    """Return the error rows of a topic whose processes died."""
     return _failed(topic, _DIED, setups)
 
 
@@ -203,10 +202,7 @@ def digest_before(topic: Topic) -> str:
 
 
 def _spelled(value: Any) -> str:
-    """Return a text that identifies a value in every process, with full arrays and sorted sets.
-
-    For a user's own problem it includes the code of its class, but not the globals that this code uses.
-    """
+    """Return a text that identifies a value in every process; own classes count by their code, not its globals."""
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{_spelled(key)}:{_spelled(held)}' for key, held in value.items())}}}"
     if isinstance(value, list | tuple):
@@ -245,7 +241,6 @@ def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Resul
 
 @postponing()  # once for all that is done with the topic, which is quicker than for each
 def search_topic(topic: AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
-    """Return the results of a topic, including errors, with the warm-up time of this process."""
     ready = fsum(map(warm_up, setups))
     if isinstance(topic, BadTopic):
         return _failed(topic, topic.error, setups)
@@ -283,7 +278,6 @@ def search_part(part: Topic, setup: Setup, search: Callable[[Topic, Setup], Resu
 
 
 def error_result(name: str | None, reason: str, setup: Setup) -> Result:
-    """Return the row of a topic that could not be searched."""
     empty = unsolved(name, setup, Termination.INTERRUPTED)
     return empty.changed(status=Status.ERROR, termination=Termination.FAILED, error=reason)
 
@@ -320,14 +314,7 @@ def _codes(setup: Setup) -> tuple[IntArray, IntArray] | None:
 def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
     """Search topics together; return the items, those whose optimum was proven as `Answered`.
 
-    Parameters
-    ----------
-    items : sequence
-        Topics, and other items between them.
-    setup : Setup
-    finish : callable
-    scores : bool
-        Whether results have the official scores, and the text.
+    `scores`: whether results have the official scores, and the text.
     """
     found, codes = list(items), _codes(setup)
     if codes is None or len(items) < 2 or not is_ready(setup):
@@ -501,11 +488,10 @@ _FORMULATION: Final = {Sense.MAXIMIZE: "problem", Sense.MINIMIZE: "problem:minim
 def posed(
     given: Any, options: Mapping[str, Any], config: str | Path | None = None, **of_texts: object
 ) -> tuple[Any, dict[str, Any]]:
-    """Return problems or topics, to be iterated over once, and the options for them.
+    """Return problems or topics, to be iterated over once (a single problem is a topic), and the options for them.
 
-    `given`: a single problem is returned as a topic. `options`: if the first item is a problem, the formulation is
-    added, unless it is given. `config`: a file of options, which may name the formulation. `of_texts`: arguments for
-    reading texts, which are refused for problems.
+    If the first item is a problem, its formulation is added, unless the options or the file `config` name one.
+    `of_texts`: arguments for reading texts, which are refused for problems.
     """
     found = dict(options)
     named = found.get("formulation") is not None or (config is not None and "formulation" in read_config(config))
@@ -557,7 +543,6 @@ def _by_topic(rows: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
 
 
 def _with_starts(topics: Iterable[Any], starts: Mapping[str, Any], reading: Reading) -> Iterator[Any]:
-    """Yield topics with their starts, and report how many have none."""
     warned: Counter[str | None] = Counter()
     said = None
     for topic in topics:
@@ -575,7 +560,6 @@ def _with_starts(topics: Iterable[Any], starts: Mapping[str, Any], reading: Read
 
 
 def prover_of(options: Mapping[str, Any]) -> str:
-    """Return the default strategy for enumerating optima."""
     name = options.get("formulation")
     return DEFAULT_EXACT if name is None or FORMULATIONS.load(name).reads_topics else DEFAULT_STRATEGY
 

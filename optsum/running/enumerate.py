@@ -306,11 +306,10 @@ _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
 
 def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the details of a problem for a row.
+    """Return the details of a problem, which has the references that count, for a row.
 
-    `part`: the searched topic, with the references that count. The result: ``options`` other than the defaults;
-    ``documents``, ``references`` and perhaps ``cover``, ``weights``, ``lengths`` as in a topic, with names of sentences
-    and claims; ``parts``, for sentences chosen in parts: the beginning and the name of each part; the given ``optima``.
+    They are the options other than the defaults, the texts (or the names of sentences and claims), the beginning and
+    the name of each part of sentences chosen in parts, and the given optima.
     """
     options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
     text = topic_to_json(part)
@@ -329,9 +328,9 @@ def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = Non
 def resolve_enumeration(
     given: Mapping[str, Any], nearness: Nearness | None = None, *, config: str | Path | None = None
 ) -> Options:
-    """Return the options of an enumeration, like `optsum.options.options.resolve` with branch and bound as default.
+    """Return the options of an enumeration, by default of branch and bound.
 
-    Because there may be any number of near-optimal sets, the default time limit for them is 10 seconds per topic.
+    Near-optimal sets, of which there may be any number, have a default time limit of 10 seconds per topic.
     """
     check_solver_is_used(given, enumerates=True)
     options = resolve(given, config=config, strategy=prover_of(given))
@@ -418,7 +417,6 @@ def enumerate_topics(
 
 
 def with_text(part: Topic, setup: Setup, work: Callable[[Topic], list[Result]]) -> list[Result]:
-    """Return results whose rows include the text of their problem."""
     return [result.changed(extra={**result.extra, "details": details_of(part, setup)}) for result in work(part)]
 
 
@@ -427,7 +425,6 @@ def _enumerated_row(part: Topic, setup: Setup, nearness: Nearness | None, **shap
 
 
 def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None) -> Oracles:
-    """Return all optima, or all near-optimal selections, of a topic that is one problem."""
     if nearness is not None:  # kernels that a warm-up of searches leaves out, before a clock starts
         prepare_families()
         if setup.formulation.sense is Sense.MINIMIZE:  # sets up to a length are searched as extracts are
@@ -452,7 +449,6 @@ def _oracles_of_references(part: Topic, setup: Setup, nearness: Nearness | None)
 
 
 def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
-    """Return the distinct optima of the references with the largest value."""
     result = best_result([(number, oracles.result) for number, oracles in found])
     key = result.key
     best = [oracles for _, oracles in found if oracles.result.key == key]
@@ -518,7 +514,6 @@ class _NearBest:
         self._nodes = best.result.nodes
 
     def oracles(self, nearness: Nearness) -> Oracles:
-        """Return the selections, or those known when a limit is reached."""
         if nearness.values is not None:
             return self._best_values(nearness.values)
         threshold = max(oracles.least for _, oracles in self._found if oracles.least is not None)
@@ -671,15 +666,11 @@ _NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_li
 
 
 def detailed(solve_part: SolvePart, setups: Sequence[Setup], asked: bool) -> SolvePart:
-    """Return a function like `solve_part`, which adds details if they are requested."""
     return partial(with_details, setups=setups, solve_part=solve_part) if asked else solve_part
 
 
 def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) -> list[Result]:
-    """Search a problem, and add details to its first result.
-
-    The last result is interrupted if Ctrl-C was pressed during the enumeration of optima.
-    """
+    """Search a problem, and add details to its first result; Ctrl-C meanwhile interrupts the last one."""
     results = solve_part(part)
     if results[-1].termination is Termination.INTERRUPTED:
         return results

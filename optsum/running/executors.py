@@ -165,7 +165,6 @@ class Dask(Crew):
         return self._width
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Submit a task; see `Crew.submit`."""
         ours: Future[Any] = Future()
         try:
             theirs = self._client.submit(
@@ -198,7 +197,6 @@ class Dask(Crew):
                 ours.set_exception(gone)
 
     def check(self) -> None:
-        """Check whether the scheduler is still running."""
         if self._client.status not in {"running", "connecting"}:
             raise self._gone()
 
@@ -208,13 +206,11 @@ class Dask(Crew):
         )
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Make the searches of a run end."""
         del futures  # workers answer at once to whatever comes
         with suppress(Exception):  # a scheduler that is gone has nothing to be told
             self._client.run(interrupt_here, name, wait=False)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
-        """Cancel all work."""
         del futures  # a client that leaves takes its own with it
         self._stack.close()
 
@@ -248,7 +244,6 @@ class Local(Crew):
             self.submit(int)  # before anybody starts a thread: then there are no more copies
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Submit a task; see `Crew.submit`."""
         try:
             return self._submit(function, *arguments)
         except BrokenExecutor:  # a process died since it was looked whether they are well; others are started now
@@ -286,13 +281,11 @@ class Local(Crew):
         return future
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Make the searches of a run end."""
         # They do nothing else, and answer at once to whatever comes; loky 3.7 stumbles when it kills what is cancelled.
         del name, futures
         interrupt_processes(self._executor)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
-        """Cancel all work."""
         del futures
         if self._executor is not None:
             with warnings.catch_warnings():  # that there is no pgrep to find a process's own processes with
@@ -385,7 +378,6 @@ class Given(Crew):
         return found if isinstance(found, int) and found > 0 else 1
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Submit a task; see `Crew.submit`."""
         try:
             return self._executor.submit(function, *arguments)
         except BrokenExecutor as error:
@@ -400,14 +392,12 @@ class Given(Crew):
             raise ExecutorError(f"The executor accepts no work: {error}.") from error
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Make the searches of a run end."""
         for future in futures:
             future.cancel()
         interrupt_here(name)  # threads
         interrupt_processes(self._executor)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
-        """Cancel all work."""
         for future in futures:
             future.cancel()
         if self._make is not None:
@@ -421,11 +411,7 @@ AnyExecutor: TypeAlias = "Executor | Callable[[], Executor]"
 def crew_of(
     options: Options, executor: AnyExecutor | None = None, *, apart: bool = False, copied: bool = False
 ) -> Crew | None:
-    """Return the workers; None for this process.
-
-    `apart`: whether to use a separate process even if one is enough. `copied`: whether processes of this machine may
-    start as copies of this one.
-    """
+    """Return the workers, or None; `apart`: one at least; `copied`: they may begin as copies of this process."""
     memory = options.memory
     if executor is not None:
         if memory is not None:

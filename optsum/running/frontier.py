@@ -153,10 +153,7 @@ class Walk:
         return first
 
     def _descend(self, number: int, upper: Key) -> tuple[int, Key]:
-        """Prove smaller lengths in one search, if the strategy can; return the last proven length and its value.
-
-        Ctrl-C raises `Stopped`; a reached limit is reported by the separate search of that length.
-        """
+        """Prove smaller lengths in one search, if possible; return the last and its value. Ctrl-C raises `Stopped`."""
         if self._too_short(number - 1):
             return number, upper
         strategy, largest = self._setup.strategy, self._lengths[number - 1]
@@ -238,12 +235,10 @@ class Walk:
             self._add(Piece(at, at, best and best[1], bound, best and best[2]))
 
     def reached(self, piece: Piece) -> dict[str, Any]:
-        """Return the lengths and the value of a piece in the form of `Reached`."""
         objective = None if piece.key is None else self._problem.value_of(piece.key)
         return {"first": self._lengths[piece.first], "last": self._lengths[piece.last], "objective": objective}
 
     def step(self, piece: Piece, task: Task) -> Step:
-        """Return a piece as a step of a result."""
         held = piece.selection
         return Step(
             **self.reached(piece),
@@ -255,7 +250,6 @@ class Walk:
         )
 
     def optima_of(self, piece: Piece) -> dict[str, Any]:
-        """Count the optima at the least length of a step."""
         if piece.key is None or piece.key != piece.bound or self._deadline.passed:
             return {"count": None, "complete": False}
         found = self._setup.strategy.enumerate(self._problem.within(self._lengths[piece.first]), self._left())
@@ -298,10 +292,7 @@ def spread(lengths: Sequence[int]) -> list[int]:
 def resolve_frontier(
     given: Mapping[str, Any], lengths: str | Sequence[int] | None, *, config: str | Path | None = None
 ) -> tuple[Options, Sequence[int] | None]:
-    """Return the options of a frontier and its lengths; the default strategy is branch and bound.
-
-    For problems without texts, lengths may be None: then all up to each problem's maximum.
-    """
+    """Return the options of a frontier, and its lengths; None for all up to each problem's maximum (without texts)."""
     most = None
     if lengths is not None:
         if given.get("max_length") is not None:
@@ -397,7 +388,6 @@ def frontier_topics(
     greedy: bool = True,
     details: bool = False,
 ) -> Generator[list[Result], None, None]:
-    """Compute the frontiers of topics one after another; yield all results of a topic together."""
     setup = setup_of(options)
     search = partial(_frontier, lengths=lengths, optima=optima, greedy=greedy)
     work = partial(search_part, setup=setup, search=search)

@@ -57,7 +57,6 @@ class Setup:
 
     @cached_property
     def best_of_references(self) -> bool:
-        """Whether each reference is a problem, and the best result counts."""
         return self.options.references == "best"
 
     @cached_property
@@ -67,7 +66,6 @@ class Setup:
 
     @cached_property
     def stems_another(self) -> bool:
-        """Whether an English stemmer is used for another language."""
         return stems_another(self.spec.analyzer, self.options.language)
 
     @property
@@ -78,10 +76,7 @@ class Setup:
 
     @property
     def may_be_copied(self) -> bool:
-        """Whether a process prepared for this may be copied, because it has loaded no third-party code except HiGHS.
-
-        Third-party code may have a process or a connection, which two copies would use at the same time.
-        """
+        """Whether a process prepared for this may be copied: others' code, except HiGHS, may have a connection."""
         return self.ours and self.options.backend in {None, "highs"}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -94,17 +89,13 @@ class Setup:
         return self.spec_of_tokens if tokens else self.spec
 
     def spec_for(self, topic: Topic) -> Spec:
-        """Return the specification for a topic, with its own maximum length, and its own tokens if it has them."""
         spec = self.spec_of_text(topic)
         if self.options.max_length != "reference":
             return spec
         return replace(spec, max_length=_length_of_references(topic, spec))
 
     def faults_of(self, topic: Topic) -> tuple[str | None, str | None]:
-        """Return why a topic is refused, if the tokenizer drops almost everything, and the warning about its text.
-
-        The warning is about text that the tokenizer or the stemmer damages. Each is None if nothing is wrong.
-        """
+        """Return why a topic is refused (the tokenizer drops almost everything), and the warning about damaged text."""
         if not self.formulation.has_metric:
             return None, None
         last = self._faults.get("topic")
@@ -144,7 +135,6 @@ def _length_of_references(topic: Topic, spec: Spec) -> int:
 
 
 def is_ours(part: object) -> bool:
-    """Whether a part is optsum's own."""
     return type(part).__module__.partition(".")[0] == "optsum"
 
 
@@ -160,7 +150,6 @@ def _setup_sent(options: Options, config_hash: str) -> Setup:
 @of_files
 @lru_cache(maxsize=64)
 def setup_of(options: Options) -> Setup:
-    """Resolve options; equal ones share one setup."""
     strategy, formulation, spec = options.searcher(), options.formulated(), options.spec()
     if strategy.all_units:
         spec = spec.with_all_units()
@@ -191,12 +180,10 @@ def setup_of(options: Options) -> Setup:
 
 
 def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
-    """Yield the problems of a topic.
+    """Yield the problems of a topic: itself, one for each reference, or the one reference that counts.
 
-    They are the topic itself; or ``id#r`` for each reference r (``references="each"``); or the topic with only its
-    first reference ("first"), or the one on which references agree ("agreed"). If the time limit is reached before that
-    one is known, all references are kept, but no problem is built (`build`). The best of several references is one
-    problem here.
+    If the time limit is reached before it is known on which reference others agree, all are kept, but no problem is
+    built (`build`). The best of several references is one problem here.
     """
     if setup.options.vectors is not None:
         topic = read_vectors(topic, setup.options.vectors)
@@ -215,7 +202,6 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
 
 
 def agreed(topic: Topic, setup: Setup) -> int:
-    """Return the number of the reference that agrees best with another, by the objective."""
     spec = setup.spec_of_text(topic)
     return agreed_reference(
         topic.references,
@@ -234,7 +220,9 @@ def of_one_problem(topic: Topic, options: Options, work: Callable[[Topic, Setup]
     """Return the result of the only problem of a topic, with its text for notebooks."""
     setup = setup_of(options)
     part, ready = single_problem(topic, setup), warm_up(setup)
-    return charged(work(part, setup), ready, source=part.documents)
+    found = work(part, setup)
+    timing = replace(found.timing, warm_up_s=ready) if ready else found.timing
+    return found.changed(source=part.documents, timing=timing)
 
 
 def charged(result: Result, ready: float, **others: Any) -> Result:
@@ -352,10 +340,7 @@ def _search_hopeful(
 
 
 def _cutoff_of(results: Sequence[tuple[int, Result]], place: int) -> Key | None:
-    """Return what a selection of a reference must be worth more than to be the best of all references.
-
-    The first of equals is the best one: a reference before it may give as much.
-    """
+    """Return what a reference must exceed to be the best: the first of equals is, so one before may give as much."""
     places = [other for other, (_, result) in enumerate(results) if other != place and result.key is not None]
     held = [(results[other][1].key or 0, -other) for other in places]
     if not held:
@@ -365,7 +350,6 @@ def _cutoff_of(results: Sequence[tuple[int, Result]], place: int) -> Key | None:
 
 
 def _merged(quick: Result, result: Result) -> Result:
-    """Return the better of the exact and the earlier result of a reference; times are summed."""
     if quick.key is not None and (result.key is None or quick.key > result.key):
         result = quick.changed(termination=result.termination, detail=result.detail, statistics=result.statistics)
     return result.changed(
@@ -377,7 +361,6 @@ def _merged(quick: Result, result: Result) -> Result:
 
 
 def part_of(topic: Topic, number: int) -> Topic:
-    """Return a topic with one reference."""
     return topic.with_references([number]) if len(topic.references) > 1 else topic
 
 
@@ -390,8 +373,8 @@ def for_each_reference(
 ) -> list[tuple[int, T]]:
     """Return `answer` for each reference that has something to count.
 
-    After Ctrl-C, or when `over` is true, the other references are not searched and get `unsearched` answers, so that
-    nothing is known of all references together. `result_of` tells whether an answer was interrupted.
+    After Ctrl-C, or when `over` has passed, the others get `unsearched` answers, so that nothing is known of all
+    references together. `result_of` tells whether an answer was interrupted.
     """
     found: list[tuple[int, T]] = []
     refused: InputError | None = None
@@ -505,7 +488,6 @@ def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any
 
 
 def unsolved(name: str | None, setup: Setup, why: Termination | Stopped, *, seconds: float = 0.0) -> Result:
-    """Return the result of a problem whose search has not begun."""
     timing = Timing(text_s=seconds, search_s=0.0)
     own: dict[str, Any] = {"statistics": {}, "extra": {}}  # none that another result has too
     stop = why if isinstance(why, Stopped) else Stopped(why)
@@ -516,10 +498,7 @@ def unsolved(name: str | None, setup: Setup, why: Termination | Stopped, *, seco
 def finished(
     task: Task, setup: Setup, result: Result, *, began: float, built: float, sentence_count: int | None = None
 ) -> Result:
-    """Return the result of a search with the units' names, the text and its scores.
-
-    `began`, `built`: `optsum.system.clock.clock` when the work on the topic began, and when its problem was built.
-    """
+    """Return a result with names, text and scores; `began`, `built`: when work on the topic and the search began."""
     found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
     more: Mapping[str, Any] = {}
     if result.selection is not None:
@@ -555,7 +534,6 @@ def finished(
 
 @lru_cache(maxsize=64)
 def signature_of(setup: Setup, tokenizer: str) -> str:
-    """Return `Result.signature`, the same for all topics."""
     return signature(setup.options, tokenizer)
 
 
@@ -617,10 +595,7 @@ def run_task(
     cutoff: Key | None = None,
     sentence_count: int | None = None,
 ) -> Result:
-    """Search a task and convert the answer to text; callers must postpone Ctrl-C if necessary.
-
-    `began`: `optsum.system.clock.clock` when the work on the topic began; by default now.
-    """
+    """Search a task, begun at `began` (by default now), and name what was found; callers postpone Ctrl-C."""
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
     built = clock()
@@ -636,7 +611,7 @@ def run_task(
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
 _WORD: Final = "{0}\t{1}\t_\tX\t_\t_\t{2}\t{3}\t_\t_"  # Of a parse; all words hang on the first.
 
-SAMPLE: Final = as_topic(
+SAMPLE: Final = as_topic(  # A tiny topic that every formulation can use.
     {
         "id": "warm-up",
         "documents": [_SENTENCES],
@@ -650,7 +625,6 @@ SAMPLE: Final = as_topic(
         "vectors": {"sentences": [[1, 0], [1, 1], [0, 1]], "references": [[2, 1], [1, 2]]},
     }
 )
-"""A tiny topic that every formulation can use."""
 
 _LIMIT_S: Final = 5.0
 """Time limit for the search of that topic, regardless of the options, so that a hanging solver does not hang long."""
@@ -671,7 +645,6 @@ def warm_up(setup: Setup) -> float:
 
 
 def is_ready(setup: Setup) -> bool:
-    """Whether `warm_up` has nothing left to do."""
     return _ANY in setup.ready
 
 
@@ -799,13 +772,7 @@ _SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "
 
 
 def signature(options: Options, tokenizer: str) -> str:
-    """Return the settings that two results must share to be compared.
-
-    Examples
-    --------
-    >>> signature(Options(max_length=100), "rouge").partition("|tok")[0]
-    'form:extractive|metric:rouge-1|of:recall|refs:pooled|len:0-100 words'
-    """
+    """Return the settings that two results must share to be compared."""
     longest = "" if options.max_length is None else options.max_length
     formulation = options.formulated()
     parts = {"form": options.formulation}
@@ -826,13 +793,7 @@ def signature(options: Options, tokenizer: str) -> str:
 
 
 def score_signature(options: ScoreOptions, tokenizer: str) -> str:
-    """Return the settings that two scores must share to be compared.
-
-    Examples
-    --------
-    >>> score_signature(ScoreOptions(metric="rouge-2", stem=True, max_words=100), "rouge").partition("|optsum")[0]
-    'score:rouge-2|refs:pooled|cut:100 words|tok:rouge|stem:yes|stop:keep|count:clipped'
-    """
+    """Return the settings that two scores must share to be compared."""
     parts = {"score": options.metric, "refs": options.references}
     parts |= {"by": options.best_by} if options.references == "best" else {}
     parts |= _texts(options)

@@ -159,10 +159,7 @@ def _shown(part: Topic, result: Result) -> list[Result]:
 
 
 def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[Outcomes, None, None]:
-    """Solve topics like `solve_all`, but yield all results of a topic together, for rows.
-
-    They have no text, except in `details`, as in a comparison.
-    """
+    """Solve topics like `solve_all`, without their texts except in `details`; yield a topic's results together."""
     setup = setup_of(options)
     work = _with_details(partial(search_part, setup=setup, search=answer), setup, details)
     return each_topic(topics, [setup], work, finish=None if details else _alone, row_of=Result.to_row)
@@ -188,8 +185,7 @@ _DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}  # A flat list 
 def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: str | Path | None = None) -> Options:
     """Resolve the options of contexts: by default covers with a budget, whose units are passages.
 
-    Lengths are tokens if a tokenizer is named, given lengths if the topics have them, and otherwise words, with a
-    message.
+    Lengths are tokens if a tokenizer is named, given if the topics have them, and otherwise words, with a message.
     """
     found = {name: value for name, value in given.items() if value is not None}
     named = found.keys() | (read_config(config).keys() if config is not None else set())

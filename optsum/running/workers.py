@@ -72,7 +72,6 @@ Outcomes: TypeAlias = list[Result] | Written  # Of topics that are yielded toget
 
 
 def topics_in(results: Outcomes) -> int:
-    """Return of how many topics the results are that are yielded together."""
     if isinstance(results, Written):
         return len(results)
     return results.topics if isinstance(results, Several) else 1
@@ -119,10 +118,7 @@ class Crew(ABC):
 
     @abstractmethod
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Submit a task.
-
-        Its future raises `concurrent.futures.BrokenExecutor` if its process died; the next `submit` works again.
-        """
+        """Submit a task; its future raises `BrokenExecutor` if its process died, and the next `submit` works again."""
 
     def check(self) -> None:  # noqa: B027 - futures of most break when their processes do
         """Check that workers exist, while there is nothing to do but wait."""
@@ -153,7 +149,6 @@ class Done(Generic[Answer]):
 
 
 def is_interrupted(results: list[Result]) -> bool:
-    """Return whether Ctrl-C ended the search of the last result."""
     return bool(results) and results[-1].termination is Termination.INTERRUPTED
 
 
@@ -175,7 +170,6 @@ class _Interrupts:
         self._working: dict[int, str] = {}
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal, in the main thread."""
         if is_postponed(number, frame):
             return
         first, self.came = not self.came, True
@@ -186,7 +180,6 @@ class _Interrupts:
         return self.came or name in self._ended
 
     def end(self, name: str) -> None:
-        """Interrupt the threads that work for a run, each as soon as it is safe."""
         self._ended.add(name)
         threading.Thread(target=self._interrupt, args=(name,), daemon=True).start()
 

@@ -135,14 +135,13 @@ INTERRUPTED_S: Final = 0.2  # Seconds that a first selection and a bound may tak
 _MEMORY: Final = 1_500_000_000
 _LONGEST_S: Final = 1e9  # Seconds; what is longer than thirty years is no limit, and more than timers take.
 
-LIMIT_OPTIONS: Final = {
+LIMIT_OPTIONS: Final = {  # The names of the limits as options of `optsum.solve`, and their names here.
     "time_limit": "time_s",
     "node_limit": "nodes",
     "evaluation_limit": "evaluations",
     "gap": "gap",
     "target": "target",
 }
-"""The names of the limits as options of `optsum.solve`, and their names here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

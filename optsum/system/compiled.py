@@ -63,7 +63,6 @@ _patience: Final = _Patience()
 
 
 def stands_for(kernel: object) -> Callable[[Function], Function]:
-    """Use a Python function in place of a kernel."""
 
     def register(function: Function) -> Function:
         _stand_ins[id(kernel)] = function
@@ -140,7 +139,6 @@ def _look(statements: list[ast.stmt]) -> None:
 
 
 def call_plainly(function: Function, arguments: tuple[Any, ...], seconds: float) -> Any:
-    """Call the result of `plain_of` like its kernel."""
     kept: list[tuple[Any, Any]] = []
     given = [_typed(argument, kept) for argument in arguments]
     _patience.begin(seconds)
@@ -229,11 +227,9 @@ class Patience:
         return _NUMBA in sys.modules or self.left_s <= 0.0 or self.spent_s >= _LOADING_S
 
     def load(self) -> None:
-        """From now on, look for kernels on disk."""
         self.spent_s = max(self.spent_s, _LOADING_S)
 
     def end(self) -> None:
-        """From now on, compile all kernels when they are called."""
         self.left_s = -inf
 
     def with_(self, kernel: Any) -> float:
@@ -285,7 +281,6 @@ class Kernel:
         self.compiled: Callable[..., Any] | None = None  # What numba made of it, once there is code.
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the compiled kernel, or interpret it."""
         return _first_call(self, *arguments) if self.compiled is None else self.compiled(*arguments)
 
     def __reduce__(self) -> str:
@@ -301,7 +296,6 @@ class Kernel:
 
     @property
     def is_kept(self) -> bool:
-        """Whether its code is cached on disk."""
         dispatcher = self.dispatcher
         from optsum.system.dispatchers import has_index  # which that has imported
 
@@ -323,7 +317,6 @@ class Instruction:
         self.name, self.plain = name, plain
 
     def __call__(self, word: Any) -> Any:
-        """Return the result for a word in plain Python."""
         return self.plain(word)
 
     @property
@@ -389,7 +382,6 @@ def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator for kernels with options of numba's."""
     return lambda function: Kernel(function, options)
 
 

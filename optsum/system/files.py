@@ -29,7 +29,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 READ_ERRORS: Final = (OSError, EOFError, ValueError, zlib.error, LZMAError)
 """All exceptions of opening and reading a file, compressed or not."""
 
-NPZ_ERRORS: Final = (
+NPZ_ERRORS: Final = (  # All exceptions of numpy for a damaged npz file.
     *READ_ERRORS,
     BadZipFile,
     LookupError,
@@ -38,7 +38,6 @@ NPZ_ERRORS: Final = (
     OverflowError,
     RuntimeError,
 )
-"""All exceptions of numpy for a damaged npz file."""
 
 _DEEPEST = 64
 _LARGEST = 1 << 29
@@ -66,10 +65,9 @@ def name_of(path: PathLike) -> str:
 
 
 def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
-    """Open a file that `stack` closes, decompressed according to its contents.
+    """Open a file that `stack` closes, decompressed, or the only file of a zip or tar archive, by its contents.
 
-    It may be compressed by gzip, bzip2, xz or zstandard, or be the only file of a zip or tar archive. Other binary
-    files are refused by their first bytes.
+    Other binary files are refused by their first bytes.
     """
     if path != "-":
         opened: BufferedReader = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
@@ -305,7 +303,6 @@ def forget_former(place: str, found: type) -> None:
 
 
 def forget() -> None:
-    """Empty all caches of file contents."""
     for memory in _memories:
         memory.cache_clear()
 
@@ -314,8 +311,7 @@ def forget() -> None:
 def replacing(path: PathLike) -> Iterator[Path]:
     """Provide the path of a new file that replaces `path`, completely or not at all, when the block succeeds.
 
-    It has an unpredictable name in the same folder, and the mode of the replaced file. If the block fails, the process
-    dies or the disk is full, `path` is unchanged. Links are not followed.
+    It has an unpredictable name in the same folder, and the mode of the replaced file. Links are not followed.
     """
     target = Path(path)
     if is_stream(target):  # a pipe or a device has nothing that could be kept
@@ -367,8 +363,7 @@ _STREAMS: Final = {"/dev", "/dev/fd", "/proc/self/fd"}
 def open_stream(path: Path) -> int:
     """Open a device, a pipe, or an open file of this process for writing.
 
-    An open file keeps one position for all writers, so that nothing is overwritten: /dev/stdout may be a file, and
-    opened by name it would have a position of its own.
+    An open file keeps one position for all writers; /dev/stdout, opened by name, would have another, and overwrite.
     """
     number = {"/dev/stdout": "1", "/dev/stderr": "2"}.get(path.as_posix(), path.name)
     if path.parent.as_posix() in _STREAMS and number.isdecimal():
@@ -394,12 +389,9 @@ _FAR = 1 << 40  # Where Windows locks a byte: beyond all rows, because what it l
 
 
 def lock(descriptor: int, path: PathLike) -> bool:
-    """Lock an open file until it is closed, and return whether that succeeded.
+    """Lock an open file until it is closed; return whether that succeeded, or the file system has no locks.
 
-    If a file system has no locks (some network drives), the result is true.
-
-    `path`: where it was opened. If another file is there by now, a run that has just ended replaced it, and the open
-    file is obsolete.
+    If another file is at `path` by now, a run that has just ended replaced it, and the open file is obsolete.
     """
     if sys.platform == "win32":
         import msvcrt

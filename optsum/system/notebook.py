@@ -39,9 +39,8 @@ def marked_text(
 ) -> str:
     """Return documents as HTML, with sentences marked.
 
-    `shares`: sentence number, over all documents -> strength of its mark, from 0 to 1. `kept`: sentence number -> its
-    kept words (blank-separated), if it is not kept as a whole. `say`: whether shares are shown in tooltips and for
-    screen readers.
+    `shares`: number of a sentence -> strength of its mark, 0 to 1. `kept`: number -> its kept words, if not all are.
+    `say`: whether shares are shown in tooltips and for screen readers.
     """
     shown: Collection[int] = range(sum(map(len, documents)))
     if len(shown) > _MOST:
@@ -86,15 +85,7 @@ def _text(text: str) -> str:
 
 
 def kept_words(sentence: Words, kept: str) -> set[int]:
-    """Return which words of a sentence are kept in its trimmed form: the first that match, in order.
-
-    Words are compared without punctuation and case, because a trimmed sentence is rewritten.
-
-    Examples
-    --------
-    >>> sorted(kept_words("Yesterday the old bridge, he said, fell.", "The bridge fell."))
-    [1, 3, 6]
-    """
+    """Return which words of a sentence are kept in its trimmed form, by order, whatever their case and punctuation."""
     words = [_bare(word) for word in (sentence.split() if isinstance(sentence, str) else sentence)]
     found, place = set(), 0
     for word in map(_bare, kept.split()):
@@ -111,11 +102,7 @@ def _bare(word: str) -> str:
 
 
 def tracked(items: Generator[T, None, None], total: int | None, what: str = "topics") -> Generator[T, None, None]:
-    """Yield items; in a notebook a bar shows their number so far.
-
-    `total`: the total number, if known. `what`: the name of the items. An item with a number of `topics` counts as
-    many.
-    """
+    """Yield items; in a notebook a bar shows how many of `total` so far. One with `topics` counts as many."""
     shell = sys.modules.get("IPython")
     if shell is None or type(shell.get_ipython()).__name__ != "ZMQInteractiveShell":
         return items

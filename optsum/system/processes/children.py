@@ -46,8 +46,8 @@ def has_one_thread() -> bool:
 def end_with(parent: int, *, natively: bool = False) -> None:
     """End this process, whatever it is doing, when its parent has ended.
 
-    `parent`: the process that started this one. `natively`: whether Linux does it too, for native code that blocks
-    Python. Linux does it when the thread that started this process ends, even if other threads continue.
+    `natively`: whether Linux does it too, for native code that blocks Python; it does so when the thread that started
+    this process ends, even if others continue.
     """
     if natively and sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -161,10 +161,7 @@ def _wait() -> None:
 
 
 def leave(status: int) -> None:
-    """End the process now, with all registered steps, but without waiting for anything or taking Python down.
-
-    Python would delete objects one by one, which takes a tenth of a second, and wait for idle processes.
-    """
+    """End the process now, with all registered steps: Python would delete objects, and wait for idle processes."""
     started = sys.modules.get("multiprocessing.process")  # a module that most commands never need
     for process in () if started is None else started.active_children():
         with suppress(OSError):  # it has ended

@@ -25,10 +25,9 @@ T = TypeVar("T")
 _SOON_S: Final = 0.01
 _CONTEXT: Final[Any] = type(contextmanager(lambda: iter(()))())  # The class of what `contextmanager` makes.
 
-_WHOLE: Final = {
+_WHOLE: Final = {  # Code of functions that begin or end something. More are added by `unbroken`.
     function.__code__ for kind in (_CONTEXT, *redirect_stdout.__bases__) for function in (kind.__enter__, kind.__exit__)
 } | {threading.Thread.start.__code__}
-"""Code of functions that begin or end something. More are added by `unbroken`."""
 
 _DEAF: Final = {"__del__", "_numba_unpickle"}
 """Names of functions in which, and in whose callees, no exception may be raised; compiled kernels call the second."""
@@ -85,7 +84,6 @@ class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.cont
     __slots__ = ("_set",)
 
     def __call__(self, work: Callable[P, T]) -> Callable[P, T]:
-        """Return a function that works in such a context."""
 
         @wraps(work)
         def inner(*given: P.args, **named: P.kwargs) -> T:

@@ -22,10 +22,9 @@ _SAID: Final = 8_000_000  # Bytes of a program's output that are kept: its begin
 
 
 def find_program(name: str) -> str | None:
-    """Return the path of a program in an absolute folder of the PATH; None if there is none.
+    """Return the path of a program, a name or an absolute path, in an absolute folder of the PATH; None without one.
 
-    Unlike `shutil.which`, it never looks in the current folder, which is searched for an empty, "." or other relative
-    entry of the PATH. Instead of a name, only an absolute path may be given.
+    Unlike `shutil.which`, it never looks in the current folder, of an empty, "." or other relative entry of the PATH.
     """
     if Path(name).name != name:
         return shutil.which(name) if Path(name).is_absolute() else None

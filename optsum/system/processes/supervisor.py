@@ -23,7 +23,6 @@ _TO_GO_S = 1.0  # Seconds between SIGTERM and SIGKILL.
 
 
 def main(arguments: list[str]) -> None:
-    """Run according to the arguments."""
     seconds, folder, source, output, *command = arguments
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the pipe alone says when to end
         signal.signal(ignored, signal.SIG_IGN)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT, IntArray
 from optsum.errors import UnsupportedError
-from optsum.metrics.rouge import LONGEST, Counts, Gram, Metric, codes_of, parse_metric
+from optsum.metrics.rouge import LONGEST, Counts, Gram, codes_of, parse_metric
 from optsum.metrics.similarity import Similarity
 from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec
 from optsum.problem.objective import Component, Counted, Extract, NumberedTopic
@@ -108,7 +108,7 @@ class Extractive(Formulation):
     def extracts(self, spec: Spec) -> IntArray | None:
         """Return the codes of n-grams within sentences, and of rouge-l, for lengths in words or sentences."""
         metric = parse_metric(spec.metric)
-        if _joins(metric, spec) or metric.geometric or spec.length_unit not in {"words", "sentences"}:
+        if _joins(spec) or metric.geometric or spec.length_unit not in {"words", "sentences"}:
             return None
         coded = codes_of(metric.components)
         if coded is None:
@@ -122,11 +122,10 @@ class Extractive(Formulation):
         As in the paper, a sentence is not a unit if it is longer than the maximum, or if it shares no counted n-gram
         with any reference; with a minimum length the latter are units too, because they add length.
         """
-        metric = parse_metric(spec.metric)
+        joins, metric = _joins(spec), parse_metric(spec.metric)
         if isinstance(metric, Similarity):
             return similar_extract(topic, spec, metric, [each[:2] for each in _candidates(topic, spec)])
         longest = any(part.form in _LONGEST for part in metric.components)
-        joins = _joins(metric, spec)
         numbered = NumberedTopic.of(topic, spec)
         if longest and joins:
             raise UnsupportedError(
@@ -148,9 +147,9 @@ class Extractive(Formulation):
         return Extract.of(topic, spec, problem, chosen, numbered=numbered)
 
 
-def _joins(metric: Metric, spec: Spec) -> bool:
+def _joins(spec: Spec) -> bool:
     """Return whether n-grams cross sentence ends; tokens and common subsequences never do."""
-    return spec.boundaries == "joined" and any(part.sizes == (2,) for part in metric.components)
+    return spec.boundaries == "joined" and any(part.sizes == (2,) for part in parse_metric(spec.metric).components)
 
 
 def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:

@@ -137,7 +137,7 @@ class Run:
             For a unit that does not exist, or an objective that is not finite.
         """
         units: Selection = tuple(sorted({int(unit) for unit in selection}))
-        if units and not 0 <= units[0] <= units[-1] < self.problem.size:
+        if units and not 0 <= units[0] <= units[-1] < len(self.problem.lengths):
             raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
         evaluation = self.evaluate(units)
         self.evaluations += 1

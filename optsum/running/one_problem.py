@@ -576,13 +576,11 @@ def answer(topic: Topic, setup: Setup) -> Result:
 
 
 def _built_and_run(topic: Topic, setup: Setup, root_bound: Key | None = None, cutoff: Key | None = None) -> Result:
-    began = clock()
+    sentences, began = count_sentences(topic), clock()
     try:
         task = build(topic, setup, setup.limits.building())
     except Stopped as stop:
-        late = unsolved(topic.id, setup, stop, seconds=clock() - began)
-        return late.changed(sentence_count=count_sentences(topic))
-    sentences = count_sentences(topic)
+        return unsolved(topic.id, setup, stop, seconds=clock() - began).changed(sentence_count=sentences)
     return run_task(task, setup, began=began, root_bound=root_bound, cutoff=cutoff, sentence_count=sentences)
 
 

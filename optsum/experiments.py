@@ -37,7 +37,7 @@ from optsum.registry import BACKENDS, STRATEGIES
 from optsum.report.comparison import solvers_of
 from optsum.report.messages import Advance, bar, count_lines, duration
 from optsum.running.each_topic import lost_topic, posed, say_warned, search_part, search_topic
-from optsum.running.enumerate import detailed
+from optsum.running.enumerate import with_details
 from optsum.running.executors import AnyExecutor, crew_of
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
 from optsum.running.workers import as_done, is_interrupted
@@ -964,7 +964,8 @@ class RunWork(ExitStack):
 def _search(item: Item, settings: RunSettings) -> list[Result]:
     setups = [settings.setups[item.cell]]
     work = partial(search_part, setup=setups[0], search=answer)
-    return search_topic(item.given, setups, detailed(work, setups, settings.details))
+    detailed = partial(with_details, setups=setups, solve_part=work) if settings.details else work
+    return search_topic(item.given, setups, detailed)
 
 
 def _lost(item: Item, settings: RunSettings) -> list[Result]:

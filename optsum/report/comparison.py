@@ -465,12 +465,13 @@ def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
 
 def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> Generator[list[Result], None, None]:
     """Run all strategies on each topic, and yield the results of each topic together, as comparable as times can be."""
-    from optsum.running.enumerate import detailed
+    from optsum.running.enumerate import with_details
 
     patience.load()
     setups = [setup_of(options) for options in plan.variants]
     said = [plan.said_of(options) for options in plan.variants]
-    return each_topic(topics, setups, detailed(partial(_solve_part, setups=setups, said=said), setups, details))
+    work = partial(_solve_part, setups=setups, said=said)
+    return each_topic(topics, setups, partial(with_details, setups=setups, solve_part=work) if details else work)
 
 
 def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str, Any]]) -> list[Result]:

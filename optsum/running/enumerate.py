@@ -665,10 +665,6 @@ _LISTED: Final = 50  # Optima that are listed; shares are of all.
 _NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_limit", "gap", "target"))
 
 
-def detailed(solve_part: SolvePart, setups: Sequence[Setup], asked: bool) -> SolvePart:
-    return partial(with_details, setups=setups, solve_part=solve_part) if asked else solve_part
-
-
 def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) -> list[Result]:
     """Search a problem, and add details to its first result; Ctrl-C meanwhile interrupts the last one."""
     results = solve_part(part)

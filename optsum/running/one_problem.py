@@ -532,11 +532,6 @@ def finished(
     )
 
 
-@lru_cache(maxsize=64)
-def signature_of(setup: Setup, tokenizer: str) -> str:
-    return signature(setup.options, tokenizer)
-
-
 def count_sentences(topic: Topic) -> int | None:
     """Return the number of sentences of a topic, if they are named by their numbers."""
     return None if topic.cover is not None and "sentence_ids" in topic.meta else len(topic.sentences)
@@ -769,10 +764,11 @@ _SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "
 """Side constraints, which are mentioned only if there are any."""
 
 
-def signature(options: Options, tokenizer: str) -> str:
+@lru_cache(maxsize=64)
+def signature_of(setup: Setup, tokenizer: str) -> str:
     """Return the settings that two results must share to be compared."""
+    options, formulation = setup.options, setup.formulation
     longest = "" if options.max_length is None else options.max_length
-    formulation = options.formulated()
     parts = {"form": options.formulation}
     if formulation.has_metric:
         parts |= {"metric": options.metric, "of": options.measure, "refs": options.references} | _texts(options)

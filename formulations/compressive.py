@@ -39,8 +39,7 @@ from optsum.program.cover import members
 from optsum.system.files import of_files
 from optsum.text.analyzer import Analyzer, Sentence, character_count, raw_text, word_starts
 
-from .extractive import maximize_hits
-from .similar import OF_SIMILARITY, Likeness, needed_vectors, vector_score
+from .extractive import OF_SIMILARITY, Likeness, maximize_hits, needed_vectors, vector_score
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -868,11 +867,20 @@ def _components(
             for sentence, found in enumerate(trimmed)
             for joint in found.joints(number, {group: unit_of[sentence, group] for group in found.kept})
         ]
+        masses: list[int] = []
+        for sentence, found in enumerate(trimmed if spec.measure != "recall" and not counted.distinct else ()):
+            if (own := found.masses(part)) is None:
+                raise InputError(
+                    f"The main chunk of sentence {sentence} of topic {topic.id!r} has no counted token, so the number "
+                    f"of {part} n-grams of its compressions is not a linear function of its chunks: use --measure "
+                    "recall."
+                )
+            masses += own
         components.append(
             counted.component(
                 number,
                 [trimmed[sentence].single[number][group] for sentence, group in unit_of],
-                _masses(topic, trimmed, part) if spec.measure != "recall" and not counted.distinct else (),
+                masses,
                 joints=joints,
             )
         )
@@ -884,16 +892,3 @@ def _alive(sentence: TrimmableSentence, lengths: Sequence[int], spec: Spec) -> i
     for parent, length in zip(sentence.parents, lengths, strict=True):
         least.append(length + (least[parent] if parent >= 0 else 0))
     return sum(1 << group for group, length in enumerate(least) if length <= spec.max_length or spec.keep_overlong)
-
-
-def _masses(topic: Topic, counted: Sequence[TrimmedCounts], metric: Metric) -> list[int]:
-    masses: list[int] = []
-    for number, found in enumerate(counted):
-        own = found.masses(metric)
-        if own is None:
-            raise InputError(
-                f"The main chunk of sentence {number} of topic {topic.id!r} has no counted token, so the number of "
-                f"{metric} n-grams of its compressions is not a linear function of its chunks: use --measure recall."
-            )
-        masses += own
-    return masses

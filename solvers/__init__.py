@@ -4,11 +4,11 @@
 module                 content
 =====================  =============================================================================================
 `auto`                 the default strategy: `few_units` first, then the best of `choices`
-`branch_and_bound`     the strategy of that name: `few_units` first, then `truncation` or `objectives`,
+`branch_and_bound`     the strategy of that name: `few_units` first, then `objectives`,
                        which make programs for the `engine`
 `exhaustive`           the strategy that evaluates every selection
-`milp`                 the strategy that uses a MILP solver of `backends`, also for ratios and their sums
-                       (`ratio_rows`), and checks every claim
+`milp`                 the strategy that uses a MILP solver of `backends`, also for ratios and their sums, and
+                       checks every claim
 `certificate`          a bound for a heuristic search
 =====================  =============================================================================================
 """

@@ -31,10 +31,9 @@ from optsum.program.surrogate import DenominatorBox, Weighted, excess, programs,
 from optsum.registry import BACKENDS
 from optsum.system.clock import Limits, Stopped, Termination
 
-from .branch_and_bound import BranchAndBound
+from .branch_and_bound import BranchAndBound, search_by_levels
 from .objectives.one_ratio import dinkelbach
-from .ratio_rows import Bound, Part, RatioRows, Side, rows_of_box, search_parts
-from .truncation import search_by_levels
+from .objectives.sums import Bound, Part, RatioRows, Side, rows_of_box, search_parts
 
 _TOLERANCE: Final = 1e-6  # Absolute error that is allowed to a solver's integer objective and to its bound.
 RELATIVE: Final = 1e-9

@@ -332,6 +332,6 @@ def test_similarities_in_parts_are_those_of_all_at_once(measure: str, monkeypatc
     topic = {"id": "t", **texts, "vectors": vectors}
     options = {"metric": "similarity", "measure": measure, "max_length": 5}
     whole = optsum.solve(topic, **options)
-    monkeypatch.setattr("optsum.formulations.similar._AT_ONCE", 1)
+    monkeypatch.setattr("optsum.formulations.extractive._AT_ONCE", 1)
     part = optsum.solve(topic, **options)
     assert (part.objective_exact, part.selection) == (whole.objective_exact, whole.selection)

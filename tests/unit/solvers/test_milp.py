@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from optsum.solvers.backends.highs import Highs, _outcome
-from optsum.solvers.ratio_rows import RatioRows
+from optsum.solvers.objectives.sums import RatioRows
 
 import optsum
 from optsum.contracts.backend import Backend, Declaration, OptionNames, RawOutcome

@@ -13,7 +13,7 @@ from held_against import check_strategy_on, over_primes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optsum.solvers.backends.highs import Highs
-from optsum.solvers.ratio_rows import RatioRows, Side
+from optsum.solvers.objectives.sums import RatioRows, Side
 from trying import every_set
 
 import optsum

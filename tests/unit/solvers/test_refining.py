@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers import truncation
+from optsum.solvers import branch_and_bound
 from optsum.solvers.engine.driver import Driver, Effort
 
 from optsum.coverage.instance import Facility, IntArray, Row
@@ -64,7 +64,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         return engine
 
     monkeypatch.setattr(Facility, "first_kept", first_kept)
-    monkeypatch.setattr(truncation, "Driver", made)
+    monkeypatch.setattr(branch_and_bound, "Driver", made)
     return counts
 
 

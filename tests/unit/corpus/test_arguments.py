@@ -174,5 +174,5 @@ def test_a_slice_of_a_dataset_holds_columns() -> None:
         with pytest.raises(InputError, match=r"columns of 2 records, as dataset\[:2\] returns them; give the records"):
             take(columns, max_length=5)  # type: ignore[operator]
     del columns["id"]
-    with pytest.raises(InputError, match=r"dataset\.select\(range\(2\)\) has the records"):
+    with pytest.raises(InputError, match=r"use dataset\.select\(range\(2\)\)"):
         list(optsum.solve_all(columns, max_length=5))

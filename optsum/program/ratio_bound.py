@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import Coverage, Facility, Row, gains_alone, score
+from optsum.coverage.instance import Coverage, Facility, Row, gains_alone, key_of, score
 from optsum.coverage.state import climb
 from optsum.program.model import affordable, coverage_model, model_bound, relax, relaxed_bound, steps_of
 from optsum.program.sum_bound import SumBound
@@ -237,17 +237,20 @@ def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, .
         return () if climbed is None else climbed.units
     light = _without_joints(instance) if instance.joints else instance
     weights = tuple(Fraction(weight) for weight in instance.weights)
+    best = Fraction(-1)
     units: tuple[int, ...] = ()
-    # First as if a selection added as much to a denominator as it has already.
-    bottoms = [constant + int(instance.constants[1::2].mean()) for constant in instance.constants[1::2].tolist()]
+    # First as if a selection were about twice as long as a reference.
+    bottoms = [constant + 2 * int(instance.constants[1::2].mean()) for constant in instance.constants[1::2].tolist()]
     for _ in range(_CLIMBS):
         here = DenominatorBox(tuple(bottoms), (-1,) * len(bottoms), (), ())
         wish = Weighted(tuple(range(len(bottoms))), weights, Fraction(1), (1.0,) * len(bottoms))
         climbed = climb(collapsed(light, *next(programs(instance, here, wish, largest=_REACH))), deadline)
         if climbed is None:
             break
-        units = climbed.units
-        bottoms = list(score(instance, units)[0][1::2])
+        totals, length, violation = score(instance, climbed.units)
+        bottoms = list(totals[1::2])
+        if not violation and key_of(instance, totals, length) > best:
+            best, units = Fraction(key_of(instance, totals, length)), climbed.units
     return units
 
 

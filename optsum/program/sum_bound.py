@@ -358,34 +358,37 @@ def _copies_of(instance: Coverage, merged: Coverage, group: IntArray, rows: IntA
     width = np.diff(merged.level_start) - 1
     leads = np.zeros(len(group), np.bool_)  # the first feature of each group speaks for it
     leads[np.unique(group, return_index=True)[1]] = True
-    numbers: dict[object, int] = {}
-    first: list[int] = []
-    lone: list[bool] = []
-    held: list[tuple[int, int, int]] = []
-    for joint, counts in zip(instance.joints, leads[[one.feature for one in instance.joints]].tolist(), strict=True):
-        if not counts:
-            continue
-        key = joint.needs if joint.seam else len(numbers)
-        number = numbers.setdefault(key, len(first))
-        if number == len(first):
-            first.append(joint.needs[0] if joint.needs else -1)
-            lone.append(not joint.seam)
-        held.append((number, joint.feature, joint.count))
-    seam, feature, count = np.array(held, np.int64).reshape(-1, 3).T
-    order = np.argsort(seam, kind="stable")
-    feature = group[feature[order]]
-    count = np.minimum(count[order], np.maximum(width[feature], 1))
-    most = np.bincount(merged.unit_feature, merged.unit_count, len(width)) + np.bincount(feature, count, len(width))
+    seams: dict[tuple[int, ...], dict[int, int]] = {}
+    found: list[tuple[int, bool, tuple[tuple[int, int], ...]]] = []  # unit, whether alone, features and copies
+    fed = np.array([joint.feature for joint in instance.joints], np.int64)
+    for joint, counts, feature in zip(instance.joints, leads[fed].tolist(), group[fed].tolist(), strict=True):
+        if counts and joint.seam:
+            held = seams.setdefault(joint.needs, {})
+            held[feature] = held.get(feature, 0) + joint.count
+        elif counts:
+            found.append((joint.needs[0] if joint.needs else -1, True, ((feature, joint.count),)))
+    # A unit has one seam, so those after it with the same copies are one.
+    found += {(needs[0], False, tuple(sorted(held.items()))): None for needs, held in seams.items()}
+    most: dict[tuple[int, int], int] = {}
+    for number, (unit, lone, parts) in enumerate(found):
+        for feature, count in parts:
+            key = -1 - number if lone else unit, feature
+            most[key] = max(count, most.get(key, 0))
+    sizes = [len(parts) for _, _, parts in found]
+    features, times = np.array([part for _, _, parts in found for part in parts], np.int64).reshape(-1, 2).T
+    copies = np.bincount(merged.unit_feature, merged.unit_count, len(width))
+    for (_, feature), count in most.items():
+        copies[feature] += count
     return Copies(
         merged.unit_start,
         merged.unit_feature,
         merged.unit_count,
-        np.searchsorted(seam[order], np.arange(len(first) + 1)),
-        feature,
-        count,
-        np.array(first, np.int64),
-        np.array(lone, np.bool_),
+        np.append(0, np.cumsum(sizes, dtype=np.int64)),
+        np.ascontiguousarray(features),
+        np.minimum(times, np.maximum(width[features], 1)),
+        np.array([unit for unit, _, _ in found], np.int64),
+        np.array([lone for _, lone, _ in found], np.bool_),
         np.append(0, np.cumsum(width)),
-        most.astype(np.int64),
+        copies.astype(np.int64),
         rows,
     )

@@ -35,7 +35,7 @@ from optsum.metrics.similarity import Similarity
 from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec, Task
 from optsum.problem.objective import Component, Counted
 from optsum.problem.problem import CoverageProblem, Move, Selection
-from optsum.program.cover import members
+from optsum.program.model import members
 from optsum.system.files import of_files
 from optsum.text.analyzer import Analyzer, Sentence, character_count, raw_text, word_starts
 

@@ -18,7 +18,7 @@ from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Coverage, IntArray, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
-from optsum.program.cover import is_cover
+from optsum.program.model import is_cover
 from optsum.system.clock import Stopped, Termination, in_strides
 from optsum.whole import LARGEST
 

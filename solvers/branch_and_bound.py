@@ -43,7 +43,7 @@ from optsum.problem.problem import (
     hold_bound,
     require,
 )
-from optsum.program.cover import is_cover
+from optsum.program.model import is_cover
 from optsum.program.ratio_bound import MANY_JOINTS
 from optsum.program.surrogate import reaches
 from optsum.registry import CLIMBER, STRATEGIES

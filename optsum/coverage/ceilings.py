@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, NamedTuple, Self, TypeAlias
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,6 @@ from optsum.errors import UnsupportedError
 from optsum.system.compiled import njit
 
 _PIECES: Final = 300_000  # Pieces and nodes that a program may have.
-
-_Entries: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | int]]
-"""Rows, names and values of the column entries of a ceiling."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,10 +56,11 @@ class Ceiling(ABC):
         """Number of groups with shares of their own (`bounded_by`)."""
 
     @abstractmethod
-    def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
-        """Return the bounds in which the features of each group have the given shares of a whole, and masses the rest.
+    def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, NDArray[np.int64]]:
+        """Return the ceiling in which features of each group have the given shares of a whole, and masses the rest.
 
-        `whole`: the factor by which the totals of the instance are multiplied.
+        `whole`: the factor by which the totals of the instance are multiplied. The second result has a factor for the
+        levels of each feature.
         """
 
     @abstractmethod
@@ -89,22 +87,14 @@ class CeilingPart(NamedTuple):
     # worth, upper: (columns,): hits of each column, and its upper bound.
     worth: NDArray[np.int64]
     upper: NDArray[np.int64]
-    # row, name, value: (entries,): of the rows; a name is a unit, or -1 - column.
-    row: NDArray[np.int64]
-    name: NDArray[np.int64]
-    value: NDArray[np.int64]
-    # least, most: (rows,)
-    least: NDArray[np.float64]
-    most: NDArray[np.float64]
+    # Entries of the rows: rows, names and values (or one), where a name is a unit, or -1 - column.
+    entries: Sequence[tuple[NDArray[Any], NDArray[Any], Any]]
+    rows: int
     # (groups,): the first of the two rows of each group: its hits are at most what is covered, and at most the copies.
     capped: NDArray[np.int64]
-
-
-class Bounds(NamedTuple):
-    """A linear bound of a ceiling: factors of the levels of its features, and masses of its units."""
-
-    times: NDArray[np.int64]
-    mass: NDArray[np.int64]
+    # least, most: (rows,), or one number for all rows.
+    least: NDArray[np.float64] | float = -np.inf
+    most: NDArray[np.float64] | float = 0.0
 
 
 class Group(NamedTuple):
@@ -153,7 +143,7 @@ class CappedUnion(Ceiling):
         groups = [group._replace(above=factor * group.above, beside=factor * group.beside) for group in self.groups]
         return replace(super().times(factor), groups=tuple(groups))
 
-    def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
+    def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, NDArray[np.int64]]:
         """Return the bounds in which covered positions of each group have given shares of a whole, copies the rest."""
         number = np.cumsum(self.bits.any(axis=0)) - 1  # of each covered position's feature
         mass = np.zeros(len(self.covered), np.int64)
@@ -165,7 +155,7 @@ class CappedUnion(Ceiling):
             mass += beside * np.array(group.copies, np.int64)
             groups.append(group._replace(above=above, beside=beside))
         made = replace(self, gain=whole * self.gain, mass=mass, groups=tuple(groups))
-        return made, Bounds(weights, mass)
+        return made, weights
 
     def hits(self, chosen: Sequence[int]) -> int:
         union = 0
@@ -188,7 +178,7 @@ class CappedUnion(Ceiling):
         owner, unit = copies.nonzero()
         wide, groups = len(positions), np.arange(len(capped))
         hits, above = -1 - wide - groups, wide + 2 * groups
-        entries: _Entries = [
+        entries = [
             (np.arange(wide), -1 - np.arange(wide), 1),
             (position, holder, -1),
             (above, hits, 1),
@@ -198,7 +188,7 @@ class CappedUnion(Ceiling):
         ]
         worth = np.concatenate([1 - capped.any(axis=0), np.ones(len(groups), np.int64)])
         upper = np.concatenate([np.ones(wide, np.int64), capped.sum(axis=1, dtype=np.int64)])
-        return _made(worth, upper, entries, wide + 2 * len(groups), above)
+        return CeilingPart(worth, upper, entries, wide + 2 * len(groups), above)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -215,13 +205,13 @@ class TextSubsequence(Ceiling):
     def times(self, factor: int) -> Self:
         return replace(super().times(factor), above=factor * self.above, beside=factor * self.beside)
 
-    def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
+    def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, NDArray[np.int64]]:
         """Return the bounds in which clipped unigrams have a share of a whole, and hits of single units the rest."""
         (share,) = shares
         above, beside = share * self.gain, (whole - share) * self.gain
         mass = beside * self.own
         made = replace(self, gain=whole * self.gain, mass=mass, above=above, beside=beside)
-        return made, Bounds(np.full(self.last - self.first, share, np.int64), mass)
+        return made, np.full(self.last - self.first, share, np.int64)
 
     @property
     def parts(self) -> int:
@@ -267,7 +257,7 @@ class TextSubsequence(Ceiling):
         row, unit, copies = np.array(held, np.int64).reshape(-1, 3).T
         tokens, hits = np.arange(len(most)), len(most)
         alone = self.own.nonzero()[0]
-        entries: _Entries = [
+        entries = [
             (tokens, -1 - tokens, 1),
             (row, unit, -np.minimum(copies, most[row])),
             (np.array([hits, hits + 1]), np.array([-1 - hits, -1 - hits]), 1),
@@ -276,7 +266,7 @@ class TextSubsequence(Ceiling):
         ]
         worth = np.concatenate([np.zeros(hits, np.int64), [1]])
         upper = np.concatenate([most, [len(self.reference)]])
-        return _made(worth, upper, entries, hits + 2, np.array([hits]))
+        return CeilingPart(worth, upper, entries, hits + 2, np.array([hits]))
 
     def _path(self) -> CeilingPart:
         units, wide = self.own.nonzero()[0], len(self.reference) + 1
@@ -298,25 +288,18 @@ class TextSubsequence(Ceiling):
         stop = np.concatenate([(layer + 1) * wide + end, nodes[wide:], steps + 1])
         column = np.arange(len(start))
         leaves, enters = start < nodes[-1], stop < nodes[-1]
-        entries: _Entries = [
+        entries = [
             (layer, -1 - column[: len(layer)], 1),
             (np.arange(layers), units, -1),
             (layers + start[leaves], -1 - column[leaves], 1),
             (layers + stop[enters], -1 - column[enters], -1),
         ]
         worth = np.concatenate([hits, np.zeros(passing, np.int64)])
-        part = _made(worth, np.ones(len(start), np.int64), entries, layers + len(nodes) - 1, np.zeros(0, np.int64))
-        part.least[layers:] = part.most[layers:] = 0
-        part.least[layers : layers + 1] = part.most[layers : layers + 1] = 1
-        return part
-
-
-def _made(
-    worth: NDArray[np.int64], upper: NDArray[np.int64], entries: _Entries, rows: int, capped: NDArray[np.int64]
-) -> CeilingPart:
-    row, name = (np.concatenate([entry[place] for entry in entries]) for place in (0, 1))
-    value = np.concatenate([np.broadcast_to(np.asarray(value, np.int64), len(row)) for row, _, value in entries])
-    return CeilingPart(worth, upper, row, name, value, np.full(rows, -np.inf), np.zeros(rows), capped)
+        flow = np.zeros(len(nodes) - 1)
+        flow[0] = 1.0
+        sides = (np.append(np.full(layers, side), flow) for side in (-np.inf, 0.0))
+        none = np.zeros(0, np.int64)
+        return CeilingPart(worth, np.ones(len(start), np.int64), entries, layers + len(flow), none, *sides)
 
 
 def pieces_of(tokens: Sequence[int], places: dict[int, int], length: int) -> Iterator[tuple[int, int, int]]:

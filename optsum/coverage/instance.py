@@ -471,15 +471,7 @@ class Coverage:
     @property
     def single_ratio(self) -> bool:
         """Whether the value is one ratio ``T / D`` with a varying D that is linear or counts each feature once."""
-        if self.goal is not Sense.MAXIMIZE or not self.combination.alone:
-            return False
-        feeds = self.slot == 1
-        return (
-            not self.constant_denominator
-            and bool((np.diff(self.level_start)[feeds] == 2).all())
-            and (int(self.constants[1]) >= 0 or not feeds.any())
-            and not any(feeds[joint.feature] for joint in self.joints)
-        )
+        return self.combination.alone and not self.constant_denominator and sums_ratios(self)
 
     def at_most(self, max_length: int) -> Coverage:
         """Return the same instance with another maximum length; only the length is checked again.
@@ -729,6 +721,21 @@ _SAME: Final = (
     *("min_length", "max_length", "goal", "rows"),
 )
 _MADE: Final = ("unit_start", "unit_feature", "unit_count", "level_start", "level", "slot", "mass")
+
+
+def sums_ratios(instance: Coverage) -> bool:
+    """Return whether the value is a mean of ratios ``T / D`` with each D linear or counting features once."""
+    if instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
+        return False
+    feeds = (instance.slot & 1).astype(np.bool_)
+    if not np.count_nonzero(feeds):
+        return True
+    levels = instance.level_start[1:] - instance.level_start[:-1]
+    return (
+        not np.count_nonzero(levels[feeds] != 2)
+        and (min(instance.constants[1::2].tolist()) >= 0 or not (instance.constants[instance.slot[feeds]] < 0).any())
+        and not any(feeds[joint.feature] for joint in instance.joints)
+    )
 
 
 def combined(instance: Coverage, place: IntArray, times: IntArray) -> Coverage:
@@ -1100,16 +1107,12 @@ def _joint(data: Mapping[str, Any]) -> Joint:
     return Joint(data["feature"], tuple(data["needs"]), held, data["count"])
 
 
-def _row(data: Mapping[str, Any]) -> Row:
-    return Row(tuple(data["units"]), tuple(data["coefficients"]), data["low"], data["high"], data["name"])
-
-
 _READ_BY: Final[dict[str, Callable[[Any], Any]]] = {
     "goal": Sense,
     "combination": Combination,
     "weights": tuple,
     "joints": lambda joints: tuple(map(_joint, joints)),
-    "rows": lambda rows: tuple(map(_row, rows)),
+    "rows": lambda rows: tuple(Row(**row) for row in rows),
     "ceilings": lambda ceilings: tuple(map(_ceiling, ceilings)),
 }
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from math import prod
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,14 +160,8 @@ def _features(instance: Coverage, rows: Sequence[Row]) -> _Features:
         counts = np.insert(counts, at, [count for row in owned for _, count in row])
         level_starts, levels = np.append(level_starts, more_starts[1:] + len(levels)), np.append(levels, more_levels)
         slots = np.append(slots, np.full(len(rows), len(instance.constants)))
-    return (
-        kernel_array(starts),
-        kernel_array(features),
-        kernel_array(counts),
-        kernel_array(level_starts),
-        kernel_array(levels),
-        kernel_array(slots),
-    )
+    arrays = map(kernel_array, (starts, features, counts, level_starts, levels, slots))
+    return cast("_Features", tuple(arrays))
 
 
 def _seams(instance: Coverage) -> tuple[IntArray, IntArray, IntArray, IntArray]:
@@ -539,16 +533,13 @@ def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber
 
 def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
     """Climb by gain per length to the end, or until the deadline."""
-    arrays = None if deadline.passed else arrays_of(instance)
-    if arrays is None:
-        return None
     try:
-        climber = Climber(arrays, moves_of(instance, deadline))
+        climbers = None if deadline.passed else climbers_of(instance, deadline)
     except Stopped:
         return None
-    while not deadline.passed and not climber.go_on():
+    while climbers and not deadline.passed and not climbers[0].go_on():
         pass
-    return climber
+    return climbers[0] if climbers else None
 
 
 def climbs(instance: Coverage, lengths: Iterable[int], deadline: Deadline = NEVER) -> Iterator[list[tuple[int, ...]]]:

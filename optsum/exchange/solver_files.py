@@ -23,8 +23,7 @@ from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
-from optsum.program.cover import is_cover, wcnf_text
-from optsum.program.model import LinearModel
+from optsum.program.model import LinearModel, is_cover, wcnf_text
 from optsum.running.each_topic import error_result, posed, say_warned
 from optsum.running.one_problem import Setup, build, finished, problems, setup_of
 from optsum.running.search import searched

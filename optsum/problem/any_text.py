@@ -36,14 +36,13 @@ import numpy as np
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import UnsupportedError
+from optsum.metrics.rouge import Gram
 from optsum.problem.formulation import Spec
 from optsum.problem.objective import Counted
 from optsum.program.model import LinearModel, LinearRows, model_bound
 from optsum.system.clock import NEVER, Deadline
-from optsum.text.analyzer import Sentence
 
 Word: TypeAlias = tuple[str, ...]  # The tokens of a word, one at least.
-Gram: TypeAlias = str | tuple[str, ...]  # A token, or a pair of tokens.
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: 
     total = sum(reference.total() for reference in references)
     words: Counter[tuple[str, ...]] = Counter()
     for sentence in topic.sentences:
-        for word in _words(sentence):
+        for word in sentence.split() if isinstance(sentence, str) else [(token,) for token in sentence]:
             tokens = tuple(spec.analyzer.tokens(word))
             if tokens:
                 words[tokens] += 1
@@ -92,10 +91,6 @@ def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: 
         return TextLimit(0, total)
     model = _model(words, gains, parts[0].sizes[0], spec.max_length)
     return TextLimit(0 if model is None else model_bound(model, deadline), total)
-
-
-def _words(sentence: Sentence) -> list[Sentence]:
-    return list(sentence.split()) if isinstance(sentence, str) else [(token,) for token in sentence]
 
 
 def _model(

@@ -35,7 +35,7 @@ from optsum.coverage.ceilings import CappedUnion, TextSubsequence
 from optsum.coverage.instance import Combination, Coverage, IntArray, Joint, pack
 from optsum.errors import InputError
 from optsum.metrics.rouge import LONGEST, Counts, Gram, Metric, Score, codes_of, parse_metric
-from optsum.problem.formulation import Spec, Task
+from optsum.problem.formulation import ASPECTS, Spec, Task
 from optsum.problem.problem import Selection
 from optsum.system.clock import Deadline
 from optsum.system.compiled import compiles, njit
@@ -601,9 +601,6 @@ def prepare_text() -> None:
     prepare_scores()
 
 
-MEASURES: Final = ("recall", "precision", "f1")
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Extracts:
     """Topics with the same specification, for n-grams within sentences and at most one rouge-l, and their optima.
@@ -618,7 +615,7 @@ class Extracts:
     coded, scored : (metrics, 2)
         `optsum.metrics.rouge.Metric.coded` of the metrics in the objective, and of those that score answers.
     form : (9,)
-        Maximum and minimum length; whether lengths are in words, not sentences; the measure's place in `MEASURES`;
+        Maximum and minimum length; whether lengths are in words, not sentences; the measure's place in `ASPECTS`;
         whether n-grams count once, references are averaged, and sentences without n-grams of references, or too long
         ones, are units; whether each sentence of a reference is clipped by itself.
     answers : arrays
@@ -645,7 +642,7 @@ def extracts_of(
 ) -> Extracts:
     """Return topics as `Extracts`, from their tokens and the sentence numbers of each one's references."""
     unmatched = spec.keep_unmatched or spec.min_length > 0
-    in_words, measure = spec.length_unit == "words", MEASURES.index(spec.measure)
+    in_words, measure = spec.length_unit == "words", ASPECTS["measure"].index(spec.measure)
     distinct, mean = spec.counts == "set", spec.references == "mean"
     limits, apart = (spec.max_length, spec.min_length), spec.model_units == "sentences"
     form = np.array([*limits, in_words, measure, distinct, mean, unmatched, spec.keep_overlong, apart], np.int64)

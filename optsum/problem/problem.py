@@ -26,12 +26,10 @@ from typing import Any, Final, Self, TypeAlias
 import numpy as np
 
 from optsum.corpus.topic import Topic, as_id
-from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Key, Sense, key_of, score, value_of
+from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Key, Sense, key_of, score, sums_ratios, value_of
 from optsum.errors import InputError, UnsupportedError
 from optsum.optima.counting import fit
-from optsum.program.cover import model_of
-from optsum.program.model import LinearModel, affordable, model_bound, near_best
-from optsum.program.surrogate import sums_ratios
+from optsum.program.model import LinearModel, affordable, model_bound, model_of, near_best
 from optsum.system.clock import NEVER, Deadline
 from optsum.whole import whole, whole_numbers
 

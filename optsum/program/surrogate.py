@@ -30,7 +30,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Facility, IntArray, Sense, combined, pack
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Facility, IntArray, combined, pack
+from optsum.system.clock import NEVER
 
 _LARGEST_TABLE: Final = 10**6  # Units by lengths: tables that keep a minimum may be so large.
 
@@ -98,11 +99,10 @@ class DenominatorBox:
             high[number] = max(low[number], min(high[number], over.slope(low[0]) * (1 + 1e-12)))
         return replace(self, low=tuple(low), high=tuple(high))
 
-    def corners(self, check: Callable[[], object] | None = None) -> Iterator[Corner]:
-        """Yield directions whose cone contains all denominators of the box; `check` is called before each, if given."""
+    def corners(self, check: Callable[[], object] = NEVER.check) -> Iterator[Corner]:
+        """Yield directions whose cone contains all denominators of the box; `check` is called before each."""
         for point in product(*({low, high} for low, high in zip(self.low, self.high, strict=True))):
-            if check is not None:
-                check()
+            check()
             yield self._at(point)
 
     def _between(self, coordinate: int) -> float:
@@ -191,21 +191,6 @@ def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
     if len(constants) == 2 and parts:
         return _quotients(instance, wish, box)
     return _along(instance, wish, box) if len(parts) > 1 and min(constants) > 0 else box
-
-
-def sums_ratios(instance: Coverage) -> bool:
-    """Return whether the value is a mean of ratios ``T / D`` with each D linear or counting features once."""
-    if instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
-        return False
-    feeds = (instance.slot & 1).astype(np.bool_)
-    if not np.count_nonzero(feeds):
-        return True
-    levels = instance.level_start[1:] - instance.level_start[:-1]
-    return (
-        not np.count_nonzero(levels[feeds] != 2)
-        and (min(instance.constants[1::2].tolist()) >= 0 or not (instance.constants[instance.slot[feeds]] < 0).any())
-        and not any(feeds[joint.feature] for joint in instance.joints)
-    )
 
 
 def varies_alike(instance: Coverage) -> bool:
@@ -323,7 +308,7 @@ def _plane(box: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
     return tuple(Fraction(round(max(e / largest, 1e-9) * 2.0**60)) for e in found)
 
 
-def excess(box: DenominatorBox, wish: Weighted, check: Callable[[], object] | None = None) -> float:
+def excess(box: DenominatorBox, wish: Weighted, check: Callable[[], object] = NEVER.check) -> float:
     """Return the relative excess of the programs at the corners over the middle, for typical numerators."""
     plane = [float(e) for e in _plane(box, wish)]
 
@@ -343,7 +328,7 @@ def programs(
     *,
     largest: float = 2.0**46,
     steepest: float = inf,
-    check: Callable[[], object] | None = None,
+    check: Callable[[], object] = NEVER.check,
     one: bool = False,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Yield integers (a, b) for each corner: ``a T - b D >= 0`` holds at one of them if the inequality does.

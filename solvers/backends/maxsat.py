@@ -8,7 +8,7 @@ from typing import Final
 from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection
-from optsum.program.cover import is_cover, wcnf_of
+from optsum.program.model import is_cover, wcnf_of
 from optsum.system.clock import Deadline, Limits, Termination
 from optsum.system.processes.children import run_in_thread
 

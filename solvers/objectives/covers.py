@@ -26,7 +26,7 @@ up to at most its length :math:`c_u`. Every cover X contains an alternative :mat
 
 .. math:: \sum_{u \in X} c_u \ge \sum_i \sum_{u \in A_i} s_{iu} \ge \sum_i \min_{A \in i} \sum_{u \in A} s_{iu}.
 
-The best shares are duals of the relaxed program (`optsum.program.cover`): that of clause i's row for unit u. They are
+The best shares are duals of the relaxed program (`optsum.program.model`): that of clause i's row for unit u. They are
 floats; rounded to multiples of 1/65536 within the lengths, they give a bound in integers, which errors of floating
 point can weaken, but never make invalid.
 """
@@ -46,7 +46,8 @@ from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes, deep_recursion
 from optsum.optima.optima import Optima
-from optsum.program.cover import (
+from optsum.program.model import (
+    SCALE,
     Bits,
     Clause,
     Clauses,
@@ -56,10 +57,12 @@ from optsum.program.cover import (
     cover_program,
     interchangeable,
     members,
+    new_highs,
+    pass_model,
+    run,
     support,
     without,
 )
-from optsum.program.model import SCALE, new_highs, pass_model, run
 from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
 
 from ..engine.driver import Budget

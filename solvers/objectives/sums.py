@@ -834,9 +834,8 @@ def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
     ceilings = []
     for ceiling in instance.ceilings:
         own, shares = shares[: ceiling.parts], shares[ceiling.parts :]
-        made, bounds = ceiling.bounded_by(own, _WHOLE)
-        times[ceiling.first : ceiling.last] = bounds.times
-        mass[ceiling.slot] += bounds.mass
+        made, times[ceiling.first : ceiling.last] = ceiling.bounded_by(own, _WHOLE)
+        mass[ceiling.slot] += made.mass
         ceilings.append(made)
     return instance.changed(
         level=instance.level * np.repeat(times, np.diff(instance.level_start)),

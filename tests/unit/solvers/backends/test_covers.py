@@ -18,7 +18,7 @@ from optsum.contracts.backend import Backend
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import CoverageProblem
-from optsum.program.cover import wcnf_of, wcnf_text
+from optsum.program.model import wcnf_of, wcnf_text
 from optsum.system.clock import Limits, Termination
 
 BACKENDS: list[Backend] = [CpSat(), Rc2()]

@@ -9,7 +9,7 @@ import pytest
 from cover_instances import random_clauses
 from optsum.solvers.objectives.covers import parts, reduced, take
 
-from optsum.program.cover import Bits, Clauses, canonical
+from optsum.program.model import Bits, Clauses, canonical
 
 UNITS = 7
 

@@ -17,8 +17,7 @@ from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.problem import CoverageProblem
-from optsum.program.cover import canonical, clauses_of, interchangeable, members
-from optsum.program.model import LinearModel, coverage_model
+from optsum.program.model import LinearModel, canonical, clauses_of, coverage_model, interchangeable, members
 from optsum.running.search import search
 from optsum.system.clock import Deadline, Limits, Stopped, Termination
 

@@ -114,13 +114,11 @@ class Sides:
         for name in ("require", "forbid"):
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", least=0))
 
-    def rows(
-        self, topic: Topic, heads: Mapping[int, int], tokens: Sequence[Iterable[str]] | None, deadline: Deadline
-    ) -> list[Row]:
+    def rows(self, topic: Topic, heads: Mapping[int, int], spec: Spec) -> list[Row]:
         """Return rows over units, where `heads` gives the unit that represents a sentence, if there is one."""
-        return [row for each in self._all(topic, tokens, deadline) if (row := _over_units(each, topic, heads)).binds]
+        return [row for each in self._all(topic, spec) if (row := _over_units(each, topic, heads)).binds]
 
-    def _all(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> Iterator[_Limit]:
+    def _all(self, topic: Topic, spec: Spec) -> Iterator[_Limit]:
         everything = tuple(range(len(topic.sentences)))
         if self.max_sentences is not None:
             yield _Limit(everything, f"at most {self.max_sentences} sentences", high=self.max_sentences)
@@ -140,8 +138,9 @@ class Sides:
         cliques: Sequence[Sequence[int]] = ()
         if isinstance(self.exclusive, Mapping):
             cliques = self.exclusive.get(topic.id, ())
-        elif self.exclusive is not None and tokens is not None:
-            cliques = cliques_of(similar_pairs(tokens, self.exclusive, deadline))
+        elif self.exclusive is not None:
+            tokens = list(map(spec.analyzer.tokens, topic.sentences))
+            cliques = cliques_of(similar_pairs(tokens, self.exclusive, spec.deadline))
         for clique in (*cliques, *own_ones.get("exclusive", ())):
             yield _Limit(clique, f"at most one of {_listed(clique)}", high=1)
         for row in own_ones.get("rows", ()):
@@ -695,9 +694,7 @@ class Formulation(ABC):
                 "Side constraints (--require, --forbid, --max-sentences and the like) are for problems in the normal "
                 f"form, which {what} is not: {do}."
             )
-        alike = sides.exclusive is not None and not isinstance(sides.exclusive, Mapping)
-        tokens = list(map(spec.analyzer.tokens, topic.sentences)) if alike else None
-        rows = sides.rows(topic, task.heads(), tokens, spec.deadline)
+        rows = sides.rows(topic, task.heads(), spec)
         if sides.max_characters is not None:
             lengths = task.unit_lengths("characters")
             if lengths is None:

@@ -120,6 +120,9 @@ class Problem(ABC):
         least = whole(self.min_length, "The minimum length", least=0)
         for name, value in (("lengths", lengths), ("min_length", least), ("max_length", min(most, NO_LIMIT))):
             object.__setattr__(self, name, value)
+        self._check_names()
+
+    def _check_names(self) -> None:
         if self.labels and len(self.labels) != self.size:
             raise InputError(f"There are {len(self.labels)} labels for {self.size} units: give one each, or none.")
         if self.reference_units is not None:
@@ -408,7 +411,8 @@ class CoverageProblem(Problem):
     _last: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Skip checks, because the instance has checked its numbers."""
+        """Skip the checks of lengths, because the instance has made them."""
+        self._check_names()
         if type(self).coverage is CoverageProblem.coverage:
             vars(self)["coverage"] = self.instance  # every search asks for it
 
@@ -426,11 +430,6 @@ class CoverageProblem(Problem):
         labels: Sequence[str] = (),
     ) -> CoverageProblem:
         """Wrap an instance; `name` and `labels` are those of `Problem`."""
-        names = tuple(labels)
-        if names and len(names) != instance.size:
-            raise InputError(f"There are {len(names)} labels for {instance.size} units: give one each, or none.")
-        if reference_units is not None and (type(reference_units) is not int or reference_units < 0):
-            reference_units = whole(reference_units, "The number of units of a reference", least=0)
         return cls(
             instance=instance,
             reference_model=reference_model,
@@ -440,7 +439,7 @@ class CoverageProblem(Problem):
             max_length=instance.max_length,
             sense=instance.goal,
             name=name,
-            labels=names,
+            labels=tuple(labels),
         )
 
     def within(self, max_length: int) -> Self:

@@ -91,9 +91,7 @@ class Nearness:
             return key - sign * self.steps * step
         if self.within is None:
             raise AssertionError("the threshold of a number of values depends on the values")
-        if power > 1:
-            return key * (1 - self.within) ** power
-        return key - sign * abs(key) * self.within
+        return key * (1 - self.within) ** power if power > 1 else key - sign * abs(key) * self.within
 
 
 _TEXT: Final = re.compile(r"\s*(-?(?:\d{1,18}(\.\d{0,30})?|\.\d{1,30}|\d{1,18}/0*[1-9]\d{0,17}))\s*(%?)\s*", re.ASCII)

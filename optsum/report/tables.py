@@ -440,9 +440,10 @@ def _lines(
     numbers: Sequence[str],
     cells: Callable[[Result], Sequence[str] | None],
     long: Sequence[str] = (),
+    caption: Iterable[str] = (),
 ) -> Table:
     """Return a table with one line for each result; where `cells` returns None there are dashes, and the reason."""
-    table = Table.of(["id"], numbers, long=long)
+    table = Table.of(["id"], numbers, long=long, caption=caption)
     dashes = ["-"] * (len(table.columns) - 2)
     for result in results:
         table.add(result.id or "?", *(cells(result) or [*dashes, result.error or result.status.value]))
@@ -502,9 +503,8 @@ def optima_table(results: Iterable[Result]) -> Table:
             return None
         return [_value(result.objective, result), _sets(all_), *_in_all(all_), seconds(result.seconds)]
 
-    table = _lines(results, ["objective", "optima", "always", "some", "never", "time"], cells)
-    table.caption = ["always, some, never: units in all, in some, in none of the optima"]
-    return table
+    caption = ["always, some, never: units in all, in some, in none of the optima"]
+    return _lines(results, ["objective", "optima", "always", "some", "never", "time"], cells, caption=caption)
 
 
 def near_table(results: Sequence[Result]) -> Table:
@@ -519,14 +519,13 @@ def near_table(results: Sequence[Result]) -> Table:
         return [*values, share(all_.irredundant), *_in_all(all_), units, seconds(result.seconds)]
 
     names = ["objective", "at least", "sets", "irredundant", "always", "some", "never", "of", "time"]
-    table = _lines(results, names, cells)
-    table.caption = [
+    caption = [
         "sets: selections of at least this value; irredundant: those from which no unit can be left out",
         "always, some, never: units in all, in some, in none of the sets",
     ]
     if not all(is_posed(result.formulation) for result in results):
-        table.caption.append("of: number of units, of all sentences; sentences that can add nothing are not units")
-    return table
+        caption.append("of: number of units, of all sentences; sentences that can add nothing are not units")
+    return _lines(results, names, cells, caption=caption)
 
 
 def _sets(found: Any) -> Cell:
@@ -605,11 +604,11 @@ def frontier_table(results: Sequence[Result]) -> Table:
         mean = sum(many * loss for many, loss in lost) / sum(many for many, _ in lost) if lost else None
         return [*values, number(len(one.steps), 0), share(mean, 1), seconds(result.seconds)]
 
-    table = _lines(results, [*(f"<= {length}" for length in lengths), "steps", "greedy loses", "time"], cells)
-    table.caption = ["steps: different best values; greedy loses: missed share, mean over all lengths"]
+    caption = ["steps: different best values; greedy loses: missed share, mean over all lengths"]
     if any(one is not None and not one.complete for one in found):
-        table.caption.append("a-b: a limit was reached; a is attained, and nothing is better than b")
-    return table
+        caption.append("a-b: a limit was reached; a is attained, and nothing is better than b")
+    names = [*(f"<= {length}" for length in lengths), "steps", "greedy loses", "time"]
+    return _lines(results, names, cells, caption=caption)
 
 
 def steps_table(result: Result) -> Table:
@@ -630,9 +629,8 @@ def steps_table(result: Result) -> Table:
     ]
     if is_posed(result.formulation):
         ones = all(step.selection is None or step.length == len(step.selection) for step in one.steps)
-        table.caption.insert(
-            0, f"from, to: the largest {'number of units' if ones else 'summed length'} that is allowed"
-        )
+        most = "number of units" if ones else "summed length"
+        table.caption.insert(0, f"from, to: the largest {most} that is allowed")
     return table
 
 

@@ -12,7 +12,7 @@ from itertools import product
 from math import comb, inf, log
 from statistics import fmean, mean, median, median_low, stdev
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -310,9 +310,6 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], b
     return rows
 
 
-Baseline: TypeAlias = Callable[[Topic, int], Sequence[int]]
-"""A function of a topic and a number of sentences, which returns the sentences in order."""
-
 _SUMY: Final = {
     "sumbasic": "sumy.summarizers.sum_basic:SumBasicSummarizer",
     "lexrank": "sumy.summarizers.lex_rank:LexRankSummarizer",
@@ -322,7 +319,7 @@ _SUMY: Final = {
 _RELEVANT: Final = 0.7  # Weight of relevance against redundancy (lambda) in maximal marginal relevance.
 
 
-def baseline(name: str) -> Baseline:
+def baseline(name: str) -> Callable[[Topic, int], Sequence[int]]:
     """Return a baseline of Table 3, on the words of the tokenizer `rouge` without the stop words of ROUGE-1.5.5."""
     if name == "mmr":
         return marginal_relevance

@@ -167,6 +167,7 @@ LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of extracts bes
 SETTINGS: Final = ("multi", "single")  # Oracles of a set of references, and of each reference in it.
 _NAMED: Final = {"multi": "", "single": " (single)"}  # What rows of Table 2 are called, by setting.
 
+Searched: TypeAlias = tuple[Row, Optima | None]  # The row of a problem, and its oracles if all are found.
 Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # How topics are searched, by metric and role.
 
 _PAIRS_BYTES: Final = 2**22  # Memory for all pairs of oracles: a tenth of a second; no clock, so that runs agree.
@@ -175,6 +176,7 @@ DRAWS: Final = 100  # Oracles that are drawn at random of each problem, with rep
 Floats = NDArray[np.float64]
 
 _GROUPS: Final = tuple(product(("single", "multi"), METRICS))
+_OF: Final = ("metric", "references")  # What tables of groups of problems have on the left.
 
 
 @dataclass(frozen=True)
@@ -404,7 +406,7 @@ def systems(study: HiraoStudy) -> Table | None:
 
 def ratios(study: HiraoStudy) -> Table:
     title = f"{study.greedy.capitalize()} extracts against oracles (section 6.2.2)"
-    table = _table(study, title, ["ratio", "least", "optimal", "problems"])
+    table = study.table(title, _OF, ["ratio", "least", "optimal", "problems"])
     for cells, found in _groups(study, every=False):
         near = [row["ratio"] for row in found]
         hits = sum(row["greedy_optimal"] for row in found)
@@ -415,7 +417,7 @@ def ratios(study: HiraoStudy) -> Table:
 
 def overlaps(study: HiraoStudy) -> Table:
     headings = ["greedy", "among oracles", "with several", "estimated"]
-    table = _table(study, "Jaccard index of greedy extracts and oracles (Table 4)", headings)
+    table = study.table("Jaccard index of greedy extracts and oracles (Table 4)", _OF, headings)
     errors = [0.0]
     for cells, found in _groups(study):
         several = [row for row in found if row.get("jaccard_among_oracles") is not None]
@@ -438,7 +440,8 @@ def overlaps(study: HiraoStudy) -> Table:
 
 
 def numbers(study: HiraoStudy) -> Table:
-    table = _table(study, "Number of oracles (Table 5)", ["median", "largest", "several", "problems", "all found"])
+    headings = ["median", "largest", "several", "problems", "all found"]
+    table = study.table("Number of oracles (Table 5)", _OF, headings)
     for cells, found in _groups(study, every=False):
         least = [row["count"] if row["complete"] else row.get("found") or 1 for row in found]
         most = [row["count"] if row["complete"] else inf for row in found]
@@ -465,7 +468,7 @@ def efficiency(study: HiraoStudy) -> Table:
     paper = study.bound == "knapsack"
     effort = ["done", "seconds"]
     headings = ["naive", *(["paper's bound", *effort] if paper else []), "nodes", *effort, "one oracle"]
-    table = _table(study, "Search effort (Table 7)", headings)
+    table = study.table("Search effort (Table 7)", _OF, headings)
     for cells, all_ in _groups(study, every=None):
         naive = [row["feasible"] for row in all_ if "feasible" in row]
         line = [large(median(naive)) if naive else "-"]
@@ -546,10 +549,6 @@ def _groups(study: HiraoStudy, *, every: bool | None = True) -> Iterator[tuple[l
             yield [metric, setting], found
 
 
-def _table(study: HiraoStudy, title: str, headings: Sequence[str]) -> Table:
-    return study.table(title, ["metric", "references"], headings)
-
-
 def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row]:
     size = {
         "kind": "topic",
@@ -559,7 +558,7 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
         "references": len(topic.references),
         "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
     }
-    found: list[tuple[Row, Optima | None]] = []
+    found: list[Searched] = []
     for metric, reference in product(METRICS, (None, *range(len(topic.references)))):
         if reference == 0 and len(topic.references) == 1:  # the same problem as with all references
             row, oracles = found[-1]
@@ -580,7 +579,7 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
     return rows
 
 
-def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, Optima | None]:
+def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> Searched:
     (setup,) = setups["all"]
     oracles = oracles_of(part, setup)
     result = without_interruption(oracles.result)
@@ -738,20 +737,14 @@ def _exact_mean(values: Sequence[Fraction]) -> float:
 
 
 def _system(
-    topic: Topic,
-    system: System,
-    text: Sequence[Sentence],
-    setups: Setups,
-    problems: Sequence[tuple[Row, Optima | None]],
-    cut: Cut,
+    topic: Topic, system: System, text: Sequence[Sentence], setups: Setups, problems: Sequence[Searched], cut: Cut
 ) -> Iterator[Row]:
     extract = extract_of(topic, cut.system(system, text))
     words, text = sum(map(word_count, text)), cut.text(text)
     for metric in METRICS:
         (setup,) = setups[metric, "all"]
         row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
-        row["words"] = words
-        row["multi"] = score_of(text, topic.references, setup).recall
+        row |= {"words": words, "multi": score_of(text, topic.references, setup).recall}
         row["by_reference"] = [score_of(text, (one,), setup).recall for one in topic.references]
         row["single"] = fmean(row["by_reference"])
         if extract is not None:

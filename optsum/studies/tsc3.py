@@ -193,7 +193,7 @@ def participation(study: Study) -> Table:
 
 
 def extraction(study: Tsc3Study) -> Table:
-    table = _table(study, "Extracts (Table 4)", {"Cov.": _get("coverage"), "Prec.": _get("precision")})
+    table = _table(study, "Extracts (Table 4)", {"Cov.": "coverage", "Prec.": "precision"})
     extracts = [row for row in study.of("score") if "coverage" in row]
     if not extracts:
         table.caption = [*study.caption(), "Nothing to show: no topic could be scored."]
@@ -211,8 +211,7 @@ def extraction(study: Tsc3Study) -> Table:
 
 
 def content(study: Study) -> Table:
-    columns = {"content": _answered(CONTENT), "Cov.": _get("coverage"), "exact": _get("exact")}
-    table = _table(study, "Content scores (Table 5)", columns)
+    table = _table(study, "Content scores (Table 5)", {"content": CONTENT, "Cov.": "coverage", "exact": "exact"})
     table.caption.append(f"content: imported, human.{CONTENT} of the systems' file; the others are computed.")
     return table
 
@@ -220,19 +219,15 @@ def content(study: Study) -> Table:
 def readability(study: Study, condition: str) -> Table:
     names = sorted({name for row in study.of("score") for name in row["human"] if _QUESTION.fullmatch(name)})
     held = {system: of(study, system, condition) for system in systems(study)}
-    means = {system: [mean_of(map(_answered(name), scores)) for name in names] for system, scores in held.items()}
-    rows = [
-        [system, *(number(value, 3) for value in values)]
-        for system, values in means.items()
-        if any(value is not None for value in values)
-    ]
+    means = {system: [_mean(scores, name) for name in names] for system, scores in held.items()}
+    rows = [[system, *(number(one, 3) for one in known)] for system, known in means.items() if {*known} - {None}]
     caption = ["Imported, human.q00 to human.q15 of the systems' file; means over topics."]
     title = f"Quality questions (Table 6{f', {condition}' if condition else ''})"
-    return study.table(title, ["ID"], names, rows, [*caption, *_uneven(held, map(_answered, names))])
+    return study.table(title, ["ID"], names, rows, [*caption, *_uneven(held, names)])
 
 
 def question_answering(study: Study) -> Table:
-    table = _table(study, "Pseudo question answering (Table 7)", {"exact": _get("exact"), "edit": _get("edit")})
+    table = _table(study, "Pseudo question answering (Table 7)", {"exact": "exact", "edit": "edit"})
     scores = study.of("score")
     if not any("exact" in row for row in scores):
         said = "Nothing to show: no topic has both meta.questions and a summary with text."
@@ -246,15 +241,14 @@ def question_answering(study: Study) -> Table:
     return table
 
 
-_Measure = Callable[[Row], float | None]
+def _value(row: Row, measure: str) -> float | None:
+    """Return a human score, or a computed one."""
+    found: float | None = (row["human"] if _QUESTION.fullmatch(measure) or measure == CONTENT else row).get(measure)
+    return found
 
 
-def _get(name: str) -> _Measure:
-    return lambda row: row.get(name)
-
-
-def _answered(name: str) -> _Measure:
-    return lambda row: row["human"].get(name)
+def _mean(rows: Sequence[Row], measure: str) -> float | None:
+    return mean_of(_value(row, measure) for row in rows)
 
 
 def _left_out(study: Study, measure: str, reason: str) -> list[str]:
@@ -262,32 +256,30 @@ def _left_out(study: Study, measure: str, reason: str) -> list[str]:
     return [f"Not in this table: {name}, which {reason}." for name in systems(study) if name not in shown]
 
 
-def _uneven(rows: Mapping[str, Sequence[Row]], measures: Iterable[_Measure]) -> list[str]:
-    counts = [{sum(measure(row) is not None for row in found) for found in rows.values()} for measure in measures]
+def _uneven(rows: Mapping[str, Sequence[Row]], measures: Iterable[str]) -> list[str]:
+    counts = [{sum(_value(row, one) is not None for row in found) for found in rows.values()} for one in measures]
     if all(len(each - {0}) < 2 for each in counts):
         return []
     return ["Not every system is scored on every topic; each mean is over the topics it is scored on."]
 
 
-def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
+def _table(study: Study, title: str, measures: Mapping[str, str]) -> Table:
     found = conditions(study)
     named = {name: name.capitalize() or ("Other" if len(found) > 1 else "") for name in found}
     headings = [f"{named[condition]} {name}".strip() for condition in found for name in measures]
     table = study.table(title, ["ID"], headings)
-    uneven: list[str] = []
     rows = {condition: {system: of(study, system, condition) for system in systems(study)} for condition in found}
     for system in systems(study):
-        values = [mean_of(map(measure, rows[each][system])) for each in found for measure in measures.values()]
+        values = [_mean(rows[each][system], measure) for each in found for measure in measures.values()]
         if any(value is not None for value in values):
             table.add(system, *(number(value, 3) for value in values))
-    for held in rows.values():
-        uneven = uneven or _uneven(held, measures.values())
     missing = [name for name in _CONDITIONS if name not in found]
     if found == [""]:
         table.caption.append("No topic has meta.condition (short or long): all are averaged together.")
     elif missing:
         table.caption.append(f"No topic has the condition {' or '.join(missing)}, so there are no such columns.")
-    table.caption += uneven
+    uneven = (_uneven(held, measures.values()) for held in rows.values())
+    table.caption += next(filter(None, uneven), [])
     return table
 
 

@@ -948,9 +948,7 @@ def missing_strategy(gathered: Gathered) -> int:
 
 
 def short(digits: str) -> str:
-    if len(digits) <= 6 or "." in digits:
-        return digits
-    return f"{digits[0]}.{digits[1]}e{len(digits) - 1}"
+    return digits if len(digits) <= 6 or "." in digits else f"{digits[0]}.{digits[1]}e{len(digits) - 1}"
 
 
 def matrix_of(gathered: Gathered) -> list[tuple[str, list[MatrixCell | None]]]:

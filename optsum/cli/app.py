@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
+from typer import Option
 from typer.core import TyperCommand, TyperGroup
 
 from optsum._version import __version__
@@ -172,9 +173,7 @@ def _version(asked: bool) -> None:
 
 def _top(
     ctx: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="show the version")
-    ] = False,
+    version: Annotated[bool, Option("--version", callback=_version, is_eager=True, help="show the version")] = False,
     debug: Debug = False,
 ) -> None:
     del version, debug  # their callbacks have done it

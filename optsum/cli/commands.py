@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
+from typer import Argument, Option
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.cli.flags import (
@@ -129,12 +129,12 @@ def run_enumerate(
     near: NearFlags,
     strategy: Annotated[str | None, named("strategies", "branch-and-bound or exhaustive [branch-and-bound]")] = None,
     max_solutions: Annotated[
-        int, typer.Option(metavar="N", min=0, help="sets listed in a row, without effect on the count")
+        int, Option(metavar="N", min=0, help="sets listed in a row, without effect on the count")
     ] = 100,
-    count_only: Annotated[bool, typer.Option("--count-only", help="list none")] = False,
-    minimal: Annotated[bool, typer.Option("--minimal", help="list only sets that contain no other")] = False,
-    diverse: Annotated[int, typer.Option(metavar="K", min=0, help="list K sets that differ much")] = 0,
-    sample: Annotated[int, typer.Option(metavar="K", min=0, help="list K sets drawn at random")] = 0,
+    count_only: Annotated[bool, Option("--count-only", help="list none")] = False,
+    minimal: Annotated[bool, Option("--minimal", help="list only sets that contain no other")] = False,
+    diverse: Annotated[int, Option(metavar="K", min=0, help="list K sets that differ much")] = 0,
+    sample: Annotated[int, Option(metavar="K", min=0, help="list K sets drawn at random")] = 0,
     details: Details = False,
 ) -> int:
     """Enumerate the optima of all topics of a file.
@@ -197,12 +197,11 @@ def run_frontier(
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
     strategy: Annotated[str | None, named("strategies", "an exact one [branch-and-bound]")] = None,
     lengths: Annotated[
-        str | None,
-        typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [all to --max-length, or a problem's]"),
+        str | None, Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [all to --max-length, or a problem's]")
     ] = None,
-    optima: Annotated[bool, typer.Option("--optima", help="count all optima at each step")] = False,
-    greedy: Annotated[bool, typer.Option(help="add the value of greedy search")] = True,
-    details: Annotated[bool, typer.Option("--details", help="rows with the texts, for optsum report")] = False,
+    optima: Annotated[bool, Option("--optima", help="count all optima at each step")] = False,
+    greedy: Annotated[bool, Option(help="add the value of greedy search")] = True,
+    details: Annotated[bool, Option("--details", help="rows with the texts, for optsum report")] = False,
     format_: Format = "text",
     plot: Plot = None,
 ) -> int:
@@ -242,7 +241,7 @@ class LabelFiles(ResumedFiles):
 
     output: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--output", "-o", metavar="FILE|DIR/", help="rows, as .jsonl, .csv or .parquet; a folder of datasets: DIR/"
         ),
     ] = None
@@ -256,22 +255,20 @@ def run_labels(
         str | None, named("strategies", "how to search [auto; branch-and-bound with --soft or --all]")
     ] = None,
     soft: Annotated[
-        bool, typer.Option("--soft", help="add the share of optima that contain each sentence, and their number")
+        bool, Option("--soft", help="add the share of optima that contain each sentence, and their number")
     ] = False,
-    all_: Annotated[int, typer.Option("--all", metavar="K", min=0, help="add the labels of up to K optima")] = 0,
+    all_: Annotated[int, Option("--all", metavar="K", min=0, help="add the labels of up to K optima")] = 0,
     diverse: Annotated[
-        bool, typer.Option("--diverse", help="choose optima that differ much, instead of the first K")
+        bool, Option("--diverse", help="choose optima that differ much, instead of the first K")
     ] = False,
-    weighted: Annotated[bool, typer.Option("--weighted", help="weight each by its objective in the shares")] = False,
+    weighted: Annotated[bool, Option("--weighted", help="weight each by its objective in the shares")] = False,
     format_: Annotated[
         str | None,
-        typer.Option(
-            "--format", metavar="bertsum|datasets", help="format of the output, if its name does not determine it"
-        ),
+        Option("--format", metavar="bertsum|datasets", help="format of the output, if its name does not determine it"),
     ] = None,
     card: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--card", metavar="FILE.md", help="also write a data card: how the labels were made, and their signature"
         ),
     ] = None,
@@ -325,24 +322,20 @@ def run_compare(
     ] = None,
     details: Annotated[
         bool,
-        typer.Option(
-            "--details", help="spread, quantiles, wins and times; rows with texts and optima, for optsum report"
-        ),
+        Option("--details", help="spread, quantiles, wins and times; rows with texts and optima, for optsum report"),
     ] = False,
     backends: Annotated[
         str | None,
         named("backends", "solvers to compare (optsum list backends), or usable; milp is run on each", "NAME,NAME"),
     ] = None,
     time_limit: Annotated[
-        str | None, typer.Option(metavar="X[,X]", help="seconds of search per problem, or several to compare")
+        str | None, Option(metavar="X[,X]", help="seconds of search per problem, or several to compare")
     ] = None,
     seeds: Annotated[
-        str | None,
-        typer.Option(metavar="FIRST:END|N,N", help="seeds for heuristics; 0:10 means ten [that of --seed]"),
+        str | None, Option(metavar="FIRST:END|N,N", help="seeds for heuristics; 0:10 means ten [that of --seed]")
     ] = None,
     exact_time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="X", help="seconds of search per problem for --exact, instead of --time-limit"),
+        float | None, Option(metavar="X", help="seconds of search per problem for --exact, instead of --time-limit")
     ] = None,
     start: Start = None,
     format_: Format = "text",
@@ -385,8 +378,8 @@ def run_compare(
 def run_export(
     topics: Topics,
     options: Annotated[dict[str, Any], Flags(Options, without=OF_SEARCHES)],
-    format: Annotated[str, typer.Option("--format", metavar="lp|mps|wcnf|json", help="of the files")] = "lp",  # noqa: A002
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="where they are written")] = None,
+    format: Annotated[str, Option("--format", metavar="lp|mps|wcnf|json", help="of the files")] = "lp",  # noqa: A002
+    output: Annotated[str | None, Option("--output", "-o", metavar="DIR", help="where they are written")] = None,
     columns: Map = None,
     limit: Limit = None,
     config: Config = None,
@@ -419,7 +412,7 @@ def run_export(
 
 def run_import_solution(
     files: ResumedFiles,
-    solutions: Annotated[str, typer.Argument(metavar="SOLUTIONS", help="folder of solution files, or one file")],
+    solutions: Annotated[str, Argument(metavar="SOLUTIONS", help="folder of solution files, or one file")],
     options: Annotated[dict[str, Any], Flags(Options, without=OF_SEARCHES)],
 ) -> int:
     """Import the solutions of other programs.
@@ -446,7 +439,7 @@ def run_score(
     files: Files,
     systems: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="SYSTEMS",
             help="a file of summaries: JSON Lines, CSV, or text with a summary a line; or a folder SYSTEM/TOPIC.txt",
         ),
@@ -486,10 +479,10 @@ def run_score(
 
 def run_report(
     rows: Annotated[
-        list[str], typer.Argument(metavar="ROWS|DIR...", help="files of rows, or folders of runs; - for standard input")
+        list[str], Argument(metavar="ROWS|DIR...", help="files of rows, or folders of runs; - for standard input")
     ],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.html", help="the page")],
-    title: Annotated[str, typer.Option(metavar="TEXT", help="its heading")] = "",
+    output: Annotated[str, Option("--output", "-o", metavar="FILE.html", help="the page")],
+    title: Annotated[str, Option(metavar="TEXT", help="its heading")] = "",
     overwrite: Overwrite = False,
 ) -> int:
     """Write rows as one HTML file.
@@ -515,16 +508,16 @@ def run_report(
 
 
 def run_run(
-    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="TOML file: topics, options and a grid")],
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of the run")],
+    experiment: Annotated[str, Argument(metavar="EXPERIMENT", help="TOML file: topics, options and a grid")],
+    folder: Annotated[str, Argument(metavar="DIR", help="folder of the run")],
     options: Annotated[dict[str, Any], Flags(Options, without=set(Options.model_fields) - set(OF_WORKERS))],
-    resume: Annotated[bool, typer.Option("--resume", help="continue an existing run")] = False,
+    resume: Annotated[bool, Option("--resume", help="continue an existing run")] = False,
     shard: Annotated[
-        str | None, typer.Option(metavar="I/N", help="the I-th of N shares of the topics, for arrays of jobs")
+        str | None, Option(metavar="I/N", help="the I-th of N shares of the topics, for arrays of jobs")
     ] = None,
     limit: Limit = None,
     details: Annotated[
-        bool, typer.Option("--details", help="include text, options and all optima in rows, for optsum report")
+        bool, Option("--details", help="include text, options and all optima in rows, for optsum report")
     ] = False,
 ) -> int:
     """Start a run over a corpus, or continue it.
@@ -551,8 +544,8 @@ def run_run(
 
 
 def run_status(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of a run")],
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object, for programs")] = False,
+    folder: Annotated[str, Argument(metavar="DIR", help="folder of a run")],
+    as_json: Annotated[bool, Option("--json", help="print one JSON object, for programs")] = False,
 ) -> int:
     """Show the progress of a run.
 
@@ -570,8 +563,8 @@ def run_status(
 
 
 def run_merge(
-    folders: Annotated[list[str], typer.Argument(metavar="DIR...", help="folders of runs")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR|FILE", help="a folder, or a file of rows")],
+    folders: Annotated[list[str], Argument(metavar="DIR...", help="folders of runs")],
+    output: Annotated[str, Option("--output", "-o", metavar="DIR|FILE", help="a folder, or a file of rows")],
     overwrite: Overwrite = False,
     csv_safe: CsvSafe = False,
 ) -> int:
@@ -633,10 +626,7 @@ def _show_schema() -> int:
 
 def run_list(
     kind: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND", autocompletion=offered(LISTED), help=f"{', '.join(LISTED[:-1])} or {LISTED[-1]}"
-        ),
+        str, Argument(metavar="KIND", autocompletion=offered(LISTED), help=f"{', '.join(LISTED[:-1])} or {LISTED[-1]}")
     ],
 ) -> int:
     """List the available strategies, solvers, presets and so on.
@@ -654,7 +644,7 @@ def run_list(
 
 def run_warm_up(
     strategy: Annotated[str | None, named("strategies", "strategies that will be used [auto]", "NAME,NAME")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="all strategies")] = False,
+    all_: Annotated[bool, Option("--all", help="all strategies")] = False,
 ) -> int:
     """Compile kernels.
 

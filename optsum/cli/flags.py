@@ -14,6 +14,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
+from typer import Argument, Option
 
 from optsum.cli.exits import DONE, guarded, tell
 from optsum.corpus.topic import AS_IS, Reading
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 Topics: TypeAlias = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="TOPICS",
         help="a file of topics of any format, a folder with documents/ and references/, a problem (.mps, .lp, "
         "FILE.py:FUNCTION) or hf:NAME; - for standard input",
@@ -41,7 +42,7 @@ Topics: TypeAlias = Annotated[
 
 Map: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--map", metavar="KEY=COLUMN,...", help="columns of a data set: documents=article,references=highlights,id=id"
     ),
 ]
@@ -52,9 +53,7 @@ def reading_by(options: dict[str, Any], config: str | None = None, model: type[A
     return reading_of(resolve_as(model, {name: options.pop(name) for name in READING.model_fields}, config=config))
 
 
-Limit: TypeAlias = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=0, help="only the first N topics [all]")
-]
+Limit: TypeAlias = Annotated[int | None, Option("--limit", metavar="N", min=0, help="only the first N topics [all]")]
 
 
 def open_topics(
@@ -90,7 +89,7 @@ def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[st
 
 
 MORE: Final = "More"  # Panel of the flags that the short help leaves out.
-_more: Final = partial(typer.Option, rich_help_panel=MORE)
+_more: Final = partial(Option, rich_help_panel=MORE)
 
 NAMES: Final = {
     "strategies": "optsum.registry:STRATEGIES",
@@ -123,7 +122,7 @@ def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def named(kind: str, about: str, metavar: str = "NAME") -> Any:
-    return typer.Option(metavar=metavar, autocompletion=offered(kind), help=about)
+    return Option(metavar=metavar, autocompletion=offered(kind), help=about)
 
 
 _FORMS: Final = {"rouge-N": ["rouge-1", "rouge-2"], "rouge-suK": ["rouge-su4"], "ngram-I-J": ["ngram-1-4"]}
@@ -156,7 +155,7 @@ class Saying:
     log_file: Annotated[str | None, _more(metavar="FILE", help="write messages to a file, with times")] = None
     debug: Debug = False
     help_all: Annotated[
-        bool, typer.Option("--help-all", callback=_help_all, is_eager=True, help="show every option, and exit")
+        bool, Option("--help-all", callback=_help_all, is_eager=True, help="show every option, and exit")
     ] = False
 
 
@@ -166,7 +165,7 @@ Config: TypeAlias = Annotated[
 ]
 Output: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--output", "-o", metavar="FILE", help="rows: .jsonl, .csv (also .gz, .zst) or .parquet; - for standard output"
     ),
 ]
@@ -180,18 +179,14 @@ CsvSafe: TypeAlias = Annotated[
 Start: TypeAlias = Annotated[
     str | None, _more(metavar="FILE", help="rows of an earlier run whose selections are starting points")
 ]
-Details: TypeAlias = Annotated[
-    bool, typer.Option("--details", help="rows with the texts and all optima, for optsum report")
-]
+Details: TypeAlias = Annotated[bool, Option("--details", help="rows with the texts and all optima, for optsum report")]
 Format: TypeAlias = Annotated[
     str,
-    typer.Option(
+    Option(
         "--format", metavar="text|markdown|csv|latex", help="format of tables; latex needs the package booktabs [text]"
     ),
 ]
-Plot: TypeAlias = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE.svg|pdf|png", help="draw it too (extra plots)")
-]
+Plot: TypeAlias = Annotated[str | None, Option("--plot", metavar="FILE.svg|pdf|png", help="draw it too (extra plots)")]
 
 
 def existing(overwrite: bool, resume: bool = False) -> Existing:
@@ -265,7 +260,7 @@ def _annotation(name: str, field: FieldInfo) -> Any:
         flag, metavar = f"{flag}/--no-{flag[2:]}", ""
     elif field.default is not None:
         about += f" [{field.default}]"
-    return Annotated[kind | None, typer.Option(flag, *short, help=about, metavar=metavar or None, **more)]
+    return Annotated[kind | None, Option(flag, *short, help=about, metavar=metavar or None, **more)]
 
 
 def _number(kind: Callable[[str], int | float], given: str) -> int | float | str:
@@ -320,17 +315,15 @@ class NearFlags:
 
     within: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="all selections that lose at most this share of the best value, such as 1%"),
+        Option(metavar="SHARE", help="all selections that lose at most this share of the best value, such as 1%"),
     ] = None
     at_least: Annotated[
-        str | None, typer.Option("--at-least", metavar="VALUE", help="all selections of at least this objective")
+        str | None, Option("--at-least", metavar="VALUE", help="all selections of at least this objective")
     ] = None
     within_steps: Annotated[
-        int | None, typer.Option(metavar="K", min=0, help="all selections at most K integer steps below the best")
+        int | None, Option(metavar="K", min=0, help="all selections at most K integer steps below the best")
     ] = None
-    best: Annotated[
-        int | None, typer.Option(metavar="K", min=1, help="all selections with one of the K best values")
-    ] = None
+    best: Annotated[int | None, Option(metavar="K", min=1, help="all selections with one of the K best values")] = None
 
     def nearness(self) -> Nearness | None:
         from optsum.optima.optima import Nearness

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
 from pydantic import BaseModel, create_model
+from typer import Option
 
 from optsum.cli.exits import DONE, INTERRUPTED, tell
 from optsum.cli.flags import Flags, Format, Plot, ResumedFiles, command, open_topics, reading_by
@@ -37,15 +37,12 @@ class StudyFiles(ResumedFiles):
     """Files that a study reads and writes; each field is a flag."""
 
     systems: Annotated[
-        str | None,
-        typer.Option("--systems", metavar="FILE", help="summaries as for optsum score, or rows of optsum solve"),
+        str | None, Option("--systems", metavar="FILE", help="summaries as for optsum score, or rows of optsum solve")
     ] = None
     plot: Plot = None
     figures: Annotated[
         str | None,
-        typer.Option(
-            "--figures", metavar="DIR", help="write the figures there: .svg, .pdf, .png, and .csv of their data"
-        ),
+        Option("--figures", metavar="DIR", help="write the figures there: .svg, .pdf, .png, and .csv of their data"),
     ] = None
 
 

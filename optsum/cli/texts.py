@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
+from typer import Argument, Option
 
 from optsum.chunks.parse import Parse, conllu_blocks
 from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, explained, indented, load_rules, word_sequences
@@ -44,7 +44,7 @@ def _written(
 def run_parse(
     files: Files,
     options: Annotated[dict[str, Any], Flags(READING)],
-    model: Annotated[str, typer.Option(metavar="NAME", help="pipeline of spaCy, or its folder")] = "en_core_web_sm",
+    model: Annotated[str, Option(metavar="NAME", help="pipeline of spaCy, or its folder")] = "en_core_web_sm",
 ) -> int:
     """Parse all topics of a file.
 
@@ -74,18 +74,17 @@ def run_parse(
 
 def run_chunks(
     options: Annotated[dict[str, Any], Flags(READING)],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-U or topics; - for CoNLL-U from standard input")],
+    file: Annotated[str, Argument(metavar="FILE", help="CoNLL-U or topics; - for CoNLL-U from standard input")],
     profile: Annotated[
-        str,
-        typer.Option("--profile", "--chunk-profile", metavar="strict|paper", help="strict ties subjects, objects, ..."),
+        str, Option("--profile", "--chunk-profile", metavar="strict|paper", help="strict ties subjects, objects, ...")
     ] = "strict",
     chunk_rules: Annotated[
-        str | None, typer.Option("--chunk-rules", metavar="FILE", help="rules of your own; or ud or clearnlp")
+        str | None, Option("--chunk-rules", metavar="FILE", help="rules of your own; or ud or clearnlp")
     ] = None,
-    tree: Annotated[bool, typer.Option("--tree", help="print the tree of the chunks, too")] = False,
-    why: Annotated[bool, typer.Option("--why", help="print the rule for each word, too")] = False,
+    tree: Annotated[bool, Option("--tree", help="print the tree of the chunks, too")] = False,
+    why: Annotated[bool, Option("--why", help="print the rule for each word, too")] = False,
     candidates: Annotated[
-        bool, typer.Option("--candidates", help="print each pair of words that can become neighbours: w, V, U, T, too")
+        bool, Option("--candidates", help="print each pair of words that can become neighbours: w, V, U, T, too")
     ] = False,
 ) -> int:
     """Print the chunks of all sentences of a file.

@@ -37,17 +37,7 @@ from optsum.report.comparison import (
 from optsum.report.figures import Figure
 from optsum.report.tables import Cell, Table, counted, number
 from optsum.running.one_problem import Setup
-from optsum.studies import (
-    Row,
-    SeededStudy,
-    Study,
-    Submitted,
-    grouped,
-    option,
-    score_of,
-    searched,
-    summaries_of,
-)
+from optsum.studies import Row, SeededStudy, Study, Submitted, grouped, option, score_of, searched, summaries_of
 from optsum.system.clock import Termination
 from optsum.text.analyzer import Analyzer, Sentence, character_count, word_count
 

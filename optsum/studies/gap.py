@@ -22,18 +22,7 @@ from optsum.report.comparison import OVER_SEEDS, mean_of, seeds_deviation, seeds
 from optsum.report.figures import Figure
 from optsum.report.tables import Table, counted, number, share
 from optsum.running.one_problem import Setup
-from optsum.studies import (
-    Cut,
-    Row,
-    SeededStudy,
-    Submitted,
-    grouped,
-    option,
-    score_of,
-    searched,
-    summaries_of,
-    unproven,
-)
+from optsum.studies import Cut, Row, SeededStudy, Submitted, grouped, option, score_of, searched, summaries_of, unproven
 from optsum.system.clock import Deadline
 from optsum.text.analyzer import word_count
 

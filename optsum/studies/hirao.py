@@ -25,16 +25,7 @@ from optsum.optima.diagram import PAIRS
 from optsum.optima.optima import Optima
 from optsum.options.options import Options
 from optsum.registry import DEFAULT_STRATEGY
-from optsum.report.comparison import (
-    CHANCE,
-    FEWEST,
-    OVER_SEEDS,
-    average,
-    chance,
-    ranks,
-    seeds_deviation,
-    seeds_of,
-)
+from optsum.report.comparison import CHANCE, FEWEST, OVER_SEEDS, average, chance, ranks, seeds_deviation, seeds_of
 from optsum.report.figures import Figure
 from optsum.report.tables import Table, counted, number
 from optsum.running.enumerate import oracles_of

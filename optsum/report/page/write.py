@@ -773,12 +773,7 @@ def _distribution(
         for place, found in sorted(values.items())
     }
     return Chart(
-        title,
-        f"{about} {n}.",
-        replace(axis, low=low, high=high),
-        _TOPICS,
-        series,
-        gathered.table(shares, cells),
+        title, f"{about} {n}.", replace(axis, low=low, high=high), _TOPICS, series, gathered.table(shares, cells)
     )
 
 

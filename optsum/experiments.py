@@ -127,22 +127,13 @@ def environment(cells: Iterable[Options]) -> dict[str, Any]:
         processor = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     with suppress(AttributeError, ValueError, OSError):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "optsum": __version__,
-        "python": platform.python_version(),
-        "packages": {name: found for name in packages if (found := version_of_package(name))},
-        "solvers": solvers,
-        "machine": {
-            "host": platform.node(),
-            "system": platform.platform(),
-            "processor": processor or platform.processor(),
-            "cores": os.cpu_count(),
-            "memory_bytes": memory,
-        },
-        "process": os.getpid(),
-        "command": sys.argv,
-    }
+    versions = {name: found for name in packages if (found := version_of_package(name))}
+    processor = processor or platform.processor()
+    machine: dict[str, Any] = {"host": platform.node(), "system": platform.platform(), "processor": processor}
+    machine |= {"cores": os.cpu_count(), "memory_bytes": memory}
+    began, python = datetime.now(UTC).isoformat(timespec="seconds"), platform.python_version()
+    about = {"time": began, "optsum": __version__, "python": python, "packages": versions, "solvers": solvers}
+    return {**about, "machine": machine, "process": os.getpid(), "command": sys.argv}
 
 
 _OWN: Final = ("topics", "map", "grid", "backends")  # What an experiment's file has beside options.

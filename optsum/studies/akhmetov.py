@@ -368,17 +368,11 @@ def _sizes(topic: Topic) -> Row:
     Equation 4 is missing in our copy of the paper; from "N_a and N_t are the respective number of sentences in summary
     and text" it is the number of combinations of N_t sentences taken N_a at a time.
     """
-    abstract = topic.reference_sentences or 0
-    return {
-        "kind": "topic",
-        "sentences": len(topic.sentences),
-        "words": sum(map(word_count, topic.sentences)),
-        "characters": sum(map(character_count, topic.sentences)),
-        "abstract_sentences": abstract,
-        "abstract_words": sum(map(word_count, topic.references[0])),
-        # As text: there may be hundreds of digits.
-        "search_space": str(comb(len(topic.sentences), abstract)),
-    }
+    abstract, count = topic.reference_sentences or 0, len(topic.sentences)
+    words, characters = (sum(map(size, topic.sentences)) for size in (word_count, character_count))
+    row: Row = {"kind": "topic", "sentences": count, "words": words, "characters": characters}
+    row |= {"abstract_sentences": abstract, "abstract_words": sum(map(word_count, topic.references[0]))}
+    return {**row, "search_space": str(comb(count, abstract))}  # as text: there may be hundreds of digits
 
 
 def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> Iterator[Row]:
@@ -389,16 +383,12 @@ def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> 
             raise InputError(f"The strategy {result.strategy} found nothing for topic {topic.id!r}.")
         proven = result.status is Status.OPTIMAL
         held = best if method == OPTIMUM and not proven else result
-        yield {
+        row: Row = {
             "kind": "found",
             "method": method,
             "strategy": result.strategy,
             "metric": metric,
             "seed": result.seed,
-            "f1": held.objective or 0.0,
-            "sentences": len(held.selection or ()),
-            "seconds": result.seconds,
-            "proven": proven,
-            "ended": result.termination.value,
-            "selection": list(held.selection or ()),
         }
+        row |= {"f1": held.objective or 0.0, "sentences": len(held.selection or ()), "seconds": result.seconds}
+        yield {**row, "proven": proven, "ended": result.termination.value, "selection": list(held.selection or ())}

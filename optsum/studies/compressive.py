@@ -184,17 +184,9 @@ def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[t
             chosen = set(result.selection)
             bare = task.decode(tuple(unit for unit, each in enumerate(task.units) if each in chosen))
     whole = set(topic.sentences)
-    return {
-        "kind": "oracle",
-        "formulation": name[0],
-        "optimized": name[1],
-        "chunk_profile": setup.options.chunk_profile,
-        "status": result.status.value,
-        "recall": None if bare is None else _evaluated(bare, topic, setups),
-        "sentences": len(bare or ()),
-        "compressed": sum(text not in whole for text in bare or ()),
-        "length": result.length,
-        "seconds": result.seconds,
-        "selection": result.to_row()["selection"],
-        "summary": list(result.summary or ()),
-    }
+    row: Row = {"kind": "oracle", "formulation": name[0], "optimized": name[1]}
+    row |= {"chunk_profile": setup.options.chunk_profile, "status": result.status.value}
+    row |= {"recall": None if bare is None else _evaluated(bare, topic, setups), "sentences": len(bare or ())}
+    row |= {"compressed": sum(text not in whole for text in bare or ()), "length": result.length}
+    row |= {"seconds": result.seconds, "selection": result.to_row()["selection"]}
+    return {**row, "summary": list(result.summary or ())}

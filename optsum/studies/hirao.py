@@ -541,14 +541,9 @@ def _groups(study: HiraoStudy, *, every: bool | None = True) -> Iterator[tuple[l
 
 
 def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row]:
-    size = {
-        "kind": "topic",
-        "documents": len(topic.documents),
-        "sentences": len(topic.sentences),
-        "words": sum(map(word_count, topic.sentences)),
-        "references": len(topic.references),
-        "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
-    }
+    words, *of_references = [sum(map(word_count, text)) for text in (topic.sentences, *topic.references)]
+    size = {"kind": "topic", "documents": len(topic.documents), "sentences": len(topic.sentences), "words": words}
+    size |= {"references": len(topic.references), "reference_words": of_references}
     found: list[Searched] = []
     for metric, reference in product(METRICS, (None, *range(len(topic.references)))):
         if reference == 0 and len(topic.references) == 1:  # the same problem as with all references
@@ -588,10 +583,8 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> Searched:
     if proven.status is not Status.OPTIMAL or any(one.selection is None for one in greedy):
         return {"complete": False, "proven": False, **efforts}, None
     best, reached = Fraction(proven.objective_exact or 0), [Fraction(one.objective_exact or 0) for one in greedy]
-    held: Row = {
-        "proven": True,
-        "oracle": float(best),
-        "greedy": _exact_mean(reached),
+    held: Row = {"proven": True, "oracle": float(best), "greedy": _exact_mean(reached)}
+    held |= {
         "ratio": _exact_mean([one / best for one in reached]) if best else 1.0,
         "greedy_optimal": _exact_mean([Fraction(one == best) for one in reached]),
         **efforts,

@@ -231,18 +231,12 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, re
     scores = [score(topic.references[other], topic.references[one]) for one, other in pairs]
     agreeing = pairs[scores.index(max(scores))][reference != "model"] if pairs else 0
     model = topic.references[agreeing]
-    row: Row = {
-        "kind": "document",
-        "sentences": len(topic.sentences),
-        "words": sum(map(word_count, topic.sentences)),
-        "reference": agreeing,
-        "reference_words": [sum(map(word_count, each)) for each in topic.references],
-        **dict.fromkeys(ROWS),
-        **({"MaxH": max(scores), "MedH": median(scores), "AvgH": fmean(scores), "MinH": min(scores)} if scores else {}),
-        "FT": score(topic.sentences, model),
-        "too_long": len(topic.sentences) > most,
-        "unproven": [],
-    }
+    words, *others = [sum(map(word_count, each)) for each in (topic.sentences, *topic.references)]
+    row: Row = {"kind": "document", "sentences": len(topic.sentences), "words": words, "reference": agreeing}
+    row |= {"reference_words": others, **dict.fromkeys(ROWS)}
+    if scores:
+        row |= {"MaxH": max(scores), "MedH": median(scores), "AvgH": fmean(scores), "MinH": min(scores)}
+    row |= {"FT": score(topic.sentences, model), "too_long": len(topic.sentences) > most, "unproven": []}
     part = topic.with_references([agreeing])
     lead = searched(part, setups[LEAD])
     if lead.selection is not None:

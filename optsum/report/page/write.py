@@ -993,18 +993,10 @@ def _line(problem: PageProblem, setting: int, gathered: Gathered) -> dict[str, A
     optima = None
     if (found := problem.optima) is not None:  # how many, whether these are all, and what they are if no optima
         optima = [found["count"], found["complete"], *([found["near"]] if "near" in found else [])]
-    line = {
-        "id": visible(problem.id or "?"),
-        "setting": setting,
-        "sentences": problem.sentences,
-        "words": problem.words,
-        "value": _rounded(problem.value),
-        "proven": problem.optimum is not None,
-        "bound": _rounded(problem.bound),
-        "optima": optima,
-        "error": None if problem.error is None else visible(problem.error),
-        "results": results,
-    }
+    line = {"id": visible(problem.id or "?"), "setting": setting}
+    line |= {"sentences": problem.sentences, "words": problem.words, "value": _rounded(problem.value)}
+    line |= {"proven": problem.optimum is not None, "bound": _rounded(problem.bound), "optima": optima}
+    line |= {"error": None if problem.error is None else visible(problem.error), "results": results}
     return {key: value for key, value in line.items() if value is not None}
 
 
@@ -1163,9 +1155,7 @@ def _result(result: Result) -> dict[str, Any]:
     ]
     shown = {
         "selection": None if result.selection is None else list(result.selection),
-        "numerator": result.numerator,
-        "denominator": result.denominator,
-        "objective": result.objective,
+        **{name: getattr(result, name) for name in ("numerator", "denominator", "objective")},
         "bound": result.bound if result.bound_exact != result.objective_exact else None,
         "length": result.length,
         "termination": None if result.termination.value == "completed" else result.termination.value,

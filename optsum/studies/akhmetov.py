@@ -383,12 +383,7 @@ def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> 
             raise InputError(f"The strategy {result.strategy} found nothing for topic {topic.id!r}.")
         proven = result.status is Status.OPTIMAL
         held = best if method == OPTIMUM and not proven else result
-        row: Row = {
-            "kind": "found",
-            "method": method,
-            "strategy": result.strategy,
-            "metric": metric,
-            "seed": result.seed,
-        }
-        row |= {"f1": held.objective or 0.0, "sentences": len(held.selection or ()), "seconds": result.seconds}
-        yield {**row, "proven": proven, "ended": result.termination.value, "selection": list(held.selection or ())}
+        row: Row = {"kind": "found", "method": method, "strategy": result.strategy, "metric": metric}
+        row |= {"seed": result.seed, "f1": held.objective or 0.0, "sentences": len(held.selection or ())}
+        row |= {"seconds": result.seconds, "proven": proven, "ended": result.termination.value}
+        yield {**row, "selection": list(held.selection or ())}

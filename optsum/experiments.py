@@ -337,8 +337,7 @@ class Shard:
 CONFIG: Final = "config.toml"
 ENVIRONMENT: Final = "environment.json"
 _LOCK: Final = "lock"
-_LEFT: Final = re.compile(r"\.[0-9a-f]{16}\.(?:toml|json)")
-"""A temporary file that a killed process may leave."""
+_LEFT: Final = re.compile(r"\.[0-9a-f]{16}\.(?:toml|json)")  # A temporary file that a killed process may leave.
 _PATIENCE_S: Final = 1.0
 
 
@@ -619,22 +618,12 @@ def status(folder: PathLike) -> RunStatus:
         cells = len(facts["identity"]["cells"]) if "identity" in facts else 1
         total = None if topics is None else shard.count(topics) * cells
         rate = None if times is None or not times[0] else times[0] / max(times[1], 1e-3)
-        return RunStatus(
-            folder=str(folder),
-            shard=str(shard),
-            running=is_locked(Path(folder)),
-            total=total,
-            done=done,
-            failed=failed,
-            rows=store.counts(),
-            per_second=rate,
-            left_s=None if rate is None or total is None else max(0, total - done) / rate,
-            first_error=store.first_error(),
-            doubts=(
-                *filter(None, [store.damage]),
-                *(f"{each} while they were searched" for each in facts.get("changed", ())),
-            ),
-        )
+        known: dict[str, Any] = {"total": total, "done": done, "failed": failed, "rows": store.counts()}
+        known["left_s"] = None if rate is None or total is None else max(0, total - done) / rate
+        known |= {"per_second": rate, "first_error": store.first_error(), "running": is_locked(Path(folder))}
+        changed = (f"{each} while they were searched" for each in facts.get("changed", ()))
+        doubts = (*filter(None, [store.damage]), *changed)
+        return RunStatus(folder=str(folder), shard=str(shard), doubts=doubts, **known)
 
 
 def _store(folder: PathLike) -> RowStore:

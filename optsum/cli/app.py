@@ -94,7 +94,6 @@ _COMMANDS: Final = {
     "warm-up": "Compile kernels beforehand, for images and clusters.",
     "list": "List strategies, formulations, backends, metrics or presets.",
 }
-"""The description of each command, in the order of the help."""
 
 _MODULES: Final = {"align": "texts", "parse": "texts", "chunks": "texts", "study": "study"}
 """The modules of the commands that are not in `optsum.cli.commands`, because they load more."""

@@ -290,16 +290,9 @@ def run_labels(
     fields = LabelFields(soft, all_, diverse, form.kind == "bertsum", near.nearness(), weighted)
     options = _posed(files, options, strategy=strategy)
     resolved = resolve_labels(options, fields, config=files.config)
-    work = _search_loop(
-        files,
-        output,
-        [resolved],
-        other=fields.differing,
-        row_of=label_row,
-        result_of=label_result,
-        form=form if form.kind in {"bertsum", "datasets"} else None,
-        sent=True,
-    )
+    how: dict[str, Any] = {"other": fields.differing, "row_of": label_row, "result_of": label_result, "sent": True}
+    own_form = form if form.kind in {"bertsum", "datasets"} else None
+    work = _search_loop(files, output, [resolved], form=own_form, **how)
     place = None if card is None else checked_output(card, overwrite=files.overwrite, inputs=[files.topics])
     for _ in work.run(lambda source: label_topics(source, resolved, fields)):
         pass

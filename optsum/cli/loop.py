@@ -289,13 +289,8 @@ class SearchLoop(Loop):
 
     def _differing(self, row: Row) -> str:
         way = next((each for each in self._ways if each.strategy == row.get("strategy")), self._ways[0])
-        own = {
-            "formulation": way.formulation,
-            "strategy": way.strategy,
-            "backend": way.searcher().backend_name,
-            "metric": way.metric,
-            "seed": way.seed,
-        }
+        own: Row = {"formulation": way.formulation, "strategy": way.strategy, "backend": way.searcher().backend_name}
+        own = {**own, "metric": way.metric, "seed": way.seed}
         parts = [f"{name} {row[name]}, not {own[name]}" for name in own if row.get(name) not in {None, own[name]}]
         return "; ".join(parts) or "such as the length, the measure, or a limit"
 

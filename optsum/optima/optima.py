@@ -354,17 +354,10 @@ class Optima:
 
     def save(self, path: str | Path) -> None:
         """Write to a file (NumPy's npz, no pickle)."""
-        about = {
-            "format": _FORMAT,
-            "root": self.diagram.root,
-            "value": str(self.value),
-            "bound": None if self.bound is None else str(self.bound),
-            "complete": self.complete,
-            "termination": self.termination,
-            "statistics": dict(self.statistics),
-            "least": None if self.least is None else str(self.least),
-            "best": None if self.best is None else list(self.best),
-        }
+        bound, least = (None if one is None else str(one) for one in (self.bound, self.least))
+        about = {"format": _FORMAT, "root": self.diagram.root, "value": str(self.value), "bound": bound}
+        about |= {"complete": self.complete, "termination": self.termination, "statistics": dict(self.statistics)}
+        about |= {"least": least, "best": None if self.best is None else list(self.best)}
         with replacing(path) as new, new.open("wb") as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), nodes=self.diagram.nodes)
 

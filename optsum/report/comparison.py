@@ -764,22 +764,14 @@ class Comparison(Tabular):
             kinds = ("objective", "ratio", "seconds", "bound", "nodes")
             numbers = {kind: self._numbers.get((name, kind), array("d")) for kind in kinds}
             by_seed = [values for (line, what), values in self._numbers.items() if line == name and what not in kinds]
-            means: dict[str, Any] = {f"mean_{kind}": mean_of(numbers[kind]) for kind in kinds}
-            found.append(
-                ComparisonRow(
-                    strategy=name,
-                    time_limit=variants[name].time_limit if self.plan.time_limits else None,
-                    **{what: counts[what] for what in ("problems", "solved", "infeasible", "guaranteed", "reached")},
-                    **means,
-                    failed=counts["problems"] - counts["solved"],
-                    seeds=names.count(name),
-                    std_over_seeds=seeds_deviation(by_seed),
-                    min_ratio=min(numbers["ratio"], default=None),
-                    ratios=len(numbers["ratio"]),
-                    optima=self.optima * names.count(name),
-                    median_seconds=median(numbers["seconds"]) if numbers["seconds"] else None,
-                )
-            )
+            own: dict[str, Any] = {f"mean_{kind}": mean_of(numbers[kind]) for kind in kinds}
+            own |= {what: counts[what] for what in ("problems", "solved", "infeasible", "guaranteed", "reached")}
+            own |= {"failed": counts["problems"] - counts["solved"], "seeds": names.count(name)}
+            own |= {"std_over_seeds": seeds_deviation(by_seed), "min_ratio": min(numbers["ratio"], default=None)}
+            own |= {"ratios": len(numbers["ratio"]), "optima": self.optima * names.count(name)}
+            own["median_seconds"] = median(numbers["seconds"]) if numbers["seconds"] else None
+            own["time_limit"] = variants[name].time_limit if self.plan.time_limits else None
+            found.append(ComparisonRow(strategy=name, **own))
         return found
 
     def tables(self) -> list[Table]:

@@ -36,7 +36,6 @@ _DASHES: Final[tuple[Any, ...]] = (
     "-", (0, (4, 1.7)), (0, (1.2, 1.4)), (0, (5, 1.4, 1.2, 1.4)), (0, (3, 1.2)), (0, (1.2, 2.4)), (0, (7, 1.7)),
     (0, (2.4, 1.2, 0.6, 1.2, 0.6, 1.2)),
 )  # fmt: skip
-"""The dashes of the page, in line widths."""
 
 
 def look_of(place: int) -> dict[str, Any]:

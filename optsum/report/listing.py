@@ -29,7 +29,6 @@ _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "similarity": {"max_length": 100, "metric": "similarity"},
     "F1 of similarity": {"max_length": 100, "metric": "similarity", "measure": "f1"},
 }
-"""Objectives of extracts."""
 
 
 def _failure(work: Callable[[], object]) -> str:

@@ -207,8 +207,7 @@ Point = tuple[str, str]  # A metric and a measure.
 _CLAIMS: Final = tuple(product(["claims"], ["objective", "gap", "length"]))
 """Columns for packers: the supported share, the loss against the optimum, and the used length."""
 
-_ORACLE = "oracle "
-"""Prefix of a metric's name for scores of summaries against its oracles."""
+_ORACLE = "oracle "  # Prefix of a metric's name for scores of summaries against its oracles.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,13 +315,10 @@ class SystemScores(Tabular):
 
         rows = []
         for name, sums in self._systems.items():
-            row = SystemRow(
-                system=name,
-                topics=sums.topics,
-                rouge=means(sums, self.metrics if self.packed is None else ()),
-                oracle=means(sums, () if self.oracles is None else self.oracles.setups, _ORACLE),
-                human={human: fmean(values) for human, values in sums.human.items()},
-            )
+            rouge = means(sums, self.metrics if self.packed is None else ())
+            oracle = means(sums, () if self.oracles is None else self.oracles.setups, _ORACLE)
+            human = {score: fmean(values) for score, values in sums.human.items()}
+            row = SystemRow(system=name, topics=sums.topics, rouge=rouge, oracle=oracle, human=human)
             if self.packed is not None:
                 row.claims.update({point[1]: mean_of(sums.rouge[point]) for point in _CLAIMS})
                 row.claims.update(worst=sums.worst, over=sums.over)

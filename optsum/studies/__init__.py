@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from optsum.report.figures import Figure
 
 
-Row: TypeAlias = dict[str, Any]
-"""A row of JSON."""
+Row: TypeAlias = dict[str, Any]  # A row of JSON.
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

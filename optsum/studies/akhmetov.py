@@ -152,14 +152,10 @@ def features(study: Study) -> Table:
 
 def _features(row: Row) -> dict[str, float]:
     sentences, words, characters = (float(row[name]) for name in ("sentences", "words", "characters"))
-    return {
-        "characters": characters,
-        "words": words,
-        "sentences": sentences,
-        "words/sentence": words / sentences if sentences else 0.0,
-        "characters/word": characters / words if words else 0.0,
-        "abstract": float(row["abstract_sentences"]),
-    }
+    ratios = {"words/sentence": words / sentences if sentences else 0.0}
+    ratios["characters/word"] = characters / words if words else 0.0
+    sizes = {"characters": characters, "words": words, "sentences": sentences}
+    return {**sizes, **ratios, "abstract": float(row["abstract_sentences"])}
 
 
 METHODS: Final = {
@@ -169,7 +165,6 @@ METHODS: Final = {
     "genetic-paper": "Genetic",
     "genetic-paper+greedy": "Genetic_Greedy",
 }
-"""Strategies and their names in the paper's tables."""
 OPTIMUM: Final = "Optimum"  # What the tables call the exact strategy.
 _PAPER: Final[Mapping[str, float]] = {"min_abstract": 10, "max_abstract": 20, "min_text": 100, "max_text": 500}
 """The cleaned data of Table 1; "extremely long or short" texts are those outside its range."""
@@ -305,7 +300,6 @@ _SUMY: Final = {
     "lexrank": "sumy.summarizers.lex_rank:LexRankSummarizer",
     "lsa": "sumy.summarizers.lsa:LsaSummarizer",
 }
-"""Baselines of the package sumy."""
 _RELEVANT: Final = 0.7  # Weight of relevance against redundancy (lambda) in maximal marginal relevance.
 
 

@@ -70,7 +70,6 @@ SETS: Final = {
     "C: .50 - .60": (0.5, 0.6),
     "below .50": (0.0, 0.5),
 }
-"""The paper's sets of documents by the best human agreement, and the rest."""
 DIFFERENCES: Final = (("MaxH", "AvgH"), ("MaxH", "MinH"), ("FT", "E150"), ("E150", "E100"), ("E100", "MaxH"))
 """Differences discussed in section 5; the others concern systems, which rank between people and the lead."""
 

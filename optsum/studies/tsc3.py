@@ -366,25 +366,18 @@ def _rows(topic: Submitted, setup: Setup, lead: str, larger: bool) -> list[Row]:
 
 
 def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger: bool) -> Row:
-    row: Row = {
-        "kind": "score",
-        "system": system.system,
-        "condition": str(topic.meta.get("condition") or "").lower() or None,
-        "human": dict(system.human),
-    }
+    condition = str(topic.meta.get("condition") or "").lower() or None
+    row: Row = {"kind": "score", "system": system.system, "condition": condition, "human": dict(system.human)}
     summary: Text | None = system.summary
     if system.selection is not None:
         texts = texts_of(topic)
         if summary is None and texts.keys() >= set(system.selection):
             summary = tuple(texts[unit] for unit in system.selection)
         extract = score_extract(topic, system.selection, minimum, uncoverable=uncoverable)
-        row |= {
-            "coverage": float(extract.coverage),
-            "precision": float(extract.precision) if larger else extract.correct / extract.minimum,
-            **{name: getattr(extract, name) for name in ("correct", "size", "minimum")},
-            "covered": [float(share) for share in extract.covered],
-            "uncoverable": list(extract.uncoverable),
-        }
+        precision = float(extract.precision) if larger else extract.correct / extract.minimum
+        row |= {"coverage": float(extract.coverage), "precision": precision}
+        row |= {name: getattr(extract, name) for name in ("correct", "size", "minimum")}
+        row |= {"covered": list(map(float, extract.covered)), "uncoverable": list(extract.uncoverable)}
     found = None if summary is None else answers(topic, summary)
     if found is not None:
         row |= {"exact": float(found.exact), "edit": float(found.edit), "questions": found.questions}

@@ -151,17 +151,12 @@ class Setting:
 
     def to_json(self) -> dict[str, Any]:
         options = {} if self.options is None else self.options.model_dump()
-        return {
-            "label": visible(self.label),
-            "minimizes": self.minimizes,
-            "texts": self.of_texts,
-            "unit": options.get("length_unit") if self.of_texts else None,
-            "components": list(_components(self.metric)) if self.metric is not None and options else [],
-            "distinct": options.get("counts") == "set",
-            "joined": options.get("boundaries") == "joined",
-            "apart": options.get("model_units") == "sentences",
-            "best": options.get("references") == "best",
-        }
+        components = list(_components(self.metric)) if self.metric is not None and options else []
+        row = {"label": visible(self.label), "minimizes": self.minimizes, "texts": self.of_texts}
+        row |= {"unit": options.get("length_unit") if self.of_texts else None, "components": components}
+        row |= {"distinct": options.get("counts") == "set", "joined": options.get("boundaries") == "joined"}
+        apart = options.get("model_units") == "sentences"
+        return {**row, "apart": apart, "best": options.get("references") == "best"}
 
 
 def _named(row: Mapping[str, Any]) -> tuple[str, str | None]:
@@ -184,10 +179,8 @@ def _components(metric: str) -> Iterator[dict[str, Any]]:
         return
     for each in components:
         kind, number = each.coded or (None, 0)
-        yield {
-            "name": each.name,
-            **{what: number for known, what in ((NGRAMS, "size"), (SKIPS, "skip")) if kind == known},
-        }
+        own = {what: number for known, what in ((NGRAMS, "size"), (SKIPS, "skip")) if kind == known}
+        yield {"name": each.name, **own}
 
 
 _STRANGE = "its details were not written by optsum"
@@ -196,16 +189,10 @@ _STRANGE = "its details were not written by optsum"
 def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
     references = details.get("references")
     problem = references == [] and "cover" not in details  # which is held against no text
-    topic = as_topic(
-        {
-            "id": row.get("id") or "?",
-            "documents": details.get("documents"),
-            "references": [[]] if problem else references,
-            **{name: details.get(name) for name in ("cover", "weights", "lengths")},
-            "meta": {name: details[name] for name in ("sentence_ids", "abstract_ids") if name in details},
-        },
-        flat="sentences",
-    )
+    given: dict[str, Any] = {"id": row.get("id") or "?", "references": [[]] if problem else references}
+    given |= {name: details.get(name) for name in ("documents", "cover", "weights", "lengths")}
+    given["meta"] = {name: details[name] for name in ("sentence_ids", "abstract_ids") if name in details}
+    topic = as_topic(given, flat="sentences")
     return replace(topic, references=()) if problem else topic
 
 
@@ -556,17 +543,14 @@ def drawn(chart: Chart) -> dict[str, Any]:
         for style, points in series
     ]
     x_ticks = [(round(x(value), 1), _shown(value, chart.x)) for value in _ticks(chart.x)]
+    borders = {"width": WIDTH, "height": HEIGHT, "left": _LEFT, "right": WIDTH - _RIGHT, "bottom": HEIGHT - _BOTTOM}
     return {
         "chart": chart,
         "x_ticks": [(place, text, "end" if place > WIDTH - 2 * _RIGHT else "middle") for place, text in x_ticks],
         "y_ticks": [(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y)],
         "lines": [] if is_dots else paths,
         "dots": series if is_dots else [],
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": _LEFT,
-        "right": WIDTH - _RIGHT,
-        "bottom": HEIGHT - _BOTTOM,
+        **borders,
     }
 
 
@@ -1128,17 +1112,13 @@ IN_BLOCK: Final = 8  # Topics that are packed together: fewer pack worse, more t
 
 def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[str]:
     """Yield blocks of topics: JSON, compressed (raw deflate) and in base64, which browsers can unpack."""
-    views = (
-        {
-            **({} if problem.text is None else {"text": problem.text}),
-            **({} if problem.optima is None else {"optima": problem.optima}),
-            "results": [
-                None if (each := problem.found.get(variant)) is None else _result(each.result)
-                for variant in gathered.variants
-            ],
-        }
-        for problem in problems
-    )
+
+    def view(problem: PageProblem) -> dict[str, Any]:
+        held = {name: own for name in ("text", "optima") if (own := getattr(problem, name)) is not None}
+        found = map(problem.found.get, gathered.variants)
+        return {**held, "results": [None if each is None else _result(each.result) for each in found]}
+
+    views = map(view, problems)
     while block := list(islice(views, IN_BLOCK)):
         text = json.dumps(block, separators=(",", ":"), ensure_ascii=True)  # ASCII: half surrogate pairs survive
         packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)

@@ -45,7 +45,7 @@ OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.ex
 MARK = "OPTSUM_KILLS"
 KILL, TERM, INT = signal.SIGKILL, signal.SIGTERM, signal.SIGINT
 
-LOCAL = [("driver", KILL), ("driver", TERM), ("driver", INT), ("worker", KILL), ("all", INT), ("worker", TERM)]
+LOCAL = [("driver", KILL), ("worker", KILL), ("all", INT), ("worker", TERM), ("driver", TERM), ("driver", INT)]
 DASK = [("driver", KILL), ("worker", KILL), ("scheduler", KILL), ("driver", INT), ("worker", TERM), ("nanny", KILL),
         ("scheduler", TERM), ("driver", TERM)]  # fmt: skip
 GOES_ON = {("worker", KILL), ("worker", TERM), ("nanny", KILL)}

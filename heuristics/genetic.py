@@ -42,7 +42,7 @@ def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: 
             if row[unit] == 1 and arrays.parents[unit] >= 0:
                 row[arrays.parents[unit]] = 1
         become(arrays, state, row)
-        restart(descent, 0)
+        restart(descent, np.int64(0))
         limit = control[EVALUATIONS] + effort
         control[EVALUATIONS] += 1 + settle(arrays, moves, descent, np.bool_(True))
         if effort > 0:

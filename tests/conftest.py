@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -13,6 +14,7 @@ from optsum.system.compiled import patience
 
 ROOT = Path(__file__).resolve().parent.parent
 
+gc.disable()  # until all tests are there
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # What a test measures or counts here shall not depend on whether kernels are compiled by then. Processes that it starts
@@ -28,6 +30,8 @@ settings.load_profile("default")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long, so that no process is left alone with it in the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    gc.freeze()  # thousands of tests stay: to look through them for garbage would take half a second each time
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -227,8 +227,9 @@ class SearchLoop(Loop):
                 yield kept
             for way in self._ways:
                 self._warm += warm_up(setup_of(way))
-            gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
-            self._stack.callback(gc.unfreeze)
+            if not gc.get_freeze_count():  # else a program around this one has done so, and nothing of it is thawed
+                gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
+                self._stack.callback(gc.unfreeze)
             pending = self._finished.pending(self._read, lambda: self.advance())  # noqa: PLW0108 - the bar comes later
             began = perf_counter()
             parallel = self._ways[0].elsewhere  # then each process has its own time to report

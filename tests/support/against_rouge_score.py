@@ -11,18 +11,23 @@ import random
 import sys
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from optsum.metrics.rouge import rouge_all
 from optsum.options.presets import PRESETS
 from optsum.text.analyzer import Analyzer
 
-NEAR_ASCII = [
-    chr(code)
-    for code in range(0x80, 0x110000)
-    if any(char.isascii() for char in chr(code).lower() + unicodedata.normalize("NFKD", chr(code)))
-]
-"""Characters of which lower case or another form makes letters of ASCII."""
+
+@cache
+def near_ascii() -> list[str]:
+    """Return the characters of which lower case or another form makes letters of ASCII."""
+    return [
+        chr(code)
+        for code in range(0x80, 0x110000)
+        if any(char.isascii() for char in chr(code).lower() + unicodedata.normalize("NFKD", chr(code)))
+    ]
+
 
 WORDS = [
     *("running", "flies", "happily", "Nationalization", "dying", "news", "proceeded", "skies", "generically", "1990s"),
@@ -52,7 +57,7 @@ def random_text(rng: random.Random) -> str:
         elif kind < 0.5:
             pieces.append("".join(rng.choice("abcdeilnorstuyABIKST0189") for _ in range(rng.randrange(1, 9))))
         elif kind < 0.65:
-            pieces.append(rng.choice(NEAR_ASCII))
+            pieces.append(rng.choice(near_ascii()))
         elif kind < 0.9:
             pieces.append(chr(rng.randrange(0x110000)))
         else:

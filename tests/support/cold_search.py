@@ -1,81 +1,68 @@
-"""Run as a program: what numba compiles or loads in a search after its warm-up, which should be nothing.
+"""Run as a program: which kernels a search calls that its warm-up has not, which should be none.
 
 ``cold_search.py '[["vns", {"max_length": 9}], ...]'`` prints a JSON list: for each strategy and its options the kernels
-that only the search reached, each in a process of its own, because a kernel that one search has loaded is there for the
-next. The environment says where numba's cache is. ``cold_search.py --held '[...]'`` prints those that are there when it
-is over, whoever reached them.
+that only the search called, and all that were called, each with the types of its arguments: with others it would be
+compiled or loaded once more. Each pair is tried in a copy of this process, in which all kernels are loaded and nothing
+counts as prepared: loading them for each pair would take most of the time.
 """
 
 from __future__ import annotations
 
-import gc
-import importlib
 import json
 import os
-import pkgutil
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from every_formulation import topic
-from numba import njit
+from numba import typeof
+from numba._dispatcher import compute_fingerprint
 
 import optsum
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
-from optsum.running.one_problem import setup_of, warm_up
+from optsum.running import one_problem
+from optsum.system import compiled
+from optsum.system.compiled import Kernel
 
-TOPIC = topic(3, 24, words=30, longest=7, covered=12, alternative=3, references=(3, 9))
-
-
-def kernels() -> set[str]:
-    """Return every kernel of the project that is ready, with the types it is ready for."""
-    from numba.core.dispatcher import Dispatcher
-
-    return {
-        f"{each.py_func.__module__}.{each.py_func.__name__}{signature}"
-        for each in gc.get_objects()
-        if issubclass(type(each), Dispatcher) and each.py_func.__module__.startswith("optsum.")
-        for signature in each.signatures
-    }
+SIZES: dict[str, Any] = {"words": 30, "longest": 7, "covered": 12, "alternative": 3, "references": (3, 9)}
+TOPIC, OTHER = topic(3, 24, **SIZES), topic(4, 24, **SIZES)
+called: dict[tuple[str, bytes], str] = {}
+call = Kernel.__call__
 
 
-def reached(strategy: str, options: dict[str, Any]) -> list[str]:
-    """Return what a search compiles or loads after its warm-up."""
+def noted(kernel: Kernel, *arguments: Any) -> Any:
+    """Note a call, and make it."""
+    kind = f"{kernel.__module__}.{kernel.__name__}", compute_fingerprint(arguments)  # as numba looks for compiled code
+    if kind not in called:
+        called[kind] = f"{kind[0]}({typeof(arguments)})"
+    return call(kernel, *arguments)
+
+
+def tried(topic: dict[str, Any], strategy: str, options: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the kernels that a search calls and its warm-up does not, and all that are called."""
     given = {"time_limit": 1.0, **options, "strategy": strategy}
+    compiled._run.clear()
+    one_problem._ready.clear()
+    one_problem.setup_of.cache_clear()
+    called.clear()
     try:
-        warm_up(setup_of(resolve(given)))
-        before = kernels()
-        optsum.solve(TOPIC, **given)
+        one_problem.warm_up(one_problem.setup_of(resolve(given)))
+        before = {*called}
+        optsum.solve(topic, **given)
     except UnsupportedError:
-        return []
-    return sorted(kernels() - before)
+        return [], []
+    return [text for kind, text in called.items() if kind not in before], [*called.values()]
 
 
-def held(strategy: str, options: dict[str, Any]) -> list[str]:
-    """Return what is compiled or loaded when a search is over."""
-    optsum.solve(TOPIC, **{"time_limit": 1.0, **options, "strategy": strategy})
-    return sorted(kernels())
-
-
-def import_all() -> None:
-    """Import what every search shares, and start numba: no kernel of the project, so that each cell still shows its."""
-    for module in pkgutil.walk_packages(optsum.__path__, "optsum."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    njit("int64(int64)")(lambda number: number + 1)
-    assert not kernels()
-
-
-def apart(tell: Callable[..., list[str]], strategy: str, options: dict[str, Any]) -> list[str]:
-    """Return what is told of a search, in a process of its own."""
+def apart(strategy: str, options: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the same of a process in which this topic is new."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            answer = json.dumps(tell(strategy, options))
+            answer = json.dumps(tried(TOPIC, strategy, options))
         except BaseException as error:  # noqa: BLE001 - whatever it is, the parent shows it
-            answer = json.dumps([repr(error)])
+            answer = json.dumps([[repr(error)], []])
         with os.fdopen(writing, "w") as pipe:
             pipe.write(answer)
         os._exit(0)
@@ -83,11 +70,13 @@ def apart(tell: Callable[..., list[str]], strategy: str, options: dict[str, Any]
     with os.fdopen(reading) as pipe:
         answer = pipe.read()
     os.waitpid(child, 0)
-    found: list[str] = json.loads(answer)
+    found: tuple[list[str], list[str]] = json.loads(answer)
     return found
 
 
 if __name__ == "__main__":
-    import_all()
-    told = held if "--held" in sys.argv else reached
-    print(json.dumps([apart(told, strategy, options) for strategy, options in json.loads(sys.argv[-1])]))
+    Kernel.__call__ = noted  # type: ignore[method-assign]
+    cells = json.loads(sys.argv[1])
+    for cell in cells:
+        tried(OTHER, *cell)
+    print(json.dumps([apart(*cell) for cell in cells]))

@@ -14,13 +14,18 @@ from page_rows import SCRIPT, TOPICS, rows_of
 
 from optsum.cli import main
 
-ROWS = rows_of()
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
+    return rows_of()
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+def run(
+    rows: list[dict[str, Any]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Any:
     monkeypatch.chdir(tmp_path)
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("topics.jsonl").write_text("".join(json.dumps(topic) + "\n" for topic in TOPICS[:2]))
 
     def run(*arguments: str) -> tuple[int, str, str]:

@@ -24,3 +24,10 @@ def test_what_cannot_be_asked_for_is_refused(capsys: pytest.CaptureFixture[str])
 def test_a_second_time_has_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["warm-up", "--strategy", "exhaustive"]) == 0
     assert "kernels of exhaustive are ready" in capsys.readouterr().out
+
+
+def test_where_kernels_are_kept_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optsum.cli.commands.setup.kernels_of", lambda names: [])
+    monkeypatch.setattr("numba.config.CACHE_DIR", "here")
+    assert main(["warm-up"]) == 0
+    assert capsys.readouterr().out.endswith("; kept in here\n")

@@ -27,7 +27,7 @@ def test_a_second_time_has_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_where_kernels_are_kept_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.cli.commands.setup.kernels_of", lambda names: [])
+    monkeypatch.setattr("optsum.cli.commands.kernels_of", lambda names: [])
     monkeypatch.setattr("numba.config.CACHE_DIR", "here")
     assert main(["warm-up"]) == 0
     assert capsys.readouterr().out.endswith("; kept in here\n")

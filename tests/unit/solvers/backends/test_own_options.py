@@ -216,6 +216,7 @@ def test_a_solver_that_an_option_makes_deaf_ends_at_the_limit() -> None:
     """HiGHS 1.16 goes on for ever here. In a process of its own: the thread that runs it cannot be ended."""
     code = (
         "import sys, fuzz_options; fuzz_options.LIMIT_S = 0.2; "
+        "from optsum.system.processes import children; children._LEAVES_S = 0.2; "
         "sys.exit(fuzz_options.try_one('highs', {'small_matrix_value': 0.3}, 7))"
     )
     path = os.pathsep.join(sys.path)

@@ -975,7 +975,8 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
     covers, slots = np.zeros((every * (1 + cover_all) + 1, 4), np.int64), np.zeros(every * (1 + cover_all), np.int64)
     held, weights = np.empty(parts * own, np.int64), np.empty(parts * own, np.int64)
     constants, mass = np.zeros(2 * made, np.int64), np.zeros((2 * made, count), np.int64)
-    longest, gains, feeds = np.bool_(0), np.zeros(own, np.int64), np.zeros(own, np.int64)
+    gains, feeds = np.zeros(own, np.int64), np.zeros(own, np.int64)
+    longest = own < 0  # not yet, said without a literal, for which `_search_instance` would be compiled once more
     filled, cover = 0, 0
     for ratio in range(every):
         part = ratio // references if mean and not recall else ratio

@@ -30,8 +30,19 @@ from optsum.corpus.rows import STORE, CellRows, RowStore, is_run_folder, to_byte
 from optsum.corpus.topic import BadTopic, Reading, Topic, parse_columns
 from optsum.corpus.topics import is_program, topics_read
 from optsum.errors import InputError, OptionError, OptsumError, unknown_name
-from optsum.options.options import OF_PROBLEMS, OF_WORKERS, Options, check_solver_is_used, described, resolve
-from optsum.options.values import check_kinds, own_of_solver, read_table, solving, toml_of
+from optsum.options.options import (
+    OF_PROBLEMS,
+    OF_WORKERS,
+    Options,
+    check_kinds,
+    check_solver_is_used,
+    described,
+    own_of_solver,
+    read_table,
+    resolve,
+    solving,
+    toml_of,
+)
 from optsum.problem.formulation import Formulation
 from optsum.registry import BACKENDS, STRATEGIES
 from optsum.report.comparison import solvers_of

@@ -49,8 +49,8 @@ from optsum.options.options import (
     resolve,
     resolve_score,
     schema,
+    toml_of,
 )
-from optsum.options.values import toml_of
 from optsum.registry import CERTIFICATE, DEFAULT_STRATEGY, STRATEGIES
 from optsum.report.messages import advancing, bar, count_lines
 

@@ -19,8 +19,7 @@ from typer import Argument, Option
 from optsum.cli.exits import DONE, guarded, tell
 from optsum.corpus.topic import AS_IS, Reading
 from optsum.errors import OptionError, show_tracebacks
-from optsum.options.options import READING, FlagHint, Options, read_config, reading_of, resolve_as
-from optsum.options.values import OwnOptions
+from optsum.options.options import READING, FlagHint, Options, OwnOptions, read_config, reading_of, resolve_as
 from optsum.report.messages import count_lines, telling
 from optsum.system.files import PathLike, name_of
 

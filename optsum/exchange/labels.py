@@ -17,8 +17,7 @@ from optsum.corpus.topics import AnyColumns, AnyTopics, with_columns
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.optima import Nearness
 from optsum.options.keywords import Keywords
-from optsum.options.options import Options, described, resolve
-from optsum.options.values import toml_of
+from optsum.options.options import Options, described, resolve, toml_of
 from optsum.registry import FORMULATIONS
 from optsum.running.each_topic import attempt, each_topic, posed
 from optsum.running.enumerate import Oracles, oracles_of, resolve_enumeration

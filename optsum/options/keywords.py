@@ -10,8 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict, get_args, get_origin
 
 from optsum.metrics.rouge import Metric  # noqa: F401 - named in types
-from optsum.options.options import Options, ScoreOptions
-from optsum.options.values import OwnOptions, Scalar  # noqa: F401 - named in types
+from optsum.options.options import Options, OwnOptions, Scalar, ScoreOptions  # noqa: F401 - named in types
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

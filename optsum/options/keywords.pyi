@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
 from optsum.metrics.rouge import Metric
-from optsum.options.values import Scalar
+from optsum.options.options import Scalar
 
 class TextKeywords(TypedDict, total=False):
     """Keywords of searches and scores, which read texts alike."""

@@ -28,8 +28,19 @@ from optsum.corpus.topics import AnyColumns, AnyTopics, with_columns
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.options.keywords import Keywords
-from optsum.options.options import Options, check_solver_is_used, read_config, resolve, resolve_as
-from optsum.options.values import OwnOptions, own_of_solver, own_options, shared_out, solving, takes_backend
+from optsum.options.options import (
+    Options,
+    OwnOptions,
+    check_solver_is_used,
+    own_of_solver,
+    own_options,
+    read_config,
+    resolve,
+    resolve_as,
+    shared_out,
+    solving,
+    takes_backend,
+)
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import BACKENDS, BASELINES, STRATEGIES

@@ -23,8 +23,7 @@ from optsum.coverage.instance import Key, Sense
 from optsum.coverage.state import arrays_of, climbs, prepare_climb
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.options.keywords import Keywords
-from optsum.options.options import Options, resolve
-from optsum.options.values import lengths_of, text_of_lengths
+from optsum.options.options import Options, lengths_of, resolve, text_of_lengths
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.model import dual_bound, relax

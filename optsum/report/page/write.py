@@ -28,8 +28,7 @@ from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError, OptsumError, visible
 from optsum.metrics.rouge import NGRAMS, SKIPS, parse_metric
-from optsum.options.options import OF_SEARCHES, Options
-from optsum.options.values import sentence_of
+from optsum.options.options import OF_SEARCHES, Options, sentence_of
 from optsum.problem.formulation import Formulation
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS, STRATEGIES
 from optsum.report.comparison import claims, ratio_to_best

@@ -9,8 +9,7 @@ import pytest
 from optsum import compare, solve
 from optsum.cli import main
 from optsum.errors import OptionError, UnknownNameError
-from optsum.options.options import resolve
-from optsum.options.values import shared_out
+from optsum.options.options import resolve, shared_out
 from optsum.report.comparison import plan_of
 
 TOPIC = {"id": "t", "documents": [["a b c", "c d", "e"]], "references": [["b c d"]]}

@@ -9,9 +9,17 @@ import pytest
 
 from optsum.cli import main
 from optsum.errors import OptionError, UnknownNameError
-from optsum.options.options import Options, ScoreOptions, described, read_config, resolve, resolve_score, schema
+from optsum.options.options import (
+    Options,
+    ScoreOptions,
+    described,
+    read_config,
+    resolve,
+    resolve_score,
+    schema,
+    toml_of,
+)
 from optsum.options.presets import PRESETS
-from optsum.options.values import toml_of
 
 
 @pytest.fixture

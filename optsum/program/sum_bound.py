@@ -41,6 +41,8 @@ _INT64_SAFE: Final = 2.0**61
 
 _NARROW: Final = 5e-4  # Excess of the programs of a box that is not halved any more.
 
+_LOOKS: Final = 150  # At boxes, at most: with several coordinates there are very many narrow ones.
+
 _STEPS: Final = 60  # Of the subgradient method, between two looks at the clock.
 
 _LEAST_GAIN: Final = 1e-3  # A bound that such a number of steps improves by less is as good as it gets.
@@ -240,8 +242,11 @@ class SumBound:
         instance = self._instance
         rows, limits = [], []
         for number in range(0 if box.quotient else 1 if box.outlines else len(box.low)):
-            rows.append(instance.mass[2 * box.part.index(number) + 1])
-            limits.append((floor(box.low[number]), ceil(box.high[number])))
+            bottom = 2 * box.part.index(number) + 1
+            rows.append(instance.mass[bottom])
+            # What features add to a denominator is in the box, but not in the row.
+            low = 0.0 if (instance.slot == bottom).any() else box.low[number]
+            limits.append((floor(low), ceil(box.high[number])))
         if instance.min_length > 0 or instance.max_length < int(instance.lengths.sum()):
             rows.append(instance.lengths)
             limits.append((instance.min_length, min(instance.max_length, int(instance.lengths.sum()))))
@@ -258,7 +263,9 @@ class SumBound:
         corners = [_Corner(np.full(len(self._copies.most), 0.5), np.zeros(len(self._copies.rows)))]
         parts = [(-known, 0, _Part(self._whole, corners))]
         number = 0
-        while parts and -parts[0][0] > self._enough and not (parts[0][2].done or deadline.passed):
+        for _ in range(_LOOKS):
+            if not parts or -parts[0][0] <= self._enough or parts[0][2].done or deadline.passed:
+                break
             bound, _, part = parts[0]
             try:
                 left = self._looked_at(-bound, part, deadline)

@@ -13,6 +13,7 @@ from optsum.coverage.instance import Combination, Coverage, Joint, Sense, score
 from optsum.coverage.state import climb
 from optsum.problem.problem import CoverageProblem
 from optsum.program import ratio_bound as module
+from optsum.program.sum_bound import SumBound
 from optsum.program.surrogate import reaches
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 from optsum.testing import HARMONIC, brute_force, random_coverage
@@ -143,6 +144,19 @@ def test_prices_bound_sums_from_any_known_value(enough: Fraction, seconds: float
     if seconds is None:
         assert reached >= 3
         assert excess / trials <= 0.35
+
+
+def test_no_row_asks_the_units_for_what_features_add_to_a_denominator() -> None:
+    slots, constants = [1, 0, 2], (0, 1, 0, 1, 0, 1)
+    instance = Coverage.of(
+        [1, 1], [{0: 1, 1: 1}, {0: 1, 2: 1}], [[1], [3], [5]], slots=slots, constants=constants, weights=(1, 1, 1),
+        combination=Combination.SUM, max_length=2,
+    )  # fmt: skip
+    bound = SumBound(instance, [Fraction(1, 3)] * 3, [1.0] * 3, Fraction(0))
+    _, upper = bound._whole.halves()  # all selections but the empty one
+    rows, limits = bound._rows_of(upper)
+    assert len(rows) == 1
+    assert limits[0, 0] <= rows[0].sum() <= limits[0, 1]
 
 
 def test_greedy_selections_of_sums_beyond_64_bits() -> None:

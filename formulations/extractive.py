@@ -25,11 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
-from optsum.corpus.vectors import Vectors
 from optsum.coverage.instance import NO_LIMIT, Coverage, Facility, IntArray
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.rouge import LONGEST, Counts, Gram, Score, codes_of, parse_metric
-from optsum.metrics.similarity import FloatArray, Similarity, rescaled
+from optsum.metrics.similarity import FloatArray, Similarity, Vectors, rescaled
 from optsum.problem.formulation import Compatibility, Formulation, Requirement, Spec
 from optsum.problem.objective import Counted, Extract, NumberedTopic
 from optsum.problem.problem import CoverageProblem, Selection

@@ -14,6 +14,9 @@ from typing import Any, Final
 from optsum.errors import InputError
 from optsum.system.files import PathLike, name_of, read_text
 
+_BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}  # How the Penn Treebank writes brackets.
+_LINE_BREAK = re.compile(r"\r\n?|\n")  # not the others that Python knows: a word may hold them
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -63,17 +66,14 @@ class Parse:
         if not roots:
             return "no word is the root; give one word the head 0"
         # Climbing from every word marks each one once: linear in the number of words.
-        state = [0] * len(tokens)  # 1: on the way that is being climbed, 2: known to end at the root
+        climbed = [-1] * len(tokens)  # The word from which the climb began.
         for number in range(len(tokens)):
-            way, here = [], number
-            while here != -1 and not state[here]:
-                state[here] = 1
-                way.append(here)
+            here = number
+            while here != -1 and climbed[here] == -1:
+                climbed[here] = number
                 here = tokens[here].head
-            if here != -1 and state[here] == 1:
+            if here != -1 and climbed[here] == number:
                 return f"the heads above {self._named(here)} form a cycle; in a tree every word leads to the root"
-            for each in way:
-                state[each] = 2
         return None
 
     def _named(self, number: int) -> str:
@@ -93,20 +93,11 @@ def parses_of_spacy(doc: Any, source: str = "") -> tuple[Parse, ...]:
         place = {token.i: position for position, token in enumerate(words)}
         begin = words[0].idx
         text = sentence.doc.text[begin : words[-1].idx + len(words[-1].text)]
-        tokens = [
-            Token(
-                form=token.text,
-                lemma=token.lemma_,
-                upos=token.pos_,
-                xpos=token.tag_,
-                feats=token.morph.to_dict(),
-                head=_head(token, place, where),
-                deprel=token.dep_,
-                start=token.idx - begin,
-                end=token.idx - begin + len(token.text),
-            )
-            for token in words
-        ]
+        tokens = []
+        for token in words:
+            start, above = token.idx - begin, _head(token, place, where)
+            known = token.text, token.lemma_, token.pos_, token.tag_, token.morph.to_dict()
+            tokens.append(Token(*known, above, token.dep_, start, start + len(token.text)))
         found.append(Parse(tuple(tokens), text, where))
     return tuple(found)
 
@@ -120,11 +111,6 @@ def _head(token: Any, place: dict[int, int], where: str) -> int:
         if not here.is_space:
             raise InputError(f"{where}: the head of {token.text!r:.40} is outside; give whole sentences")
     return -1
-
-
-# The tree that can be changed: what rules look at, and what re-attachment works on.
-
-_BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}  # How the Penn Treebank writes brackets.
 
 
 class WorkingTree:
@@ -161,7 +147,6 @@ class WorkingTree:
         self._children: list[list[int]] | None = None
 
     def children(self, word: int) -> list[int]:
-        """Return the dependents of a word, in the order of the text."""
         if self._children is None:
             self._children = [[] for _ in self.head]
             for number in self.words:
@@ -179,7 +164,6 @@ class WorkingTree:
         self._children = None
 
     def below(self, word: int) -> set[int]:
-        """Return a word and all words that depend on it."""
         found, new = {word}, [word]
         while new:
             new = [child for each in new for child in self.children(each)]
@@ -187,18 +171,13 @@ class WorkingTree:
         return found
 
     def lemma(self, word: int) -> str:
-        """Return the lemma in lower case, or the form if the parse has no lemma."""
         token = self.parse.tokens[word]
         return (token.lemma or token.form).lower()
 
 
 def is_punctuation(token: Token) -> bool:
-    """Return whether a token has the label or tag of punctuation, and contains no letter or digit."""
     named = token.upos == "PUNCT" or token.deprel.partition(":")[0] == "punct"
     return named and (token.form in _BRACKETS or not any(map(str.isalnum, token.form)))
-
-
-_LINE_BREAK = re.compile(r"\r\n?|\n")  # not the others that Python knows: a word may hold them
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +189,6 @@ class Block:
     meta: Mapping[str, str] = field(hash=False)  # The comments ``# key = value``.
 
     def parse(self) -> Parse:
-        """Return the parse."""
         import conllu
         from conllu.exceptions import ParseException
 
@@ -237,8 +215,7 @@ class Block:
             raise InputError(f"{self.source}: there is no word; give at least one")
         surface = _surface(words, ranges, self.source)
         text = self.meta.get("text") or "".join(form + " " * blank for _, form, blank in surface).rstrip()
-        spans: list[tuple[int, int]] = []
-        at = 0
+        spans, at = list[tuple[int, int]](), 0
         for members, form, _ in surface:
             start, at = _find(form, text, at, self.source)
             spans += _share(members, form, start, at)
@@ -306,6 +283,7 @@ def _pairs(columns: list[str], at: int) -> dict[str, str]:
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
 
+# Column parsers that take a fraction of the time of those of `conllu`.
 _COLUMNS: Final[dict[str, Any]] = {
     "id": _number,
     "feats": _pairs,
@@ -313,13 +291,11 @@ _COLUMNS: Final[dict[str, Any]] = {
     "deps": lambda *_: None,
     "misc": _pairs,
 }
-"""Column parsers that take a fraction of the time of those of `conllu`."""
 
 
 def _surface(
     words: list[Any], ranges: dict[int, tuple[int, str, bool]], source: str
 ) -> list[tuple[list[str], str, bool]]:
-    """Return the words of each stretch of text, its form, and whether a blank follows."""
     found: list[tuple[list[str], str, bool]] = []
     first = 1
     while first <= len(words):
@@ -342,9 +318,7 @@ def _surface(
 def _find(form: str, text: str, at: int, source: str) -> tuple[int, int]:
     """Return where the form occurs in the text at or after `at`, ignoring white space."""
     start = None
-    for letter in form:
-        if letter.isspace():
-            continue
+    for letter in "".join(form.split()):
         while at < len(text) and text[at].isspace():
             at += 1
         if not text.startswith(letter, at):
@@ -368,17 +342,8 @@ def _token(row: Any, span: tuple[int, int], source: str) -> Token:
     head = row.get("head")
     if not isinstance(head, int) or head < 0:
         raise InputError(f"{source}: word {row['id']} has no head; give the number of a word, or 0 for the root")
-    return Token(
-        form=_text_of(row, "form"),
-        lemma=_text_of(row, "lemma"),
-        upos=_text_of(row, "upos"),
-        xpos=_text_of(row, "xpos"),
-        feats=row.get("feats") or {},
-        head=head - 1,
-        deprel=_text_of(row, "deprel"),
-        start=span[0],
-        end=span[1],
-    )
+    form, lemma, upos, xpos, deprel = (_text_of(row, name) for name in ("form", "lemma", "upos", "xpos", "deprel"))
+    return Token(form, lemma, upos, xpos, row.get("feats") or {}, head - 1, deprel, *span)
 
 
 def _text_of(row: Any, column: str) -> str:
@@ -412,9 +377,7 @@ def format_conllu(parse: Parse) -> str:
             lines.append("\t".join([f"{number + 1}-{end}", _one_line(surface), *"_" * 7, _misc(parse, last)]))
             inside = end
         misc = "_" if number < inside else _misc(parse, token)
-        feats = "|".join(
-            f"{name}={value}" for name, value in sorted(token.feats.items(), key=lambda each: each[0].lower())
-        )
+        feats = "|".join(f"{name}={token.feats[name]}" for name in sorted(token.feats, key=str.lower))
         columns = [token.form, token.lemma, token.upos, token.xpos, feats, str(token.head + 1), token.deprel, "", misc]
         lines.append("\t".join([str(number + 1), *(_one_line(column) or "_" for column in columns)]))
     return "\n".join(lines)

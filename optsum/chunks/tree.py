@@ -28,39 +28,43 @@ from optsum.system.files import PathLike, parse_toml, read_text
 if TYPE_CHECKING:
     import networkx as nx
 
+SCHEMES: Final = ("ud", "clearnlp")
+"""Label schemes with their own rules: Universal Dependencies v2, and that of spaCy's English models."""
+
+_WORDS: Final = ("english",)
+# Part-of-speech tags of Universal Dependencies, and those that spaCy adds.
+_UPOS: Final = (
+    "*", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
+    "SCONJ", "SPACE", "SYM", "VERB", "X",
+)  # fmt: skip
+_Lexicon: TypeAlias = dict[str, tuple[str, ...] | dict[str, tuple[str, ...]]]
+PROFILES: Final = ("strict", "paper")
+"""Profiles: ``strict`` keeps the obligatory parts of a clause with it; ``paper`` lets every chunk but the root be
+dropped.
+"""
+
+_OPENERS = {"(", "[", "{", "“", "‘", "„", "‚", "«", "‹", "¿", "¡", "``", "`", "-LRB-", "-LSB-", "-LCB-"}
+_EITHER = {'"', "'"}  # Marks that open and close.
+
 
 @dataclass(frozen=True, slots=True)
 class NamePattern:
-    """A list of names with signs, as in a file of rules.
-
-    ``obl`` matches that name alone, ``obl:*`` also every subtype, ``*`` any name, and ``!obl`` every name except that
-    one.
-    """
+    """A list of names with signs: ``obl`` itself, ``obl:*`` also every subtype, ``*`` any, ``!obl`` any but that."""
 
     wanted: frozenset[str]
     refused: frozenset[str]
-    _plain: bool = field(init=False, repr=False, compare=False)  # only names without signs: no need to look for them
-
-    def __post_init__(self) -> None:
-        plain = bool(self.wanted) and not self.refused and not any("*" in name for name in self.wanted)
-        object.__setattr__(self, "_plain", plain)
+    plain: bool  # Only names without signs: no need to look for them.
 
     @classmethod
     def of(cls, names: tuple[str, ...]) -> NamePattern:
-        """Return the list from its text."""
-        return cls(
-            frozenset(name for name in names if not name.startswith("!")),
-            frozenset(name[1:] for name in names if name.startswith("!")),
-        )
+        refused = frozenset(name[1:] for name in names if name.startswith("!"))
+        wanted = frozenset(name for name in names if not name.startswith("!"))
+        return cls(wanted, refused, bool(wanted) and not refused and not any("*" in name for name in wanted))
 
     def match(self, name: str) -> bool:
-        """Return whether a name matches."""
-        if self._plain:
-            return name in self.wanted
-        return (not self.wanted or _among(name, self.wanted)) and not _among(name, self.refused)
+        return name in self.wanted if self.plain else self.match_any([name])
 
     def match_any(self, names: list[str]) -> bool:
-        """Return whether one of the names is wanted and none is refused."""
         wanted = not self.wanted or any(_among(name, self.wanted) for name in names)
         return wanted and not any(_among(name, self.refused) for name in names)
 
@@ -96,7 +100,6 @@ class Pattern:
     side: str | None = None  # "left" or "right": where the word must stand, seen from its head.
 
     def match(self, tree: WorkingTree, word: int) -> bool:
-        """Return whether a word of a tree has these features."""
         return self._is(tree, word) and self._stands(tree, word)
 
     def _is(self, tree: WorkingTree, word: int) -> bool:
@@ -137,10 +140,8 @@ def _values(feats: Mapping[str, str]) -> list[str]:
 def _takes(table: Mapping[str, NamePattern], tree: WorkingTree, word: int, head: int) -> bool:
     cases = [tree.lemma(each) for each in tree.children(word) if _is_preposition(tree, each)] or [tree.lemma(word)]
     verb = tree.lemma(head)
-    for key in [verb, *(f"{verb} {tree.lemma(each)}" for each in tree.children(head))]:
-        if key in table and any(table[key].match(case) for case in cases):
-            return True
-    return False
+    keys = [verb, *(f"{verb} {tree.lemma(each)}" for each in tree.children(head))]
+    return any(key in table and any(map(table[key].match, cases)) for key in keys)
 
 
 def _is_preposition(tree: WorkingTree, word: int) -> bool:
@@ -163,10 +164,9 @@ def _with(tree: WorkingTree, word: int, relation: NamePattern) -> list[int]:
 def preconjunction(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern) -> None:
     """Move the first word of "both A and B" or "either A or B" from A to the last conjunct."""
     for word in tree.words:
-        if tree.head[word] != -1 and relation.match(tree.relation[word]):
-            conjuncts = _with(tree, tree.head[word], conjunct)
-            if conjuncts:
-                tree.attach(word, conjuncts[-1])
+        head = tree.head[word]
+        if head != -1 and relation.match(tree.relation[word]) and (conjuncts := _with(tree, head, conjunct)):
+            tree.attach(word, conjuncts[-1])
 
 
 def chain(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
@@ -175,8 +175,7 @@ def chain(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) ->
         for last in _with(tree, word, conjunct):
             here = last
             while not _with(tree, here, coordinator):
-                behind = [each for each in _with(tree, here, conjunct) if each > here]
-                if not behind:
+                if not (behind := [each for each in _with(tree, here, conjunct) if each > here]):
                     break
                 here = behind[0]
                 tree.attach(here, word)
@@ -186,10 +185,9 @@ def coordinator(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern)
     """Move a coordinator from the conjunct before it to the one after it."""
     for word in tree.words:
         head = tree.head[word]
-        if head != -1 and head < word and relation.match(tree.relation[word]):
-            behind = [each for each in _with(tree, head, conjunct) if each > word]
-            if behind:
-                tree.attach(word, behind[0])
+        if -1 < head < word and relation.match(tree.relation[word]):
+            for behind in [each for each in _with(tree, head, conjunct) if each > word][:1]:
+                tree.attach(word, behind)
 
 
 def middle_conjunct(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
@@ -242,11 +240,8 @@ def degree(tree: WorkingTree, clause: NamePattern, adverb: NamePattern, markers:
         opening = {tree.lemma(each) for each in tree.children(word)}
         near = [each for each in tree.children(head) if each != word]
         for one in [*near, *(below for each in near for below in tree.children(each))]:
-            if (
-                one < word
-                and adverb.match(tree.relation[one])
-                and opening.intersection(markers.get(tree.lemma(one), ()))
-            ):
+            marked = opening.intersection(markers.get(tree.lemma(one), ()))
+            if one < word and marked and adverb.match(tree.relation[one]):
                 tree.attach(word, one)
                 break
 
@@ -292,14 +287,12 @@ class Rules:
     _by_relation: dict[str, tuple[ChunkRule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def prepare(self, parse: Parse) -> WorkingTree:
-        """Return the tree of a parse after re-attachment."""
         tree = WorkingTree(parse)
         for step in self.steps:
             step(tree)
         return tree
 
     def decide(self, tree: WorkingTree, word: int) -> ChunkRule:
-        """Return the rule that applies to a word other than the root."""
         relation = tree.relation[word]
         if (candidates := self._by_relation.get(relation)) is None:
             candidates = tuple(
@@ -309,12 +302,8 @@ class Rules:
         return next((rule for rule in candidates if rule.pattern.match(tree, word)), _OTHERWISE)
 
 
-# Files of rules.
-
-
 @cache
 def relations() -> dict[str, frozenset[str]]:
-    """Return the relations that each label scheme has."""
     found = parse_toml(_shipped("relations"), "relations")
     return {scheme: frozenset(names.split()) for scheme, names in found.items()}
 
@@ -332,19 +321,7 @@ def mistyped(name: str, scheme: str) -> OptsumError | None:
     return unknown_name(f"relation in the scheme {scheme}", plain, sorted(subtypes)) if near else None
 
 
-SCHEMES: Final = ("ud", "clearnlp")
-"""Label schemes with their own rules: Universal Dependencies v2, and that of spaCy's English models."""
-
-_WORDS: Final = ("english",)
-_UPOS: Final = (
-    "*", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
-    "SCONJ", "SPACE", "SYM", "VERB", "X",
-)  # fmt: skip
-"""Part-of-speech tags of Universal Dependencies, and those that spaCy adds."""
-
-
 def load_rules(name: PathLike) -> Rules:
-    """Return the rules of a label scheme (a name in `SCHEMES`) or of a file."""
     if str(name) in SCHEMES:
         return _built_in(str(name))
     return parse_rules(read_text(name, "the chunk rules"), name=str(name))
@@ -410,8 +387,9 @@ def _full(table: dict[str, Any]) -> dict[str, Any]:
         if own["extends"] not in SCHEMES:
             raise unknown_name("table of chunk rules to extend", own["extends"], SCHEMES)
         base = _full(parse_toml(_shipped(f"rules_{own['extends']}"), own["extends"]))
+        steps = own["reattach"] or base["reattach"]
         own = base | {
-            "reattach": own["reattach"] or base["reattach"],
+            "reattach": steps,
             "rule": own["rule"] + base["rule"],
             "lexicon": base["lexicon"] | own["lexicon"],
         }
@@ -435,9 +413,6 @@ def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], kind: str) -> 
     for key in table:
         if key not in known:
             raise unknown_name(kind, key, known)
-
-
-_Lexicon: TypeAlias = dict[str, tuple[str, ...] | dict[str, tuple[str, ...]]]
 
 
 def _lexicon(table: dict[str, Any]) -> _Lexicon:
@@ -540,17 +515,10 @@ class _Reader:
         return {word: _strings(words, f"{key}.{word}") for word, words in value.items()}
 
 
-PROFILES: Final = ("strict", "paper")
-"""Profiles: ``strict`` keeps the obligatory parts of a clause with it; ``paper`` lets every chunk but the root be
-dropped.
-"""
-
-
 def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None) -> nx.DiGraph:
-    """Return the tree of the chunks of a sentence.
+    """Return the tree of the chunks of a sentence, by default by the rules for the label scheme of the parse.
 
-    Every token is in exactly one chunk, whatever the profile (`PROFILES`); a chunk need not be contiguous. `rules`: by
-    default those of the label scheme of the parse. In the result, edges lead from parent to child. Nodes are the
+    Every token is in exactly one chunk, which need not be contiguous. Edges lead from parent to child. Nodes are the
     numbers of the chunks, from 1, in the order of their first words. They have ``tokens``, a sorted tuple of token
     numbers from 0 (a mark belongs to the word before it, an opening one to the word after it), and ``head``, the token
     on which the others depend. Edges have ``required``, whether parent and child are kept or dropped together,
@@ -600,7 +568,6 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
 
 
 def _tops(tree: WorkingTree, decided: Mapping[int, ChunkRule]) -> dict[int, int]:
-    """Return for each word the top word of its chunk."""
     top: dict[int, int] = {}
     for word in tree.words:
         way, here = [word], word
@@ -612,21 +579,15 @@ def _tops(tree: WorkingTree, decided: Mapping[int, ChunkRule]) -> dict[int, int]
     return top
 
 
-_OPENERS = {"(", "[", "{", "“", "‘", "„", "‚", "«", "‹", "¿", "¡", "``", "`", "-LRB-", "-LSB-", "-LCB-"}
-_EITHER = {'"', "'"}  # Marks that open and close.
-
-
 def owners(parse: Parse, words: Sequence[int]) -> list[int]:
     """Return the word that each token belongs to: the next one for an opening mark, the one before for other marks."""
-    is_word = [False] * len(parse.tokens)
-    for word in words:
-        is_word[word] = True
+    is_word = set(words)
     seen: Counter[str] = Counter()
     found: list[int] = []
     waiting: list[int] = []  # tokens of the next word
     before = -1
     for number in range(len(parse.tokens)):
-        if is_word[number]:
+        if number in is_word:
             before = number
             for each in waiting:
                 found[each] = number
@@ -653,9 +614,6 @@ def _opens(parse: Parse, number: int, seen: Counter[str]) -> bool:
     if blank_before != blank_behind:
         return blank_before
     return seen[token.form] % 2 == 0  # blanks do not tell: they open and close by turns
-
-
-# Chunks for people: ``[The dog]1! [that]2``, the tree below, and which rule made each.
 
 
 def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
@@ -687,8 +645,7 @@ def explained(parse: Parse, rules: Rules | None = None) -> str:
     from rich.cells import cell_len, set_cell_size  # Chinese characters take two places
 
     rules = rules or rules_for(parse)
-    tree = rules.prepare(parse)
-    rows = []
+    tree, rows = rules.prepare(parse), []
     for word in tree.words:
         head = parse.tokens[tree.head[word]].form if tree.head[word] != -1 else ""
         rule = rules.decide(tree, word) if word != tree.root else None
@@ -702,9 +659,8 @@ def explained(parse: Parse, rules: Rules | None = None) -> str:
 def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[tuple[str, str]]:
     """Yield the pairs of words that a compression can make neighbours: w(i, v) of Figure 1 of Hirao et al. 2017.
 
-    Each is the words in lower case joined by an underscore, and a line with the words, V (the chunks of the words), U
-    (the chunks of all words between them), and whether something that must be kept (V, its ancestors, and chunks tied
-    to them) must be dropped. Pairs that split a chunk are left out.
+    Each has a line with V (the chunks of the words), U (the chunks of all words between them), and whether something
+    that must be kept (V, its ancestors, and chunks tied to them) must be dropped. No pair splits a chunk.
     """
     import networkx as nx
 

@@ -19,6 +19,10 @@ from optsum.system.clock import Limits, Termination
 from optsum.system.processes.supervised import ask, find_program
 from optsum.whole import whole
 
+_ANSWERS_S: Final = 10.0  # Seconds within which a program must tell its version.
+_MOST_NODES: Final = 2**31 - 1  # Solvers count them so.
+_NO_NUMBER: Final = 1e30  # Solvers mean infinity by it.
+
 
 class Ending(Enum):
     """Meaning of a solver's own status."""
@@ -38,22 +42,13 @@ class Ending(Enum):
 
     def termination(self, limits: Limits, seconds: float) -> Termination:
         """Return why the search stopped, given its limits and its duration."""
+        if self in {Ending.OPTIMAL, Ending.INFEASIBLE}:
+            return Termination.COMPLETED
         if self is not Ending.LIMIT:
-            return _TERMINATIONS[self]
+            return Termination(self.value.replace(" ", "_"))
         if limits.time_s is not None and (limits.nodes is None or seconds >= 0.9 * limits.time_s):
             return Termination.TIME_LIMIT
         return Termination.FAILED if limits.nodes is None else Termination.NODE_LIMIT
-
-
-_TERMINATIONS: Final = {
-    Ending.OPTIMAL: Termination.COMPLETED,
-    Ending.INFEASIBLE: Termination.COMPLETED,
-    Ending.TIME: Termination.TIME_LIMIT,
-    Ending.NODES: Termination.NODE_LIMIT,
-    Ending.MEMORY: Termination.MEMORY_LIMIT,
-    Ending.INTERRUPTED: Termination.INTERRUPTED,
-    Ending.FAILED: Termination.FAILED,
-}
 
 
 class BoundQuality(Enum):
@@ -197,15 +192,8 @@ def version_of_package(distribution: str) -> str:
 @lru_cache(maxsize=32)
 def _version_of(path: str, arguments: tuple[str, ...]) -> str | None:
     said = ask([path, *arguments], _ANSWERS_S)
-    if said is None:
-        return None
-    found = search(r"\d+\.\d+(\.\d+)*", said)
-    return found.group() if found else ""
-
-
-_ANSWERS_S: Final = 10.0  # Seconds within which a program must tell its version.
-_MOST_NODES: Final = 2**31 - 1  # Solvers count them so.
-_NO_NUMBER: Final = 1e30  # Solvers mean infinity by it.
+    found = search(r"\d+\.\d+(\.\d+)*", said or "")
+    return None if said is None else found.group() if found else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,21 +233,13 @@ class RawOutcome:
         for what, value in (("objective", self.objective), ("bound", self.bound)):
             if value is not None and not isfinite(value):
                 raise BackendError(f"The solver states {value} for its {what}: its answer is not valid.")
-        if self.optimal and self.infeasible:
-            raise BackendError(
-                "The solver calls the problem infeasible and its answer optimal: that is not a valid result."
-            )
-        if self.infeasible and self.selection is not None:
-            raise BackendError(
-                "The solver calls the problem infeasible and has a selection: that is not a valid result."
-            )
+        also = "its answer optimal" if self.optimal else "has a selection" if self.selection is not None else ""
+        if self.infeasible and also:
+            raise BackendError(f"The solver calls the problem infeasible and {also}: that is not a valid result.")
 
 
 def stated(value: float | None) -> float | None:
-    """Return a number for `RawOutcome`: None for an infinity, which solvers use for an unknown value.
-
-    Values that are not numbers are returned unchanged, and refused there.
-    """
+    """Return a number for `RawOutcome`, which refuses NaN: None for an infinity, by which solvers mean unknown."""
     return None if value is not None and abs(value) >= _NO_NUMBER else value
 
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from math import fsum
 from operator import attrgetter
@@ -26,28 +27,39 @@ from optsum.system.notebook import Words, facts, kept_words, marked_text
 
 R = TypeVar("R", bound="Result")
 _FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # digits that Python turns into a number at once
+_ALWAYS_THERE: Final = ("strategy", "status", "termination")
+_IN_ROWS: Final = {"first": "from", "last": "to"}
+_VALUES: Final = ("objective", "bound", "length", "gain", "count")
+_GOOD_ENOUGH = {Termination.TARGET_REACHED, Termination.GAP_REACHED}
+_SHOWN_UNITS: Final = 20  # Units of a selection that a line shows.
+_PLACE: Final = re.compile(r"^.*?:\d+: ")
+# Fields that a row has as statistics, as fields of their own, or not at all.
+_NO_COLUMN = {"timing", "enumeration", "extra", "source"}
+# Fields that are not in a row of a problem without a text.
+_OF_TEXTS = {"metric", "numerator", "denominator", "rouge", "sentence_count"}
+_FIRST = (
+    "id", "formulation", "strategy", "backend", "metric", "status", "termination", "objective", "bound", "gap",
+    "numerator", "denominator", "selection", "length", "summary", "rouge", "seconds", "seed", "evaluations", "nodes",
+    "version", "config_hash", "signature", "error",
+)  # fmt: skip
 
 
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _whole(value: Any, least: float = -math.inf) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _number(value: Any) -> bool:
+def _number(value: Any, least: float = -math.inf) -> bool:
     if isinstance(value, float):
-        return math.isfinite(value)
-    return _whole(value) and value.bit_length() < 1024  # as floating point it is finite
-
-
-def _amount(value: Any) -> bool:
-    return _whole(value) and value >= 0
-
-
-def _positive(value: Any) -> bool:
-    return _number(value) and bool(value >= 0)
+        return math.isfinite(value) and value >= least
+    return _whole(value, least) and value.bit_length() < 1024  # as floating point it is finite
 
 
 def _count(value: Any) -> bool:
     return _amount(value) or (isinstance(value, str) and bool(re.fullmatch(r"\d+", value, re.ASCII)))
+
+
+def _ratio(value: Any) -> bool:
+    return isinstance(value, str) and bool(_FRACTION.fullmatch(value))
 
 
 def _unit(value: Any) -> bool:
@@ -67,6 +79,7 @@ def _fits(kind: Any, value: Any) -> bool:
     return bool(kind(value))
 
 
+_amount, _positive = partial(_whole, least=0), partial(_number, least=0)
 _TESTS: Final[dict[str, tuple[Any, str]]] = {
     name: (kind, words)
     for kind, words, names in (
@@ -74,11 +87,7 @@ _TESTS: Final[dict[str, tuple[Any, str]]] = {
         (str, "text", "error near"),
         (_number, "a finite number", "objective bound at_least irredundant irredundant_error"),
         (_positive, "a finite number from 0", "gap seconds"),
-        (
-            lambda value: isinstance(value, str) and bool(_FRACTION.fullmatch(value)),
-            'a fraction such as "3/7"',
-            "objective_exact bound_exact at_least_exact",
-        ),
+        (_ratio, 'a fraction such as "3/7"', "objective_exact bound_exact at_least_exact"),
         (_whole, "a whole number", "numerator denominator seed"),
         (_amount, "a whole number from 0", "length evaluations nodes sentence_count units"),
         ([_unit], "a list of units", "selection always never"),
@@ -94,7 +103,6 @@ _TESTS: Final[dict[str, tuple[Any, str]]] = {
     )
     for name in names.split()
 }
-_ALWAYS_THERE: Final = ("strategy", "status", "termination")
 
 
 def check_row(row: object, times: tuple[str, ...]) -> None:
@@ -158,7 +166,6 @@ class OptimaFields:
     irredundant_error: float | None = None  # Its standard error; 0 where every set was looked at.
 
     def to_row(self) -> dict[str, Any]:
-        """Return the fields of a row, without those that were not requested."""
         row: dict[str, Any] = {"count": self.count, "complete": self.complete}
         if self.units is None:
             return row
@@ -176,7 +183,6 @@ class OptimaFields:
 
     @classmethod
     def pop_from(cls, row: dict[str, Any]) -> OptimaFields | None:
-        """Remove the fields of an enumeration from a row, if it has them, and return them."""
         if row.get("count") is None or row.get("complete") is None:
             return None
         others = () if row.get("near") else _OF_NEAR
@@ -187,12 +193,20 @@ def _row_of(units: Sequence[Any] | None) -> list[Any] | None:
     return None if units is None else list(map(listed, units))
 
 
+def _units_of(row: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(tuple(unit) if isinstance(unit, list) else unit for unit in row)
+
+
+def _names(kind: Any) -> list[str]:
+    return [item.name for item in dataclasses.fields(kind)]
+
+
 def listed(unit: Any) -> Any:
     """Return a unit in its JSON form: a part of a sentence, a tuple, becomes a list."""
     return list(unit) if isinstance(unit, tuple) else unit
 
 
-_OF_ALL = [item.name for item in dataclasses.fields(OptimaFields)]
+_OF_ALL = _names(OptimaFields)
 _OF_NEAR = _OF_ALL[_OF_ALL.index("near") :]
 
 
@@ -205,12 +219,20 @@ class Reached:
     objective: float | None = None
 
     def to_row(self) -> dict[str, Any]:
-        """Return the JSON object for a row."""
-        row = {_IN_ROWS.get(item.name, item.name): getattr(self, item.name) for item in dataclasses.fields(self)}
-        if row.get("selection") is not None:
-            row["selection"] = list(map(listed, row["selection"]))
+        row = {_IN_ROWS.get(name, name): getattr(self, name) for name in _names(self)}
+        if "selection" in row:
+            row["selection"] = _row_of(row["selection"])
         without = {"count", "complete"} if row.get("complete") is None else ()
         return {name: value for name, value in row.items() if name not in without}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        given = {name: row[key] for name in _names(cls) if (key := _IN_ROWS.get(name, name)) in row}
+        if not all(isinstance(given.get(name), int | float | None) for name in ("first", "last", *_VALUES)):
+            raise TypeError("no number")
+        if given.get("selection") is not None:
+            given["selection"] = _units_of(given["selection"])
+        return cls(**given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,37 +265,20 @@ class Frontier:
     greedy: tuple[Reached, ...] | None = None  # What greedy search reaches, ascending; None where it was not asked for.
 
     def to_row(self) -> dict[str, Any]:
-        """Return the JSON object for a row."""
-        row = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
-        row["steps"] = [step.to_row() for step in self.steps]
-        row["greedy"] = None if self.greedy is None else [one.to_row() for one in self.greedy]
-        return {name: value for name, value in row.items() if value is not None}
+        row = {name: value for name in _names(self) if (value := getattr(self, name)) is not None}
+        return row | {name: [one.to_row() for one in row[name]] for name in ("steps", "greedy") if name in row}
 
     @classmethod
     def from_row(cls, row: object) -> Frontier | None:
         """Rebuild a frontier, the inverse of `to_row`; None for any other value by that name in a user's row."""
         try:
-            given = {item.name: row[item.name] for item in dataclasses.fields(cls) if item.name in row}  # type: ignore[index,operator]
-            given["steps"] = tuple(_step(Step, one) for one in given["steps"])
+            given = {name: row[name] for name in _names(cls) if name in row}  # type: ignore[index,operator]
+            given["steps"] = tuple(map(Step.from_row, given["steps"]))
             if given.get("greedy") is not None:
-                given["greedy"] = tuple(_step(Reached, one) for one in given["greedy"])
+                given["greedy"] = tuple(map(Reached.from_row, given["greedy"]))
             return cls(**given)
         except (KeyError, TypeError, ValueError):
             return None
-
-
-def _step(kind: type[Any], row: Mapping[str, Any]) -> Any:
-    names = {item.name: _IN_ROWS.get(item.name, item.name) for item in dataclasses.fields(kind)}
-    given = {name: row[key] for name, key in names.items() if key in row}
-    if not all(isinstance(given.get(name), int | float | None) for name in ("first", "last", *_VALUES)):
-        raise TypeError("no number")
-    if given.get("selection") is not None:
-        given["selection"] = tuple(tuple(unit) if isinstance(unit, list) else unit for unit in given["selection"])
-    return kind(**given)
-
-
-_IN_ROWS: Final = {"first": "from", "last": "to"}
-_VALUES: Final = ("objective", "bound", "length", "gain", "count")
 
 
 class Status(StrEnum):
@@ -289,9 +294,6 @@ class Status(StrEnum):
     """No selection was found, and it is not proven that none exists."""
     ERROR = "error"
     """The topic could not be searched; `Result.error` says why."""
-
-
-_GOOD_ENOUGH = {Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,12 +322,8 @@ class Timing:
 
     @staticmethod
     def total(timings: Iterable[Timing]) -> Timing:
-        """Return the times of several searches together."""
         columns = zip(*((one.text_s, one.search_s, one.bound_s, one.warm_up_s) for one in timings), strict=True)
         return Timing(*(fsum(given) if (given := [s for s in column if s is not None]) else None for column in columns))
-
-
-_SHOWN_UNITS: Final = 20  # Units of a selection that a line shows.
 
 
 def unit_text(unit: Any) -> str:
@@ -348,8 +346,6 @@ def is_posed(formulation: str | None) -> bool:
 def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[int, ...]:
     """Return 1 for each sentence that is selected, and 0 for each other.
 
-    Examples
-    --------
     >>> labels_of((0, 3), 5)
     (1, 0, 0, 1, 0)
     """
@@ -606,9 +602,8 @@ class Result:
     def to_row(self) -> dict[str, Any]:
         """Return the result as the JSON object of one output row."""
         row: dict[str, Any] = dict(zip(_ROW_ORDER, _row_values(self), strict=True))
-        row["status"] = self.status.value
-        row["termination"] = self.termination.value
-        row["selection"] = None if self.selection is None else list(map(listed, self.selection))
+        row["status"], row["termination"] = self.status.value, self.termination.value
+        row["selection"] = _row_of(self.selection)
         row["summary"] = None if self.summary is None else list(self.summary)
         row["rouge"] = None if self.rouge is None else {name: dict(values) for name, values in self.rouge.items()}
         times = {name: seconds for name in _TIMES if (seconds := getattr(self.timing, name)) is not None}
@@ -635,7 +630,7 @@ class Result:
         except ValueError as error:
             raise InputError(f"this is not a result row of optsum: {error}") from error
         if "selection" in values:
-            values["selection"] = tuple(tuple(unit) if isinstance(unit, list) else unit for unit in row["selection"])
+            values["selection"] = _units_of(row["selection"])
         if "summary" in values:
             values["summary"] = tuple(row["summary"])
         values["trace"] = tuple(TracePoint(*point) for point in values.get("trace", ()))
@@ -674,7 +669,6 @@ class ResultCounts:
     signature: str | None = None  # The first.
 
     def add(self, result: Result) -> None:
-        """Count a result."""
         self.statuses[result.status.value] += 1
         if result.termination.endswith("_limit"):
             self.ended[result.termination.replace("_", " ")] += 1
@@ -690,7 +684,6 @@ class ResultCounts:
             self.first_error = self.first_error or result.error
 
     def merge(self, other: ResultCounts) -> None:
-        """Count what another counts has counted."""
         for name in ("statuses", "ended", "reasons", "warned"):
             getattr(self, name).update(getattr(other, name))
         self.details = {*islice(self.details | other.details, 2)}
@@ -700,28 +693,15 @@ class ResultCounts:
         self.first_error = self.first_error or other.first_error
 
 
-_PLACE: Final = re.compile(r"^.*?:\d+: ")
-
-
 def reason_of(result: Result) -> str:
     """Return the error without its place, so that topics with the same fault have the same text."""
-    reason = _PLACE.sub("", result.error or "")
-    own = result.id or ""
+    reason, own = _PLACE.sub("", result.error or ""), result.id or ""
     for name in (own, own.rpartition("#")[0]):
         reason = reason.replace(f"topic {name!r}: ", "").replace(f"topic {name!r}", "the topic")
     return reason
 
 
-_NO_COLUMN = {"timing", "enumeration", "extra", "source"}
-"""Fields that a row has as statistics, as fields of their own, or not at all."""
-_OF_TEXTS = {"metric", "numerator", "denominator", "rouge", "sentence_count"}
-"""Fields that are not in a row of a problem without a text."""
-_FIELDS = [item.name for item in dataclasses.fields(Result) if item.name not in _NO_COLUMN]
-_TIMES = tuple(item.name for item in dataclasses.fields(Timing))
-_FIRST = (
-    "id", "formulation", "strategy", "backend", "metric", "status", "termination", "objective", "bound", "gap",
-    "numerator", "denominator", "selection", "length", "summary", "rouge", "seconds", "seed", "evaluations", "nodes",
-    "version", "config_hash", "signature", "error",
-)  # fmt: skip
+_FIELDS = [name for name in _names(Result) if name not in _NO_COLUMN]
+_TIMES = tuple(_names(Timing))
 _ROW_ORDER = (*_FIRST, *(name for name in _FIELDS if name not in _FIRST))
 _row_values = attrgetter(*_ROW_ORDER)

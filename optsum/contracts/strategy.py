@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 import numpy as np
 
 from optsum.contracts.result import TracePoint, relative_gap
-from optsum.coverage.instance import Key, Sense
+from optsum.coverage.instance import Key
 from optsum.errors import InputError, UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection, require
 from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock, of_search
@@ -83,16 +83,12 @@ class Run:
         certify: Callable[[Deadline], Key | None] | None = None,
         starting: Callable[[Run, Deadline], None] | None = None,
     ) -> None:
-        self.problem = problem
-        self.limits = limits
-        self._rng = rng
-        self.seed = seed
+        self.problem, self.limits, self.seed, self._rng = problem, limits, seed, rng
         self.selection: Selection | None = None
         self.evaluation: Evaluation | None = None
         self.bound: Key | None = None
         self.proven = False
-        self.evaluations = 0
-        self.nodes = 0
+        self.evaluations = self.nodes = 0
         self.trace: list[TracePoint] = []
         self.statistics: dict[str, Any] = {}
         self.detail: str | None = None
@@ -180,7 +176,6 @@ class Run:
         return self._own and self.evaluation_s > _SLOW_S
 
     def _refuse(self, units: Selection, evaluation: Any) -> None:
-        """Refuse a value that is not an evaluation, or not finite."""
         if not isinstance(evaluation, Evaluation):
             raise InputError(
                 f"The selection {units} is worth {evaluation!r:.40}: let evaluate of {type(self.problem).__name__} "
@@ -206,12 +201,7 @@ class Run:
         )
 
     def be_searched(self, search: Callable[[Run], object]) -> None:
-        """Run the strategy; an evaluation that runs out of time ends the search like a limit.
-
-        Raises
-        ------
-        Stopped
-        """
+        """Run the strategy; an evaluation that runs out of time ends the search like a limit, by `Stopped`."""
         before = of_search.set(self.deadline)
         try:
             search(self)
@@ -228,12 +218,7 @@ class Run:
         self.nodes += nodes
 
     def check(self) -> None:
-        """Stop the search if a limit is reached; call it often.
-
-        Raises
-        ------
-        Stopped
-        """
+        """Stop the search, by raising `Stopped`, if a limit is reached; call it often."""
         limits = self.limits
         if limits.nodes is not None and self.nodes >= limits.nodes:
             raise Stopped(Termination.NODE_LIMIT)
@@ -286,8 +271,7 @@ class Run:
         """Declare the search exhausted: the incumbent is optimal, nothing is feasible, or the cutoff is the bound."""
         held = None if self.evaluation is None else self.evaluation.key
         if self.cutoff is not None and (held is None or self.problem.sense.better(self.cutoff, held)):
-            tighter = self.bound is None or self.problem.sense.better(self.bound, self.cutoff)
-            self.bound = self.cutoff if tighter else self.bound
+            self.bound = self.problem.sense.tighter(self.bound, self.cutoff)
             return
         self.proven = True
         if self.evaluation is not None:
@@ -297,11 +281,9 @@ class Run:
         if self.evaluation is None:
             return
         limits, value = self.limits, self.evaluation.value
-        if limits.target is not None and (
-            value >= limits.target if self.problem.sense is Sense.MAXIMIZE else value <= limits.target
-        ):
+        if limits.target is not None and not self.problem.sense.better(limits.target, value):
             raise Stopped(Termination.TARGET_REACHED)
-        if limits.gap is not None and self.bound is not None and isinstance(self.bound, Fraction | int):
+        if limits.gap is not None and isinstance(self.bound, Fraction | int):
             gap = relative_gap(float(self.evaluation.key), float(self.bound))
             if gap is not None and gap <= limits.gap:
                 raise Stopped(Termination.GAP_REACHED)
@@ -320,8 +302,7 @@ class LengthSearch(Protocol):
     def searched(self) -> int:
         """Number of lengths that were searched."""
 
-    def learn(self, units: Selection) -> None:
-        """Take a selection that may be good."""
+    def learn(self, units: Selection) -> None: ...
 
     def at(self, length: int, at_most: Key | None = None) -> tuple[Key, Selection] | None:
         """Return the best value at a maximum length and a selection worth it; None if nothing is feasible.

@@ -1,5 +1,1 @@
-"""Reading of topics and systems, and writing of rows.
-
-Readers open a file at once and yield its contents one by one; an unusable part becomes a `BadTopic` or `BadSystem` in
-its place, so that the others are still processed.
-"""
+"""Reading of topics and systems, and writing of rows: one by one; an unusable part is a `BadTopic` in its place."""

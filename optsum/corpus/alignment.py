@@ -33,6 +33,9 @@ from optsum.whole import whole
 if TYPE_CHECKING:
     from optsum.coverage.instance import IntArray
 
+UNREAD: Final = "there are alignments for this topic, but no such topic"
+_Unit: TypeAlias = SentenceId | tuple[int, int]
+
 
 def align(
     topics: AnyTopics,
@@ -161,11 +164,8 @@ def align(
     if alignments is not None:
         each = _marked(known, _read_marks(alignments), needed)
     else:
-        each = (
-            aligned
-            for topic in known
-            for aligned in _aligned(topic, parsed, share, (max_sentences, max_sets), (raw, ready), made)
-        )
+        counting = parsed, share, (max_sentences, max_sets), (raw, ready), made
+        each = (aligned for topic in known for aligned in _aligned(topic, *counting))
     # One may be called t#0 already, beside a t with several references.
     return unique_topics(each, "a second topic would be named {!r}; give each its own id")
 
@@ -196,8 +196,8 @@ def _aligned(
         cover = [corresponding_sets(counts, source, threshold, *most) for counts in wanted]
         cut = [sentence for sentence, (_, complete) in enumerate(cover) if not complete]
         sets = tuple(tuple(tuple(names[unit] for unit in units) for units in sets) for sets, _ in cover)
-        cut_short = {"cut": cut} if cut else {}
-        yield _of_reference(topic, number, (reference,), sets, {**made, "reference": number, **cut_short})
+        how = {**made, "reference": number} | ({"cut": cut} if cut else {})
+        yield _of_reference(topic, number, (reference,), sets, how)
 
 
 def _of_reference(
@@ -206,10 +206,6 @@ def _of_reference(
     several = number is not None and len(topic.references) > 1
     name = f"{topic.id}#{number}" if several else topic.id
     return replace(topic, id=name, references=references, cover=cover, meta={**topic.meta, "align": made})
-
-
-UNREAD: Final = "there are alignments for this topic, but no such topic"
-_Unit: TypeAlias = SentenceId | tuple[int, int]
 
 
 class _Marks(BaseModel):
@@ -230,11 +226,9 @@ class _Marks(BaseModel):
 
     @property
     def texts(self) -> list[str]:
-        """The aligned sentences, as far as they are known."""
         return [self.text] if isinstance(self.text, str) else list(self.text or ())
 
     def sets(self, needed: str) -> list[list[_Unit]]:
-        """Return the sets of sentences that correspond to this part."""
         if self.alternatives is not None:
             return self.alternatives
         ranges = chain.from_iterable(range(*one) for one in self.relevant_ranges or ())
@@ -266,7 +260,6 @@ def _read_marks(alignments: str | os.PathLike[str] | Iterable[object]) -> dict[s
 def _marked(
     topics: Iterable[Topic | BadTopic], marks: dict[str, dict[int | None, list[_Marks]]], needed: str
 ) -> Iterator[Topic | BadTopic]:
-    """Yield topics with the annotated cover, one for each reference; then the alignments without a topic."""
     left = dict(marks)
     for topic in topics:
         if isinstance(topic, BadTopic):
@@ -324,19 +317,14 @@ def corresponding_sets(
 ) -> tuple[tuple[tuple[int, ...], ...], bool]:
     """Return the minimal sets of source sentences with enough of the wanted n-grams, and whether these are all.
 
-    `wanted`: the n-grams of a reference sentence. Sets are sorted, smallest first; "all" means all of at most
-    `max_sentences`.
+    Sets have at most `max_sentences`, and the smallest come first.
     """
     need = ceil(threshold * wanted.total())
     if not need:
         return (), True
-    column = {key: place for place, key in enumerate(wanted)}
     limits = np.array(list(wanted.values()), np.int64)
-    units = [unit for unit, counts in enumerate(source) if not counts.keys().isdisjoint(column)]
-    hits = np.zeros((len(units), len(column)), np.int64)
-    for row, unit in enumerate(units):
-        for key in source[unit].keys() & column.keys():
-            hits[row, column[key]] = source[unit][key]
+    units = [unit for unit, counts in enumerate(source) if not counts.keys().isdisjoint(wanted)]
+    hits = np.array([[source[unit].get(key, 0) for key in wanted] for unit in units], np.int64).reshape(-1, len(wanted))
     kept: list[tuple[int, ...]] = []
     candidates = np.array(units, np.int64)
     # With a limit one size after the other, so that all smaller sets are known when it is reached.
@@ -359,11 +347,8 @@ def _extend(
     found: list[tuple[int, ...]],
     limit: int | None,
 ) -> None:
-    """Add to `found` the minimal sets of `chosen` and up to `slots` of `units`; stop above the limit.
-
-    `goal`: the wanted copies of each n-gram, and how many of them are needed in total.
-    """
-    limits, need = goal
+    """Add to `found` the minimal sets of `chosen` and up to `slots` of `units`; stop above the limit."""
+    limits, need = goal  # the wanted copies of each n-gram, and how many of them are needed in total
     held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)
     missing = need - int(held.sum())
     gains = np.minimum(hits, limits - held).sum(axis=1)

@@ -19,6 +19,11 @@ from optsum.errors import InputError
 from optsum.text.analyzer import Sentence
 
 SentenceId: TypeAlias = int | str  # What the input calls a source sentence: a unit number, or a name of any kind.
+_SIGNS = {"⊔", "∪", "∨", "|", "or", "OR"}
+_HEADING = re.compile(r"^\W*sentence\s+id\b", re.IGNORECASE)
+_BARE = re.compile(r"[^\s{,]+(?:\s*,\s*[^\s{,]*)*")
+_PIECE = re.compile(rf"\{{([^{{}}]*)\}}|{_BARE.pattern}|\S")
+_LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w+)\}|_(\w)", r"\1\2"), (r"\$", "")]
 
 
 @dataclass(frozen=True)
@@ -32,15 +37,13 @@ class Alternatives:
 
     @cached_property
     def corresponding(self) -> frozenset[SentenceId]:
-        """All source sentences in an alternative."""
         return frozenset().union(*chain.from_iterable(self.sets))
 
 
-def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
-    """Return the alternatives of a topic.
+def alternatives_of(topic: Topic, uncoverable: str) -> Alternatives:
+    """Return the alternatives of a topic; `uncoverable`: "error" refuses abstract sentences without one.
 
-    `uncoverable`: treatment of abstract sentences without an alternative: "error"; "skip" leaves them out and names
-    them; "miss" names them, and allows that no sentence has any.
+    "skip" leaves them out and names them; "miss" names them, and allows that no sentence has any.
     """
     if topic.cover is None:
         raise InputError(
@@ -66,7 +69,6 @@ def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
 
 
 def claim_names(topic: Topic, numbers: Iterable[int]) -> list[SentenceId]:
-    """Return the input's names of the abstract sentences (``meta.abstract_ids``), or their numbers."""
     names: Any = topic.meta.get("abstract_ids")
     named = isinstance(names, list | tuple) and topic.cover is not None and len(names) == len(topic.cover)
     return [names[number] if named else number for number in numbers]
@@ -81,10 +83,9 @@ def worth_of(topic: Topic) -> list[int]:
 
 
 def _named(numbers: Sequence[int]) -> str:
-    if len(numbers) == 1:
-        return f"abstract sentence {numbers[0]} has"
     shown = ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")
-    return f"each of the {len(numbers)} abstract sentences {shown} has"
+    each = "" if len(numbers) == 1 else f"each of the {len(numbers)} "
+    return f"{each}abstract sentence{'s' if each else ''} {shown} has"
 
 
 def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
@@ -102,10 +103,7 @@ def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
 
 
 def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[SentenceId]) -> None:
-    """Refuse an extract with a sentence that the topic does not have.
-
-    Without documents, or if the cover names sentences that are in none, any other name may be a sentence.
-    """
+    """Refuse sentences that the topic lacks; any name may be one if there are no documents, or if the cover does so."""
     texts = texts_of(topic)
     known = texts.keys() | alternatives.corresponding
     written = {str(unit): unit for unit in known}
@@ -143,12 +141,10 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
 
 def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
     """Return the text of an extract: unit numbers, or ids of ``meta["sentence_ids"]``, which take precedence."""
-    named = texts_of(topic) if "sentence_ids" in topic.meta else {}
-    numbered = dict(enumerate(topic.sentences))
+    texts = dict(enumerate(topic.sentences)) | (texts_of(topic) if "sentence_ids" in topic.meta else {})
     found = []
     for unit in selection:
-        text = named.get(unit, numbered.get(unit) if isinstance(unit, int) else None)
-        if text is None:
+        if (text := texts.get(unit)) is None:
             raise InputError(
                 f"the selection names unit {unit!r}, but topic {topic.id!r} has {len(topic.sentences)} sentences and "
                 "none of them is called that; number them from 0, or name them in meta.sentence_ids"
@@ -179,15 +175,8 @@ def _natural(unit: SentenceId) -> tuple[bool, int, list[tuple[str, int]], str]:
 # disjunction (⊔ ∪ ∨ | or), blank lines, lines that begin with "#" and the heading are ignored. A line without
 # alternatives is an abstract sentence that nothing covers. The LaTeX source of the paper's table can be read too.
 
-_SIGNS = {"⊔", "∪", "∨", "|", "or", "OR"}
-_HEADING = re.compile(r"^\W*sentence\s+id\b", re.IGNORECASE)
-_BARE = re.compile(r"[^\s{,]+(?:\s*,\s*[^\s{,]*)*")
-_PIECE = re.compile(rf"\{{([^{{}}]*)\}}|{_BARE.pattern}|\S")
-_LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w+)\}|_(\w)", r"\1\2"), (r"\$", "")]
-
 
 def is_cover_table(sample: bytes) -> bool:
-    """Return whether text begins like a table: with its heading, sets in braces, or names with digits."""
     text = sample.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not lines or _HEADING.match(lines[0]):
@@ -231,9 +220,8 @@ def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Top
 
 
 def _row(line: str) -> tuple[str, list[list[int | str]]]:
-    if "\\" in line or "$" in line:
-        for pattern, plain in _LATEX:
-            line = re.sub(pattern, plain, line)
+    for pattern, plain in _LATEX if "\\" in line or "$" in line else ():
+        line = re.sub(pattern, plain, line)
     name, *rest = line.strip().split(maxsplit=1)
     if "{" in name or "," in name:
         raise ValueError(f"{name!r} is not the id of an abstract sentence; begin each line with one")
@@ -250,7 +238,6 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _alternative(piece: str) -> list[int | str]:
     names = [name.strip() for name in piece.split(",")]
-    for name in names:
-        if not name or re.search(r"[\s{}]", name):
-            raise ValueError(f"the set {piece.strip()!r:.60} is not made of ids with commas between them")
+    if not all(re.fullmatch(r"[^\s{}]+", name) for name in names):
+        raise ValueError(f"the set {piece.strip()!r:.60} is not made of ids with commas between them")
     return [int(name) if re.fullmatch(r"0|[1-9]\d{0,17}", name) else name for name in names]

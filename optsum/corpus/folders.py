@@ -14,26 +14,60 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from unicodedata import normalize
 
-from optsum.corpus.formats import BY_RETURNS, Line, bad_topic, broken_off, ends_by_returns, utf8_text
+from optsum.corpus.formats import BY_RETURNS, Line, bad_topic, broken_off, ends_by_returns, topic_line, utf8_text
 from optsum.corpus.sentences import lines_of, well_formed
 from optsum.corpus.topic import AS_IS, Reading, Text
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, is_meant, open_bytes, read_text
 
 _SAMPLE = 4096
+# The letter of the person who chose the documents of a set, which summaries leave out: d061j, d0801a-a.
 _CHOOSER = r"(?<=\d)[a-z](?=-[a-z]$|$)"
-"""The letter of the person who chose the documents of a set, which summaries leave out: d061j, d0801a-a."""
-
 _LOOKED_AT = 100  # Files of a folder that tell what it is.
+# Each looks no further than the next tag of its kind, so that damaged files take no longer than others.
+_DOC = r"(?is)(<doc(?=[\s>])[^<>]*>.*?)(?=</doc>|<doc(?=[\s>])|\Z)"
+_DOCNO = r"(?i)<docno>([^<]*)|<doc(?=[\s>])[^<>]*?\bid\s*=\s*[\"']?([^\"'\s<>]+)"
+_TEXT = r"(?is)<text\b[^<>]*>(.*?)(?=</text>|<text\b|\Z)"
+_HEADLINE = r"(?is)<(headline|hl|head|title)\b[^<>]*>.*?(?=</\1>|<\1\b|\Z)"
+_S = r"(?i)<s\b([^<>]*)>"
+_HEAD = "hsntno"
+_PARAGRAPH = r"(?i)</?p\b[^<>]*>|<br\b[^<>]*>|\n\s*\n"
+_TAG = r"</?[a-zA-Z!][^<>]*>"
+_SUM = r"(?is)<sum\b([^<>]*)>(.*?)(?=</sum>|<sum\b|\Z)"
+_ATTRIBUTE = r"([\w-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))"
+_SEE = r"(?is)<a\b[^<>]{0,200}\bid\s*=\s*\"?\d+\"?[^<>]{0,200}>(.*?)(?=</a>|<a\b|\Z)"
+_NAME = r"(?i)(d\d+(?:-[a-z])?)\.([mp])\.(\d+)\.(\w+)\.(\w+)(?:\.([\w-]+?))?(?:\.html?)?"
+_BEGIN = rb"(?i)\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)*<(?:doc|sum)(?=[\s>])"
+_DOCUMENTS: Final = (
+    *("documents", "document", "articles", "article"),
+    *("source", "sources", "src", "texts", "text", "docs", "news articles"),
+)
+_REFERENCES: Final = (
+    *("references", "reference", "summaries", "summary", "highlights"),
+    *("target", "targets", "tgt", "abstract", "abstracts", "models"),
+)
+_HIGHLIGHT: Final = re.compile(r"^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", re.MULTILINE)
+_HTML: Final = re.compile(r"\s*(?:<!doctype html|<html)\b", re.IGNORECASE)
+# Words in the names of two files that belong together.
+_COUNTERPARTS: Final = {
+    "source": ("target",),
+    "src": ("tgt",),
+    "article": ("highlights", "abstract", "summary", "title"),
+    "articles": ("highlights", "abstracts", "summaries", "titles"),
+    "document": ("summary", "reference"),
+    "documents": ("summaries", "references"),
+    "text": ("summary",),
+}
+_NO_TEXT: Final = re.compile(rb"\{\s*[\"}]|\[\s*[\"{\[]|PAR1|<(?:DOC|SUM)[\s>]")
 
 
 def is_duc_file(path: Path) -> bool:
-    """Return whether a file contains documents or summaries in SGML."""
     begin = begin_of(path, _SAMPLE)
     return begin is not None and is_sgml(begin)
 
@@ -131,12 +165,9 @@ def _of_sets(
     for docset, sizes in by_set.items():
         for size, own in sizes.items():
             name = own[0].docset if len(sizes) == 1 else f"{own[0].docset}-{size}"
-            chosen = _documents_of(own[0], documents, sets)
-            if chosen:
-                yield _duc_line(name, docset, [documents[each] for each in chosen], own)
-            else:
-                error = f"there are summaries of the document set {docset!r}, but no folder of that name with documents"
-                yield bad_topic(docset, name, error)
+            error = f"there are summaries of the document set {docset!r}, but no folder of that name with documents"
+            chosen = [documents[each] for each in _documents_of(own[0], documents, sets)]
+            yield _duc_line(name, docset, chosen, own) if chosen else bad_topic(docset, name, error)
 
 
 def _documents_of(summary: Summary, documents: dict[str, Document], sets: dict[str, list[str]]) -> list[str]:
@@ -144,10 +175,8 @@ def _documents_of(summary: Summary, documents: dict[str, Document], sets: dict[s
     if summary.documents and all(name in documents for name in summary.documents):
         return list(summary.documents)
     docset = summary.docset.casefold()
-    for folder, names in sets.items():
-        if docset in {folder, re.sub(_CHOOSER, "", folder)}:
-            return names
-    return []
+    named = (names for folder, names in sets.items() if docset in {folder, re.sub(_CHOOSER, "", folder)})
+    return next(named, [])
 
 
 def _duc_line(name: str, source: str, documents: Sequence[Document], summaries: Sequence[Summary]) -> Line:
@@ -164,24 +193,6 @@ def _duc_line(name: str, source: str, documents: Sequence[Document], summaries: 
         },
     }
     return Line(source, topic)
-
-
-# The markup.
-
-# Each looks no further than the next tag of its kind, so that damaged files take no longer than others.
-_DOC = r"(?is)(<doc(?=[\s>])[^<>]*>.*?)(?=</doc>|<doc(?=[\s>])|\Z)"
-_DOCNO = r"(?i)<docno>([^<]*)|<doc(?=[\s>])[^<>]*?\bid\s*=\s*[\"']?([^\"'\s<>]+)"
-_TEXT = r"(?is)<text\b[^<>]*>(.*?)(?=</text>|<text\b|\Z)"
-_HEADLINE = r"(?is)<(headline|hl|head|title)\b[^<>]*>.*?(?=</\1>|<\1\b|\Z)"
-_S = r"(?i)<s\b([^<>]*)>"
-_HEAD = "hsntno"
-_PARAGRAPH = r"(?i)</?p\b[^<>]*>|<br\b[^<>]*>|\n\s*\n"
-_TAG = r"</?[a-zA-Z!][^<>]*>"
-_SUM = r"(?is)<sum\b([^<>]*)>(.*?)(?=</sum>|<sum\b|\Z)"
-_ATTRIBUTE = r"([\w-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))"
-_SEE = r"(?is)<a\b[^<>]{0,200}\bid\s*=\s*\"?\d+\"?[^<>]{0,200}>(.*?)(?=</a>|<a\b|\Z)"
-_NAME = r"(?i)(d\d+(?:-[a-z])?)\.([mp])\.(\d+)\.(\w+)\.(\w+)(?:\.([\w-]+?))?(?:\.html?)?"
-_BEGIN = rb"(?i)\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)*<(?:doc|sum)(?=[\s>])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +216,6 @@ class Summary:
 
 
 def is_sgml(sample: bytes) -> bool:
-    """Return whether a file with this beginning contains documents or summaries."""
     return re.match(_BEGIN, sample.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
@@ -268,7 +278,6 @@ def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary |
 
 
 def _sentences(text: str, reading: Reading) -> list[str]:
-    """Return the marked sentences, or those that the splitter finds in each paragraph."""
     pieces = re.split(_S, text)  # text, attributes, sentence, attributes, sentence, ...
     if len(pieces) > 1:
         texts = [piece for said, piece in zip(pieces[1::2], pieces[2::2], strict=True) if _HEAD not in said.lower()]
@@ -283,40 +292,24 @@ def _plain(text: str) -> str:
     return " ".join(html.unescape(re.sub(_TAG, " ", text)).split())
 
 
-_DOCUMENTS: Final = (
-    *("documents", "document", "articles", "article"),
-    *("source", "sources", "src", "texts", "text", "docs", "news articles"),
-)
-_REFERENCES: Final = (
-    *("references", "reference", "summaries", "summary", "highlights"),
-    *("target", "targets", "tgt", "abstract", "abstracts", "models"),
-)
-_HIGHLIGHT: Final = re.compile(r"^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", re.MULTILINE)
-
-
 def stories_in(folder: Path) -> list[Path]:
-    """Return the files ``*.story`` of a folder, sorted by name."""
     return sorted(file for file in folder.glob("*.story") if is_meant(file.name) and file.is_file())
 
 
 def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
     """Yield one topic for each file, as in CNN / Daily Mail: raw text, then references below ``@highlight``."""
-    for file in files:
-        try:
-            text = _text(file)
-        except InputError as error:
-            yield bad_topic(file, _name(file), str(error))
-            continue
-        document, *highlights = _HIGHLIGHT.split(text)
-        if not highlights:
-            yield bad_topic(file, _name(file), "there is no reference; write one below a line @highlight")
-            continue
-        reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
-        yield _line(file, reading.documents(document, "the story"), [tuple(reference)], _name(file))
+    return (topic_line(file, _name(file), partial(_story, file, reading)) for file in files)
+
+
+def _story(file: Path, reading: Reading) -> dict[str, Any]:
+    document, *highlights = _HIGHLIGHT.split(_text(file))
+    if not highlights:
+        raise InputError("there is no reference; write one below a line @highlight")
+    reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
+    return _record(_name(file), reading.documents(document, "the story"), [tuple(reference)])
 
 
 def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
-    """Return the two subfolders with documents and references; None if there are none."""
     inside = {each.name.lower(): each for each in folder.iterdir() if each.is_dir()}
     documents = next((inside[name] for name in _DOCUMENTS if name in inside), None)
     references = next((inside[name] for name in _REFERENCES if name in inside), None)
@@ -324,10 +317,9 @@ def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
 
 
 def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield a topic for each file of documents, or folder of such files.
+    """Yield a topic for each file of documents, or folder of such files, named after it without the ending.
 
-    A topic is named after its file without the ending (or after its folder, whose files are its documents). Its
-    references are the files of the same name, with or without a suffix: ``a.1.txt``, ``a.B.txt``, or all files of a
+    Its references are the files of the same name, with or without a suffix: ``a.1.txt``, ``a.B.txt``, or all files of a
     folder ``a``. If two folders ``a`` contain files of the same names, those are the topics, ``a/1``, ``a/2`` (BBC News
     Summary).
     """
@@ -342,7 +334,9 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
     by_name: defaultdict[str, list[Path]] = defaultdict(list)
     left = []
     for entry in _entries(references):
-        if (owner := next((name for name in _owners(entry) if name in names), None)) is not None:
+        name = _name(entry)
+        owners = (name, "" if entry.is_dir() else name.rpartition(".")[0])  # likeliest first: of a.b.txt "a.b", or "a"
+        if (owner := next((each for each in owners if each and each in names), None)) is not None:
             by_name[owner] += _files(entry)
         else:
             left.append(entry)
@@ -365,7 +359,8 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
                     f"{entry.name}/{min(shared)}; for one topic give the references other names",
                 )
                 for name, file in files[0].items():
-                    yield _topic(f"{entry.name}/{name}", file, [file], [files[1][name]], references, reading)
+                    each = f"{entry.name}/{name}"
+                    yield topic_line(file, each, partial(_topic, each, [file], [files[1][name]], references, reading))
                 continue
             if shared:
                 reading.notes(
@@ -373,25 +368,18 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
                     f"{entry} is one topic, though {beside} holds some files of the same names, such as "
                     f"{min(shared)}; if all names are the same, each is a separate topic",
                 )
-        name = _name(entry)
-        yield _topic(name, entry, _files(entry), by_name.get(name, []), references, reading)
+        made = partial(_topic, name := _name(entry), _files(entry), by_name.get(name, []), references, reading)
+        yield topic_line(entry, name, made)
 
 
 def _topic(
-    name: str, entry: Path, documents: list[Path], summaries: list[Path], references: Path, reading: Reading
-) -> Line:
-    """Return the topic of some files; `references`: the folder that was searched for more of them."""
-    texts: list[Text] = []
-    found: list[Text] = []
-    try:
-        for file in documents:
-            texts += reading.documents(_text(file), "the documents")
-        found = [reading.summary(_text(file)) for file in summaries]
-    except InputError as error:
-        return bad_topic(entry, name, str(error))
+    name: str, documents: list[Path], summaries: list[Path], references: Path, reading: Reading
+) -> dict[str, Any]:
+    texts = [text for file in documents for text in reading.documents(_text(file), "the documents")]
+    found = [reading.summary(_text(file)) for file in summaries]
     if not found:
-        return bad_topic(entry, name, f"there is no reference in {references} named {name}")
-    return _line(entry, texts, found, name)
+        raise InputError(f"there is no reference in {references} named {name}")
+    return _record(name, texts, found)
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -407,12 +395,6 @@ def _files(entry: Path) -> list[Path]:
     return sorted(file for file in _entries(entry) if file.is_file()) if entry.is_dir() else [entry]
 
 
-def _owners(entry: Path) -> list[str]:
-    """Return the names that a file of references may belong to, likeliest first: a.b.txt to "a.b", or to "a"."""
-    name = _name(entry)
-    return [name] if entry.is_dir() else list(filter(None, (name, name.rpartition(".")[0])))
-
-
 def _text(file: Path) -> str:
     text = read_text(file, "")
     if _HTML.match(text):
@@ -420,37 +402,15 @@ def _text(file: Path) -> str:
     return text
 
 
-_HTML: Final = re.compile(r"\s*(?:<!doctype html|<html)\b", re.IGNORECASE)
-
-
-def _line(file: Path, documents: Sequence[Text], references: Sequence[Text], name: str) -> Line:
+def _record(name: str, documents: Sequence[Text], references: Sequence[Text]) -> dict[str, Any]:
     for what, texts in (("document", documents), ("reference", references)):
         if not any(texts):
-            return bad_topic(file, name, f"the {what} is empty; give it a text, or leave the topic out")
-    topic = {"id": name, "documents": list(map(list, documents)), "references": list(map(list, references))}
-    return Line(well_formed(str(file)), topic)
-
-
-_COUNTERPARTS: Final = {
-    "source": ("target",),
-    "src": ("tgt",),
-    "article": ("highlights", "abstract", "summary", "title"),
-    "articles": ("highlights", "abstracts", "summaries", "titles"),
-    "document": ("summary", "reference"),
-    "documents": ("summaries", "references"),
-    "text": ("summary",),
-}
-"""Words in the names of two files that belong together."""
-
-_NO_TEXT: Final = re.compile(rb"\{\s*[\"}]|\[\s*[\"{\[]|PAR1|<(?:DOC|SUM)[\s>]")
+            raise InputError(f"the {what} is empty; give it a text, or leave the topic out")
+    return {"id": name, "documents": list(map(list, documents)), "references": list(map(list, references))}
 
 
 def line_pair(path: PathLike) -> tuple[Path, Path] | None:
-    """Return the two files of a path: ``SOURCES,SUMMARIES``, or a file with a counterpart in its folder.
-
-    The names differ in one word: ``train.source`` and ``train.target``, ``val.src.txt`` and ``val.tgt.txt``. Files of
-    JSON are not such a pair.
-    """
+    """Return the two files of a path: ``SOURCES,SUMMARIES``, or a file and a counterpart, such as ``val.tgt.txt``."""
     name = str(path)
     if not Path(name).exists() and name.count(",") == 1:
         source, target = map(Path, name.split(","))

@@ -22,9 +22,9 @@ import logging
 import math
 import re
 import sys
-from codecs import BOM_UTF8, getincrementaldecoder
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from io import DEFAULT_BUFFER_SIZE, BufferedReader, BytesIO, FileIO
 from itertools import chain, groupby, islice
 from pathlib import Path
@@ -33,6 +33,43 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from optsum.corpus.sentences import well_formed
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error
+
+LONGEST: Final = 1 << 28
+"""Limit of the bytes of a line, or of an item of an array: some forty million words. A longer one may never end."""
+
+_BLOCK: Final = 1 << 16
+_SEVERAL: Final = 1 << 19  # Bytes of lines that are read at once, if so many are there.
+_NAMES: Final = {"id", "topic_id", "system"}
+_OPTIONAL: Final = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
+BY_RETURNS: Final = "its lines end with carriage returns only, as on old Macs; save it with line feeds"
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
+JSON_COLUMNS: Final = b"optsum.json"
+"""The metadata key of a Parquet file for the names of the columns with JSON text, as a JSON list."""
+
+CSV_SAFE: Final = "csv_safe"
+"""The column that marks files in which an apostrophe precedes cells that a spreadsheet would run (``--csv-safe``)."""
+
+_ROWS: Final = 64  # Of a Parquet file in memory at a time.
+# The line where a row begins, its cells, its error, and whether the file ends in it.
+_Row: TypeAlias = tuple[int, list[str], str | None, bool]
+# Columns of rows whose cells are always text, never numbers or JSON.
+_WORDS = {
+    *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
+    *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
+}
+_RUN: Final = re.compile(r"[=+\-@\t\r]")  # How a cell begins that spreadsheets run as a formula (OWASP, CSV injection).
+_NUMBER: Final = re.compile(r"[+-][\d.,/]*(?:[eE][+-]?\d+)?")
+PREFIX: Final = "hf:"
+_WANTED: Final = "pip install 'optsum[hf]'"
+_WORTH: Final = {"vital": 1, "okay": 0.5}
+_ASSIGNED: Final = {"support": True, "partial_support": False, "not_support": False}
+NOTE: Final = "note"  # A key of the topic made of nuggets: what is to be said of the way they were read.
+_NO_PASSAGES: Final = (
+    "it lists nuggets, but not which passages support them; give nuggets that were assigned to passages, or passages "
+    'as "documents" and the nuggets as their reference, of which optsum align makes a cover'
+)
+_JUDGMENT: Final = re.compile(rb"\s*\S+\s+(\S+)\s+\S+\s+-?\d+\s*")
+_NUGGET: Final = re.compile(rb"\s*\S+\s+\S+\s+(?:vital|okay)\s+\S.*", re.DOTALL)
 
 
 class Line(NamedTuple):
@@ -50,10 +87,6 @@ class RawLines(NamedTuple):
     raws: Sequence[bytes]
     numbers: Sequence[int]  # Of each in the file, from 1.
     name: str  # Of the file.
-
-
-LONGEST: Final = 1 << 28
-"""Limit of the bytes of a line, or of an item of an array: some forty million words. A longer one may never end."""
 
 
 class NumberedLines(Iterator[tuple[int, bytes]]):
@@ -113,21 +146,13 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
                 return
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the rest of the stream in blocks, without splitting lines."""
-        if self._held:
-            yield self._held
-            self._held = b""
-        while block := self._stream.read1(_BLOCK):
-            yield block
+        held, self._held = self._held, b""
+        yield from filter(None, [held])
+        yield from iter(partial(self._stream.read1, _BLOCK), b"")
 
 
 def _too_long() -> str:
     return f"the line is longer than {LONGEST >> 20} MiB"
-
-
-_BLOCK: Final = 1 << 16
-
-_SEVERAL: Final = 1 << 19  # Bytes of lines that are read at once, if so many are there.
 
 
 class Cells(dict[str, Any]):
@@ -136,7 +161,6 @@ class Cells(dict[str, Any]):
     typed = True  # Whether cells have kinds, or are text, all of them.
 
     def record(self) -> dict[str, Any]:
-        """Return the row without the empty cells that a topic or a summary does not need."""
         found = {name: value if name in _NAMES else unpacked(value, f"the cell {name}") for name, value in self.items()}
         return {name: value for name, value in found.items() if name not in _OPTIONAL or value not in (None, "")}
 
@@ -145,10 +169,6 @@ class TextCells(Cells):
     """A row of a table of text."""
 
     typed = False
-
-
-_NAMES: Final = {"id", "topic_id", "system"}
-_OPTIONAL: Final = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
 
 
 def decoded(found: Iterable[Any], how: Callable[[bytes, str], Line] | None = None) -> Iterator[Any]:
@@ -182,16 +202,19 @@ def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLines]:
 
 
 def broken_off(error: Exception, name: str, number: int) -> Line:
-    """Return the error line of a file that cannot be read to its end."""
     return Line(f"{name}:{number}", None, f"the file breaks off here: {describe_os_error(error)}")
 
 
 def bad_topic(source: PathLike, name: str, error: str) -> Line:
-    """Return the line of an unusable topic whose name is known."""
     return Line(well_formed(str(source)), {"id": name, "status": "error", "error": error})
 
 
-BY_RETURNS: Final = "its lines end with carriage returns only, as on old Macs; save it with line feeds"
+def topic_line(source: PathLike, name: str, record: Callable[[], Any]) -> Line:
+    """Return the line of a topic that is made of files, or why it cannot be."""
+    try:
+        return Line(well_formed(str(source)), record())
+    except InputError as error:
+        return bad_topic(source, name, str(error))
 
 
 def ends_by_returns(first: bytes) -> bool:
@@ -199,14 +222,9 @@ def ends_by_returns(first: bytes) -> bool:
     return not first.endswith(b"\n") and b"\r" in first.strip()
 
 
-# One line.
-
-
 def is_blank(raw: bytes) -> bool:
-    """Return whether a line has only white space; a byte order mark counts as white space."""
-    if raw.startswith(codecs.BOM_UTF8):
-        return not raw.removeprefix(codecs.BOM_UTF8).strip()
-    return not raw or raw.isspace()  # a long line is not copied
+    """Return whether a line has only white space, or also a byte order mark; a long line is not copied."""
+    return not raw or raw.isspace() or raw.removeprefix(codecs.BOM_UTF8).isspace() or raw == codecs.BOM_UTF8
 
 
 def _constant(name: str) -> float:
@@ -214,15 +232,13 @@ def _constant(name: str) -> float:
 
 
 def _finite(digits: str) -> float:
-    value = float(digits)
-    if math.isinf(value):
+    if math.isinf(value := float(digits)):
         raise InputError(f"the number {digits:.40} is too large")
     return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    if len(found := dict(pairs)) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise InputError(f"an object has the key {json.dumps(twice):.80} twice; write each key once")
@@ -243,7 +259,7 @@ def utf8_text(raw: bytes) -> str:
 
 
 def decode(raw: bytes, source: str) -> Line:
-    """Return a line decoded, or why it cannot be used."""
+    value = reason = None
     try:
         value = DECODER.decode(utf8_text(raw.rstrip(b"\r\n")))
     except json.JSONDecodeError as error:
@@ -252,13 +268,10 @@ def decode(raw: bytes, source: str) -> Line:
         reason = _not_json(error)
     except ValueError:
         reason = f"a whole number has more than {sys.get_int_max_str_digits()} digits"
-    else:
-        return Line(source, value, None, raw.endswith(b"\n"))
-    return Line(source, None, reason, raw.endswith(b"\n"))
+    return Line(source, value, reason, raw.endswith(b"\n"))
 
 
 def unpacked(value: Any, where: str) -> Any:
-    """Return the list or object in a JSON text; anything else unchanged."""
     if not isinstance(value, str) or not value[:64].lstrip().startswith(("[", "{")):
         return value
     found = decode(value.encode("utf-8", "replace"), "")
@@ -267,9 +280,6 @@ def unpacked(value: Any, where: str) -> Any:
     if "".join(value[:64].split())[:2] in {"['", '["', "[[", "[]"}:
         raise InputError(f"{where} begins as a list and is {found.error}; write lists as JSON")
     return value  # a text such as [Laughter]
-
-
-_BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
 def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
@@ -309,23 +319,17 @@ class _Pieces:
     """The text of an array, of which only the current value is held in memory."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks = blocks
-        self._decoder = getincrementaldecoder("utf-8-sig")()
-        self._text = ""
-        self._at = 0
+        self._blocks, self._decoder = blocks, codecs.getincrementaldecoder("utf-8-sig")()
+        self._text, self._at = "", 0
 
     def _more(self, least: int = 1) -> bool:
-        """Read about that many more characters, and return whether there were any."""
         if len(self._text) - self._at > LONGEST:
             raise InputError(f"the item is longer than {LONGEST >> 20} MiB, or no JSON")
-        found: list[str] = []
-        size = 0
-        for block in self._blocks:
+        found, size = [self._text[self._at :]], 0
+        while size < least and (block := next(self._blocks, None)) is not None:
             found.append(self._decoder.decode(block))
             size += len(found[-1])
-            if size >= least:
-                break
-        self._text, self._at = self._text[self._at :] + "".join(found), 0
+        self._text, self._at = "".join(found), 0
         return size > 0
 
     def next_sign(self) -> str:
@@ -359,22 +363,8 @@ class _Pieces:
             return value
 
 
-JSON_COLUMNS: Final = b"optsum.json"
-"""The metadata key of a Parquet file for the names of the columns with JSON text, as a JSON list."""
-
-CSV_SAFE: Final = "csv_safe"
-"""The column that marks files in which an apostrophe precedes cells that a spreadsheet would run (``--csv-safe``)."""
-
-_ROWS: Final = 64  # Of a Parquet file in memory at a time.
-
-
-def csv_records(
-    lines: NumberedLines, name: str, heading: tuple[str, list[str]], *, closed: bool = False
-) -> Iterator[Line]:
-    """Yield a record, or an error, for each row below the heading.
-
-    `closed`: whether a last row without a line break is an error.
-    """
+def csv_records(lines: NumberedLines, name: str, heading: tuple[str, list[str]], *, closed: bool) -> Iterator[Line]:
+    """Yield a record, or an error, for each row below the heading; if `closed`, a last one needs a line break."""
     delimiter, names = heading
     if any(map(_is_torn, names)):
         raise InputError(f"{name} is not UTF-8; save it as UTF-8")
@@ -398,18 +388,13 @@ def csv_records(
 
 def check_names(names: Iterable[str], table: str) -> None:
     """Refuse a table with two columns of the same name; ignore columns without a name."""
-    repeated = next((each for each, count in Counter(filter(None, names)).items() if count > 1), None)
-    if repeated is not None:
-        raise InputError(f"{table} has two columns {repeated!r}; name each column once")
+    for name, count in Counter(filter(None, names)).items():
+        if count > 1:
+            raise InputError(f"{table} has two columns {name!r}; name each column once")
 
 
 def _is_torn(text: str) -> bool:
-    """Return whether a text was decoded from bytes that are not UTF-8."""
     return not text.isascii() and any("\udc80" <= sign <= "\udcff" for sign in text)
-
-
-_Row: TypeAlias = tuple[int, list[str], str | None, bool]
-"""The line where a row begins, its cells, its error, and whether the file ends in it."""
 
 
 def _bare_rows(lines: NumberedLines) -> Iterator[_Row]:
@@ -432,8 +417,7 @@ def _whole_cell(cell: str) -> str:
 def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed: bool) -> Iterator[_Row]:
     """Yield the rows of a table whose cells may be quoted and hold line breaks.
 
-    A stray quotation mark swallows the text up to the next one. If that is not a whole cell, or seems to contain rows,
-    the row is refused, and the swallowed lines are read separately.
+    A row in which a stray quotation mark swallows others is refused, and the swallowed lines are read separately.
     """
     csv.field_size_limit(LONGEST)  # a document is one cell
     delimiter, names = heading
@@ -453,8 +437,7 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
     rows = csv.reader(texts(), delimiter=delimiter, strict=True)
     while True:
         taken.clear()
-        error = None
-        cells: list[str] = []
+        error, cells = None, list[str]()
         try:
             cells = next(rows)
             if not cells or (len(cells) == 1 < len(names) and not cells[0].strip()):
@@ -500,7 +483,6 @@ def _row(names: list[str], cells: list[str], source: str) -> Line:
 
 
 def parquet_records(stream: BufferedReader, name: str, check: Callable[[list[str]], None]) -> Iterator[Line]:
-    """Return the records of a Parquet file, after `check` has accepted its columns."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -533,15 +515,7 @@ def _parquet_rows(file: Any, name: str, json_columns: set[str]) -> Iterator[Line
         yield broken_off(error, name, number + 1)
 
 
-_WORDS = {
-    *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
-    *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
-}
-"""Columns of rows whose cells are always text, never numbers or JSON."""
-
-
 def row_of(cells: Cells) -> dict[str, Any]:
-    """Return a row of results as it was written, without its empty cells."""
     found: dict[str, Any] = cells
     if not cells.typed:
         if cells.pop(CSV_SAFE, None) == "true":
@@ -551,13 +525,7 @@ def row_of(cells: Cells) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None and (cells.typed or value != "")}
 
 
-_RUN: Final = re.compile(r"[=+\-@\t\r]")  # How a cell begins that spreadsheets run as a formula (OWASP, CSV injection).
-
-_NUMBER: Final = re.compile(r"[+-][\d.,/]*(?:[eE][+-]?\d+)?")
-
-
 def is_run(cell: str) -> bool:
-    """Return whether a spreadsheet may run a cell."""
     return _RUN.match(cell) is not None and _NUMBER.fullmatch(cell) is None
 
 
@@ -570,25 +538,19 @@ def _unquoted(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and is_run(cell.lstrip("'")) else cell
 
 
-PREFIX: Final = "hf:"
-_WANTED: Final = "pip install 'optsum[hf]'"
-
-
 def is_dataset_folder(folder: Path) -> bool:
     """Return whether a folder was written by ``save_to_disk`` of `datasets`: one table, or one for each split."""
     return any((folder / name).is_file() for name in ("dataset_info.json", "dataset_dict.json", "state.json"))
 
 
 def folder_records(folder: Path) -> Iterator[Line]:
-    """Return the records of a folder that ``save_to_disk`` wrote."""
     datasets = _package(str(folder))
     try:
         found = datasets.load_from_disk(str(folder))
     except Exception as error:  # of many kinds, the package's own among them
         raise InputError(f"the dataset {folder} cannot be read: {_said(error)}") from error
     if not hasattr(found, "features"):  # a DatasetDict
-        splits = list(found)
-        if len(splits) != 1:
+        if len(splits := list(found)) != 1:
             raise InputError(
                 f"the dataset {folder} holds the splits {', '.join(splits) or '(none)'}; give the folder of one, such "
                 f"as {folder / (splits[0] if splits else 'train')}"
@@ -600,7 +562,12 @@ def folder_records(folder: Path) -> Iterator[Line]:
 def hub_records(name: str) -> Iterator[Line]:
     """Return the records of ``hf:NAME[:CONFIG[:SPLIT]]`` as a stream; a single split need not be named."""
     datasets = _package(name)
-    dataset, config, split = _parts(name)
+    dataset, *rest = name.removeprefix(PREFIX).split(":")
+    if not dataset or len(rest) > 2:
+        raise InputError(
+            f"{name} names no dataset; write {PREFIX}NAME, {PREFIX}NAME:CONFIG or {PREFIX}NAME:CONFIG:SPLIT"
+        )
+    config, split = [*(part or None for part in rest), None, None][:2]
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what fails is said once, here
     try:
         splits = list(datasets.get_dataset_split_names(dataset, config)) if split is None else [split]
@@ -620,16 +587,6 @@ def hub_records(name: str) -> Iterator[Line]:
             f"{PREFIX}{dataset}:{config or ''}:{splits[0]}"
         )
     return _records(chain(first, rows), name)
-
-
-def _parts(name: str) -> tuple[str, str | None, str | None]:
-    dataset, *rest = name.removeprefix(PREFIX).split(":")
-    if not dataset or len(rest) > 2:
-        raise InputError(
-            f"{name} names no dataset; write {PREFIX}NAME, {PREFIX}NAME:CONFIG or {PREFIX}NAME:CONFIG:SPLIT"
-        )
-    config, split = [*(part or None for part in rest), None, None][:2]
-    return dataset, config, split
 
 
 def _package(name: str) -> Any:
@@ -654,25 +611,12 @@ def _said(error: Exception) -> str:
     return f"{' '.join(str(error).split()):.200}".rstrip(".") or type(error).__name__
 
 
-_WORTH: Final = {"vital": 1, "okay": 0.5}
-_ASSIGNED: Final = {"support": True, "partial_support": False, "not_support": False}
-NOTE: Final = "note"  # A key of the topic made of nuggets: what is to be said of the way they were read.
-
-_NO_PASSAGES: Final = (
-    "it lists nuggets, but not which passages support them; give nuggets that were assigned to passages, or passages "
-    'as "documents" and the nuggets as their reference, of which optsum align makes a cover'
-)
-_JUDGMENT: Final = re.compile(rb"\s*\S+\s+(\S+)\s+\S+\s+-?\d+\s*")
-_NUGGET: Final = re.compile(rb"\s*\S+\s+\S+\s+(?:vital|okay)\s+\S.*", re.DOTALL)
-
-
 def nugget_reader(
     first: bytes, name: str, sample: bytes = b""
 ) -> Callable[[NumberedLines, str], Iterator[Line]] | None:
     """Return the reader for a file of nuggets, recognised by its first lines; None for other files.
 
-    Judgments differ from a table of alternatives, which may also be of numbers alone, because questions have several. A
-    file that does not say which passages support which nugget is refused.
+    Judgments differ from a table of alternatives, which may also be of numbers alone, because questions have several.
     """
     if first.startswith(b"{"):
         if b'"nuggets"' not in first or b'"candidate_text"' not in first:
@@ -681,9 +625,8 @@ def nugget_reader(
         return _assigned if isinstance(found, dict) and _is_assigned(found) else None
     if _NUGGET.fullmatch(first):
         raise InputError(f"{name} cannot be used: {_NO_PASSAGES}")
-    whole = [
-        line for line in sample.removeprefix(BOM_UTF8).split(b"\n")[: None if sample.endswith(b"\n") else -1] if line
-    ]
+    begun = sample.removeprefix(codecs.BOM_UTF8).split(b"\n")
+    whole = list(filter(None, begun if sample.endswith(b"\n") else begun[:-1]))
     judged = _JUDGMENT.fullmatch(first)
     if judged is None or not all(map(_JUDGMENT.fullmatch, whole)) or len({x.split()[0] for x in whole}) == len(whole):
         return None
@@ -700,35 +643,29 @@ def _is_assigned(value: Mapping[Any, Any]) -> bool:
 
 
 def _assigned(lines: NumberedLines, name: str) -> Iterator[Line]:
-
     def question(line: Line) -> str | None:
-        value = line.value
-        return str(value["qid"]) if isinstance(value, dict) and _is_assigned(value) else None
+        assigned = isinstance(line.value, dict) and _is_assigned(line.value)
+        return str(line.value["qid"]) if assigned else None
 
-    yield from _of_questions(decoded(raw_lines(lines, name)), question, _of_passages)
+    return _of_questions(decoded(raw_lines(lines, name)), question, _of_passages)
 
 
 def _judged(lines: NumberedLines, name: str) -> Iterator[Line]:
-
     def split(raw: bytes, source: str) -> Line:
-        raw = raw.removeprefix(BOM_UTF8)
-        columns = raw.decode("utf-8", "replace").split()
+        raw = raw.removeprefix(codecs.BOM_UTF8)
         if _JUDGMENT.fullmatch(raw) is None:
             return Line(source, None, "this is not a judgment; give question, nugget, passage and a whole number")
-        return Line(source, columns)
+        return Line(source, raw.decode("utf-8", "replace").split())
 
     def question(line: Line) -> str | None:
         return None if line.error is not None else str(line.value[0])
 
-    yield from _of_questions(decoded(raw_lines(lines, name), split), question, _of_judgments)
+    return _of_questions(decoded(raw_lines(lines, name), split), question, _of_judgments)
 
 
 def _of_questions(
-    lines: Iterator[Line],
-    question: Callable[[Line], str | None],
-    made: Callable[[str, list[Any]], dict[str, Any]],
+    lines: Iterator[Line], question: Callable[[Line], str | None], made: Callable[[str, list[Any]], dict[str, Any]]
 ) -> Iterator[Line]:
-    """Yield a topic for the lines of each question; lines without a question are yielded as they are."""
     done: set[str] = set()
     for name, group in groupby(lines, question):
         together = list(group)
@@ -739,10 +676,7 @@ def _of_questions(
             yield bad_topic(source, name, "its lines are in several places; sort them by question")
         else:
             done.add(name)
-            try:
-                yield Line(source, made(name, [line.value for line in together]))
-            except InputError as error:
-                yield bad_topic(source, name, str(error))
+            yield topic_line(source, name, partial(made, name, [line.value for line in together]))
 
 
 def _of_passages(name: str, passages: list[dict[str, Any]]) -> dict[str, Any]:
@@ -789,7 +723,6 @@ def _of_judgments(name: str, judgments: list[list[str]]) -> dict[str, Any]:
 
 
 def topic_of_nuggets(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the topic of a record whose nuggets name their supporting passages; refuse others."""
     nuggets = record["nuggets"]
     lists = [each.get("relevant_corpus_ids") if isinstance(each, dict) else None for each in nuggets or ()]
     if not lists or not all(isinstance(each, list) for each in lists):

@@ -6,28 +6,31 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from optsum.chunks import format_conllu, parses_of_spacy
 from optsum.chunks.parse import Block, Parse, Token, conllu_blocks
-from optsum.corpus.formats import Line, bad_topic
+from optsum.corpus.formats import Line, topic_line
 from optsum.corpus.sentences import well_formed
 from optsum.corpus.topic import Reading, Topic, as_id
 from optsum.errors import InputError, OptionError
 from optsum.system.files import is_meant, read_text
 from optsum.text.analyzer import Sentence, raw_text
 
+_REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
+_AUTHOR = re.compile(r"\(([^()]*)\)\s*")
+
 
 def parses_of(topic: Topic) -> tuple[Parse, ...]:
-    """Return the parse of each sentence of a topic.
+    """Return the parse of each sentence of a topic, with the sentence itself as its text.
 
     They come from ``parses``, the CoNLL-U text of each sentence, or else from the file (or list of files) in
     ``meta.conllu``, in order, next to the topic's own file or in the folder ``conllu`` there. A sentence without words
     needs no parse: ``""`` in ``parses``, nothing in a file.
-
-    In the result, ``text`` is exactly the sentence (tokens joined by blanks), with the spans of the tokens.
     """
     try:
         return tuple(
@@ -41,7 +44,6 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
 
 
 def _blocks(topic: Topic) -> list[Block | None]:
-    """Return the CoNLL-U text of each sentence; None for one without words and without a parse."""
     has_words = [bool(raw_text(sentence).strip()) for sentence in topic.sentences]
     found = _found(topic, has_words)
     if len(found) == sum(has_words) < len(has_words):
@@ -76,7 +78,6 @@ def _found(topic: Topic, has_words: list[bool]) -> list[Block | None]:
 
 
 def parse_files(topic: Topic) -> list[Path]:
-    """Return the existing files with the parses of a topic."""
     if topic.parses is not None or topic.meta.get("conllu") is None:
         return []
     return [path for name in _names(topic) if (path := _existing(name, topic.source)) is not None]
@@ -100,7 +101,6 @@ def rebased(topic: Topic, folder: Path) -> Topic:
 
 
 def _seen_from(folder: Path, name: object, source: str) -> object:
-    """Return the name of a file relative to another folder; names of missing files are not changed."""
     if not isinstance(name, str) or Path(name).is_absolute() or (path := _existing(name, source)) is None:
         return name
     try:
@@ -113,22 +113,15 @@ def _folder_of(source: str) -> Path:
     return Path(source.rpartition(":")[0]).parent
 
 
-def _places(name: str, source: str) -> list[Path]:
-    beside = _folder_of(source)
-    return [beside / name, beside / "conllu" / name]
-
-
 def _existing(name: str, source: str) -> Path | None:
-    return next((place for place in _places(name, source) if place.is_file()), None)
+    beside = _folder_of(source)
+    return next((place for place in (beside / name, beside / "conllu" / name) if place.is_file()), None)
 
 
 def _read(name: str, source: str) -> list[Block]:
-    path = _existing(name, source)
-    if path is None:
-        places = _places(name, source)
-        raise InputError(
-            f"meta.conllu names {name!r}, but neither {places[0]} nor {places[1]} exists; correct the name"
-        )
+    if (path := _existing(name, source)) is None:
+        one, other = (_folder_of(source) / folder / name for folder in ("", "conllu"))
+        raise InputError(f"meta.conllu names {name!r}, but neither {one} nor {other} exists; correct the name")
     return conllu_blocks(read_text(path, ""), str(path))
 
 
@@ -138,9 +131,8 @@ def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
     if text == parse.text:
         return parse
     places = [place for place, sign in enumerate(text) if not sign.isspace()]
-    before = [0]  # before[place]: how many characters of the parse's text in front of it are no white space
-    for sign in parse.text:
-        before.append(before[-1] + (not sign.isspace()))
+    # before[place]: how many characters of the parse's text in front of it are no white space
+    before = list(accumulate((not sign.isspace() for sign in parse.text), initial=0))
     if "".join(parse.text.split()) != "".join(text.split()):
         raise InputError(
             f"{parse.source}: the parse is of {parse.text!r:.80}, but unit {unit} reads {text!r:.80}; "
@@ -155,7 +147,6 @@ def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
 
 
 def load_model(name: str) -> Any:
-    """Return a pipeline of spaCy: the name of an installed package, or the path of a folder."""
     try:
         spacy = import_module("spacy")
     except ImportError:
@@ -169,7 +160,6 @@ def load_model(name: str) -> Any:
 
 
 def parsed_topic(topic: Topic, pipeline: Any) -> Topic:
-    """Return a topic with a new parse of each of its sentences."""
     if not topic.sentences:
         raise InputError(f"topic {topic.id!r} has no documents, so there is nothing to parse")
     found = []
@@ -188,57 +178,39 @@ def parsed_topic(topic: Topic, pipeline: Any) -> Topic:
     return replace(topic, parses=tuple(found), meta=meta)
 
 
-# A folder of CoNLL-U files: each file a topic, each ``# newdoc`` a document, the parses included.
-
-_REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
-_AUTHOR = re.compile(r"\(([^()]*)\)\s*")
-
-
 def conllu_files(folder: Path) -> list[Path]:
-    """Return the CoNLL-U files of a folder, sorted by name."""
     files = (*folder.glob("*.conllu"), *folder.glob("*.conllu.gz"))
     return sorted(file for file in files if is_meant(file.name) and file.is_file())
 
 
 def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
-    """Iterate over the topics of CoNLL-U files, one for each file, with its name.
+    """Iterate over the topics of CoNLL-U files, one for each, whose documents begin at ``# newdoc``, parses included.
 
     References are comments ``# summary1 = ...``, ``# reference = ...`` (or ``# meta::summary1 = ...``, as in the
     treebank GUM) with raw text, which may begin with its author in parentheses; an author other than "human" is
     skipped. One file is in memory at a time.
     """
-    return (_conllu_topic(file, reading) for file in files)
+    for file in files:
+        name = file.name.removesuffix(".gz").removesuffix(".conllu")
+        try:
+            yield topic_line(file, as_id(name, "the name of the file"), partial(_conllu_topic, name, file, reading))
+        except InputError as error:
+            yield Line(well_formed(str(file)), None, str(error))
 
 
-def _conllu_topic(file: Path, reading: Reading) -> Line:
-    name = file.name.removesuffix(".gz").removesuffix(".conllu")
-    source = well_formed(str(file))
-    try:
-        as_id(name, "the name of the file")
-    except InputError as error:
-        return Line(source, None, str(error))
-    try:
-        blocks = conllu_blocks(read_text(file, ""), "")
-        documents: list[list[str]] = []
-        references: list[Any] = []
-        for block in blocks:
-            if not documents or any(line.startswith(("# newdoc", "#newdoc")) for line in block.text.split("\n")):
-                documents.append([])
-            documents[-1].append(block.parse().text)
-            references += [reading.summary(text) for text in _references(block)]
-    except InputError as error:
-        return bad_topic(source, name, str(error))
-    if not references:
-        return bad_topic(source, name, "there is no reference; give it as a comment, # summary1 = text")
-    parses = [block.text for block in blocks]
-    return Line(source, {"id": name, "documents": documents, "references": references, "parses": parses})
-
-
-def _references(block: Block) -> Iterator[str]:
-    for key, value in block.meta.items():
-        if _REFERENCE.fullmatch(key):
+def _conllu_topic(name: str, file: Path, reading: Reading) -> dict[str, Any]:
+    blocks = conllu_blocks(read_text(file, ""), "")
+    documents: list[list[str]] = []
+    references: list[Any] = []
+    for block in blocks:
+        if not documents or any(line.startswith(("# newdoc", "#newdoc")) for line in block.text.split("\n")):
+            documents.append([])
+        documents[-1].append(block.parse().text)
+        for key, value in block.meta.items():
             author = _AUTHOR.match(value)
-            if author is None:
-                yield value
-            elif "human" in author[1]:
-                yield value[author.end() :]
+            if _REFERENCE.fullmatch(key) and (author is None or "human" in author[1]):
+                references.append(reading.summary(value if author is None else value[author.end() :]))
+    if not references:
+        raise InputError("there is no reference; give it as a comment, # summary1 = text")
+    parses = [block.text for block in blocks]
+    return {"id": name, "documents": documents, "references": references, "parses": parses}

@@ -59,7 +59,6 @@ from optsum.system.files import (
 )
 
 STORE: Final = "rows.sqlite"  # Its name in the folder of a run.
-
 _WRITING: Final = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;  -- committed is on the disk
@@ -71,24 +70,42 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, su
 """
 _ADDED: Final = "INSERT INTO rows (topic, cell, part, status, at, row, sum) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
-
-
 CellRows: TypeAlias = tuple[int, int, tuple[tuple[str, str], ...]]
 """The number of a topic, from 0, that of the way of the search, and status and text of a row for each reference."""
 
+_DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH")
+_DAMAGED: Final = object()
+_SIZES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
+_FEW: Final = 8  # Texts of a list that are written one after another.
+_CONTROLS: Final = bytes(range(32))
+_KINDS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
+_PACKINGS: Final = {".gz", ".zst"}
+_OF_LABELS: Final = ("bertsum", "datasets")
+_NEEDS: Final = {"parquet": ("pyarrow", "report"), ".zst": ("zstandard", "report"), "datasets": ("datasets", "hf")}
+_BATCH = 256
+_EXACT = 1 << 53  # Whole numbers up to here are exact as floating point.
+_JOURNAL = ".part"
+# The kind of a Parquet column: "null", "bool", "int", "long", "float", "str", "json", or a list: ("list", kind).
+Kind: TypeAlias = "str | tuple[str, Any]"
+Row: TypeAlias = dict[str, Any]
+# Looks at all rows of an earlier run, and returns a function that says whether a row is kept.
+Keeper: TypeAlias = Callable[[Iterator[Row]], Callable[[Row], bool]]
+# Treatment of existing rows of an output: refuse to write; replace them once all new rows are complete; or keep the
+# finished ones and add to them.
+Existing: TypeAlias = Literal["refuse", "overwrite", "resume"]
+
 
 class RowStore(AbstractContextManager["RowStore"]):
-    """The only writer of a file of rows, or one of its readers.
+    """The only writer of a file of rows, or (without `write`) one of its readers.
 
-    `write`: whether to create or change the file, with no other writer. `damage`: the fault of a damaged file; then the
-    store has the rows that could be read, and a writer uses a new file.
+    `damage`: the fault of a damaged file; then the store has the rows that could be read, and a writer uses a new file.
     """
 
     def __init__(self, path: PathLike, *, write: bool = False) -> None:
         self._path = Path(path)
         self.damage: str | None = None
+        there = self._path.exists()
         try:
-            there = self._path.exists()
             with self._told():
                 self._open(write)
             if there:
@@ -123,11 +140,9 @@ class RowStore(AbstractContextManager["RowStore"]):
                 "optsum run --resume starts it again"
             )
         self.damage = f"{self._path} is damaged ({reason}); {len(rows)} of its rows could be read"
-        target: Path | str = ""
-        if write:
-            target = self._path.with_name(f".{token_hex(8)}.sqlite")
+        target = self._path.with_name(f".{token_hex(8)}.sqlite")
         with self._told():
-            self._database = _connected(target, _WRITING, isolation_level=None)
+            self._database = _connected(target if write else "", _WRITING, isolation_level=None)
             self._database.execute("BEGIN")
             self._database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
             self._database.executemany("INSERT INTO facts VALUES (?, ?, ?)", facts)
@@ -142,7 +157,7 @@ class RowStore(AbstractContextManager["RowStore"]):
             with suppress(FileNotFoundError):
                 self._path.with_name(self._path.name + ending).replace(kept.with_name(kept.name + ending))
         self._path.replace(kept)
-        Path(target).replace(self._path)
+        target.replace(self._path)
         self._open(write)
         self.damage += f", the rest is searched again; the damaged file is kept as {kept.name}"
         getLogger("optsum").warning("%s", self.damage)
@@ -200,7 +215,6 @@ class RowStore(AbstractContextManager["RowStore"]):
                 raise
 
     def take(self, other: RowStore) -> None:
-        """Add all rows of another store."""
         with other._told():
             found = other._database.execute("SELECT topic, cell, status, row FROM rows ORDER BY topic, cell, part")
             of_cells = groupby(found, key=lambda row: row[:2])
@@ -209,12 +223,10 @@ class RowStore(AbstractContextManager["RowStore"]):
                 self.add(batch)
 
     def finished(self, topic: int) -> set[int]:
-        """Return the cells in which a topic is done, without errors."""
         done = "SELECT cell FROM rows WHERE topic = ? GROUP BY cell HAVING sum(status = 'error') = 0"
         return {cell for (cell,) in self._ask(done, topic)}
 
     def counts(self) -> dict[str, int]:
-        """Return how many rows there are of each status."""
         return dict(self._ask("SELECT status, count(*) FROM rows INDEXED BY by_status GROUP BY status ORDER BY 2 DESC"))
 
     def answered(self) -> tuple[int, int]:
@@ -229,12 +241,10 @@ class RowStore(AbstractContextManager["RowStore"]):
         return int(count), float((last or began) - began)
 
     def first_error(self) -> str | None:
-        """Return the error of the first topic that has one."""
         found = self._ask("SELECT row FROM rows WHERE status = 'error' ORDER BY topic, cell, part LIMIT 1")
         return str(json.loads(found[0][0])["error"]) if found else None
 
     def config_hashes(self) -> set[str]:
-        """Return the hashes of the options of the rows."""
         return {str(json.loads(row).get("config_hash")) for (row,) in self._ask("SELECT row FROM rows")}
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -244,20 +254,15 @@ class RowStore(AbstractContextManager["RowStore"]):
                 yield json.loads(row)
 
     def tell(self, **facts: object) -> None:
-        """Store facts about the run."""
+        held = ((name, json.dumps(value)) for name, value in facts.items())
+        values = [(name, value, _sum(name, value)) for name, value in held]
         with self._told():
-            held = [(name, json.dumps(value)) for name, value in facts.items()]
-            self._database.executemany(
-                "INSERT OR REPLACE INTO facts (name, value, sum) VALUES (?, ?, ?)",
-                [(name, value, _sum(name, value)) for name, value in held],
-            )
+            self._database.executemany("INSERT OR REPLACE INTO facts (name, value, sum) VALUES (?, ?, ?)", values)
 
     def facts(self) -> dict[str, Any]:
-        """Return the stored facts about the run."""
         return {name: json.loads(value) for name, value in self._ask("SELECT name, value FROM facts")}
 
     def close(self) -> None:
-        """Close the file."""
         if hasattr(self, "_database"):
             self._database.close()
 
@@ -266,7 +271,6 @@ class RowStore(AbstractContextManager["RowStore"]):
 
 
 def _connected(where: PathLike, first: str, **options: Any) -> sqlite3.Connection:
-    """Return a connection on which the first statements succeeded; close it if they fail."""
     database: sqlite3.Connection = sqlite3.connect(where, **options)
     try:
         database.executescript(first)
@@ -278,9 +282,6 @@ def _connected(where: PathLike, first: str, **options: Any) -> sqlite3.Connectio
 
 class _DamagedError(InputError):
     """A store that cannot be read correctly."""
-
-
-_DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH")
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
@@ -317,11 +318,10 @@ def _check_all(database: sqlite3.Connection) -> None:
         raise _DamagedError(str(error)) from error
 
 
-def _is_row(*held: Any) -> bool:
+def _is_row(topic: Any, cell: Any, part: Any, status: Any, at: Any, row: Any, found: Any) -> bool:
     """Return whether a row is intact; rows of older versions have no checksum and are checked as far as possible."""
-    topic, cell, part, status, at, row, found = held
-    kinds = all(type(each) is int for each in held[:3]) and isinstance(at, int | float) and isinstance(row, str)
-    if not kinds or not isinstance(status, str) or not isfinite(at):
+    kinds = all(type(each) is int for each in (topic, cell, part)) and isinstance(at, int | float) and isfinite(at)
+    if not kinds or not isinstance(row, str) or not isinstance(status, str):
         return False
     if found is not None:
         return bool(found == _sum(topic, cell, part, status, row))
@@ -329,14 +329,10 @@ def _is_row(*held: Any) -> bool:
     return isinstance(read, dict) and {"id", "error"} <= read.keys() and read.get("status") == status
 
 
-def _is_fact(*held: Any) -> bool:
-    name, value, found = held
+def _is_fact(name: Any, value: Any, found: Any) -> bool:
     if not isinstance(name, str) or not isinstance(value, str):
         return False
     return bool(found == _sum(name, value)) if found is not None else _json_of(value) is not _DAMAGED
-
-
-_DAMAGED: Final = object()
 
 
 def _json_of(text: str) -> Any:
@@ -346,11 +342,11 @@ def _json_of(text: str) -> Any:
         return _DAMAGED
 
 
-# What a damaged store still holds: SQLite reads none of it, so its pages are read one by one.
-
-
 def rescued(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return the readable rows, the latest of each topic and cell, and facts from a damaged file and its log."""
+    """Return the readable rows, the latest of each topic and cell, and facts from a damaged file and its log.
+
+    SQLite reads none of it, so its pages are read one by one.
+    """
     rows: dict[tuple[int, int, float], dict[int, tuple[Any, ...]]] = {}
     facts: dict[str, tuple[Any, ...]] = {}
     for pages, size in _images(path):
@@ -367,12 +363,9 @@ def rescued(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
 
 
 def _images(path: Path) -> Iterator[tuple[Mapping[int, bytes], int]]:
-    """Yield the pages of the file, then the pages with the changes of its log, and their size."""
     held = path.read_bytes() if path.is_file() else b""
-    size = int.from_bytes(held[16:18], "big") or 4096
-    size = 65536 if size == 1 else size
-    if size < 512 or size & (size - 1):
-        size = 4096
+    size = int.from_bytes(held[16:18], "big")
+    size = 65536 if size == 1 else 4096 if size < 512 or size & (size - 1) else size
     pages = {number: held[at : at + size] for number, at in enumerate(range(0, len(held), size), start=1)}
     yield pages, size
     log_file = path.with_name(f"{path.name}-wal")
@@ -401,12 +394,10 @@ def _records(pages: Mapping[int, bytes], size: int) -> Iterator[tuple[Any, ...]]
 def _record(pages: Mapping[int, bytes], size: int, page: bytes, at: int) -> tuple[Any, ...]:
     length, at = _varint(page, at)
     _, at = _varint(page, at)
-    most = size - 35
-    here = length
-    if length > most:
-        least = (size - 12) * 32 // 255 - 23
+    least, here = (size - 12) * 32 // 255 - 23, length
+    if length > size - 35:
         here = least + (length - least) % (size - 4)
-        here = here if here <= most else least
+        here = here if here <= size - 35 else least
     if not 0 < length <= len(pages) * size:
         raise ValueError
     payload = bytearray(page[at : at + here])
@@ -421,26 +412,19 @@ def _record(pages: Mapping[int, bytes], size: int, page: bytes, at: int) -> tupl
 
 def _varint(held: bytes, at: int) -> tuple[int, int]:
     value = 0
-    for step in range(9):
-        byte = held[at + step]
-        if step == 8:
-            return value << 8 | byte, at + 9
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            return value, at + step + 1
-    raise ValueError
-
-
-_SIZES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
+    for place in range(at, at + 8):
+        value = value << 7 | held[place] & 0x7F
+        if held[place] < 0x80:
+            return value, place + 1
+    return value << 8 | held[at + 8], at + 9
 
 
 def _values(payload: bytes) -> tuple[Any, ...]:
     end, at = _varint(payload, 0)
-    kinds = []
+    kinds, found = list[int](), list[Any]()
     while at < end:
         kind, at = _varint(payload, at)
         kinds.append(kind)
-    found: list[Any] = []
     for kind in kinds:
         size = _SIZES[kind] if kind < 12 else (kind - 12) // 2
         raw = payload[at : at + size]
@@ -448,7 +432,7 @@ def _values(payload: bytes) -> tuple[Any, ...]:
             raise ValueError
         at += size
         if kind == 7:
-            found.append(unpack(">d", raw)[0])
+            found += unpack(">d", raw)
         elif kind < 10:
             found.append(None if kind == 0 else kind - 8 if kind > 7 else int.from_bytes(raw, "big", signed=True))
         else:
@@ -457,12 +441,10 @@ def _values(payload: bytes) -> tuple[Any, ...]:
 
 
 def is_run_folder(path: PathLike) -> bool:
-    """Return whether a folder is one of a run."""
     return path != "-" and (Path(path) / STORE).is_file()
 
 
 def stored_rows(folder: PathLike) -> Iterator[dict[str, Any]]:
-    """Iterate over the rows in the folder of a run, in the order of its input."""
     store = RowStore(Path(folder) / STORE)
     if store.damage is not None:
         getLogger("optsum").warning("%s", store.damage)
@@ -472,9 +454,6 @@ def stored_rows(folder: PathLike) -> Iterator[dict[str, Any]]:
             yield from store.rows()
 
     return rows()
-
-
-# Rows as JSON text, and the format of an output, by the ending of its name.
 
 
 def to_bytes(row: Mapping[str, Any]) -> bytes:
@@ -509,11 +488,6 @@ def _of_value(value: Any) -> bytes:
     return _dumps(value, ascii_only=False).encode()
 
 
-_FEW: Final = 8  # Texts of a list that are written one after another.
-
-_CONTROLS: Final = bytes(range(32))
-
-
 def _of_texts(texts: list[str]) -> bytes:
     """Return a list of strings as JSON, many at once, because `json` looks at each character."""
     if len(texts) >= _FEW:
@@ -524,7 +498,6 @@ def _of_texts(texts: list[str]) -> bytes:
 
 
 def to_ascii(row: Mapping[str, Any]) -> str:
-    """Return a row with escapes for characters outside ASCII."""
     return _dumps(dict(row), ascii_only=True)
 
 
@@ -566,12 +539,6 @@ def _plain(value: Any) -> Any:
     return _plain(_default(value))
 
 
-_KINDS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
-_PACKINGS: Final = {".gz", ".zst"}
-_OF_LABELS: Final = ("bertsum", "datasets")
-_NEEDS: Final = {"parquet": ("pyarrow", "report"), ".zst": ("zstandard", "report"), "datasets": ("datasets", "hf")}
-
-
 class RowFormat(NamedTuple):
     """A format of rows."""
 
@@ -581,7 +548,7 @@ class RowFormat(NamedTuple):
 
 def format_of(path: str) -> RowFormat:
     """Return the format for a file name; a name without an ending means JSON Lines."""
-    *_, last = ["", *Path(path).suffixes]
+    last = Path(path).suffix
     packing = last.lower() if last.lower() in _PACKINGS else ""
     ending = Path(path[: -len(packing)]).suffix if packing else last
     kind = _KINDS.get(ending.lower(), "" if ending else "jsonl")
@@ -617,15 +584,8 @@ def _with_packages(form: RowFormat, path: str) -> RowFormat:
     return form
 
 
-# Rows read back, from every format that they are written in.
-
-
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
-    """Open a file of rows and iterate over them.
-
-    `path`: a file of any format of `RowWriter`; the folder of a run; or ``-`` for standard input. An incomplete last
-    row, left by a crash, is skipped.
-    """
+    """Open a file of rows, the folder of a run, or ``-``, and iterate over them but for an incomplete last one."""
     if is_run_folder(path):
         return stored_rows(path)
     if path != "-" and is_dataset_folder(Path(path)):
@@ -643,48 +603,28 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     return rows()
 
 
-# Other formats, made of JSON Lines.
-
-_BATCH = 256
-_EXACT = 1 << 53  # Whole numbers up to here are exact as floating point.
-
-Kind: TypeAlias = "str | tuple[str, Any]"
-"""The kind of a Parquet column: "null", "bool", "int", "long", "float", "str", "json", or a list: ("list", kind)."""
-
-
 def convert(rows: Path, output: Path, form: RowFormat, *, csv_safe: bool = False) -> str:
-    """Write a file of JSON Lines in another format, and return a remark about the rows, if any."""
     to_file = {"parquet": _to_parquet, "bertsum": _to_bertsum, "datasets": _to_datasets}.get(form.kind)
     if to_file is not None:
         to_file(rows, output)
         return ""
     with ExitStack() as stack:
-        stream = _packed(output, form.packing, stack)
-        if form.kind == "jsonl":
-            copyfileobj(stack.enter_context(rows.open("rb")), stream)
-        else:
+        opened = gzip.open if form.packing == ".gz" else open
+        stream: Any = stack.enter_context(opened(output, "wb"))
+        if form.packing == ".zst":
+            import zstandard
+
+            stream = stack.enter_context(zstandard.ZstdCompressor().stream_writer(stream, closefd=False))
+        if form.kind == "csv":
             return _to_csv(rows, stream, csv_safe)
+        copyfileobj(stack.enter_context(rows.open("rb")), stream)
     return ""
-
-
-def _packed(output: Path, packing: str, stack: ExitStack) -> IO[bytes]:
-    if packing == ".gz":
-        return cast("IO[bytes]", stack.enter_context(gzip.open(output, "wb")))
-    stream = stack.enter_context(output.open("wb"))
-    if packing == ".zst":
-        import zstandard
-
-        return cast("IO[bytes]", stack.enter_context(zstandard.ZstdCompressor().stream_writer(stream, closefd=False)))
-    return stream
 
 
 def _read(rows: Path) -> Iterator[dict[str, Any]]:
     with rows.open(encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)
-
-
-# CSV.
 
 
 class _Lines:
@@ -706,15 +646,10 @@ def _to_csv(rows: Path, stream: IO[bytes], safe: bool) -> str:
     writer.writerow([*map(quoted, names), CSV_SAFE] if safe else names)
     risky = next((f"the column {name!r:.40}" for name in names if is_run(name)), "")
     for number, row in enumerate(_read(rows), start=1):
-        cells = [_cell(row.get(name)) for name in names]
-        if safe:
-            writer.writerow([*map(quoted, cells), "true"])
-            continue
-        writer.writerow(cells)
-        if not risky:
-            risky = next(
-                (f"{name} of row {number}" for name, cell in zip(names, cells, strict=True) if is_run(cell)), ""
-            )
+        cells = {name: _cell(row.get(name)) for name in names}
+        writer.writerow([*map(quoted, cells.values()), "true"] if safe else cells.values())
+        if not safe and not risky:
+            risky = next((f"{name} of row {number}" for name, cell in cells.items() if is_run(cell)), "")
     text.flush()
     text.detach()
     return risky and (
@@ -724,12 +659,7 @@ def _to_csv(rows: Path, stream: IO[bytes], safe: bool) -> str:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-# Parquet.
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _to_parquet(rows: Path, output: Path) -> None:
@@ -758,9 +688,7 @@ def _kind(value: Any) -> Kind:
         case bool():
             return "bool"
         case int():
-            if -_EXACT <= value <= _EXACT:
-                return "int"
-            return "long" if -(1 << 63) <= value < 1 << 63 else "json"
+            return "int" if abs(value) <= _EXACT else "long" if -(1 << 63) <= value < 1 << 63 else "json"
         case float():
             return "float"
         case str():
@@ -772,10 +700,8 @@ def _kind(value: Any) -> Kind:
 
 
 def _same_kind(one: Kind, other: Kind) -> Kind:
-    if one == other or other == "null":
-        return one
-    if one == "null":
-        return other
+    if one == other or "null" in {one, other}:
+        return other if one == "null" else one
     if isinstance(one, tuple) and isinstance(other, tuple):
         inner = _same_kind(one[1], other[1])
         return "json" if inner == "json" else ("list", inner)
@@ -803,11 +729,9 @@ def _clean(value: Any) -> Any:
 
 
 def bertsum_record(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the BertSum record of a row of labels; None for a row without labels.
+    """Return the record that ``format_to_bert`` of Liu & Lapata 2019 reads, with labels; None for a row without labels.
 
-    Liu & Lapata 2019 (Text Summarization with Pretrained Encoders): ``format_to_bert`` reads a list of ``{"src":
-    [[token, ...], ...], "tgt": [[token, ...], ...]}`` and labels it by greedy search; here ``"labels"`` are added.
-    Tokens are blank-separated words; the summary is the first reference.
+    The summary is the first reference.
 
     >>> row = {"id": "t", "sentences": ["A cat .", "Rain"], "labels": [1, 0], "references": [["Cats ."]], "status": "x"}
     >>> bertsum_record(row)
@@ -847,34 +771,18 @@ def _to_datasets(rows: Path, output: Path) -> None:
         datasets.Dataset.from_parquet(str(table), cache_dir=folder).save_to_disk(str(output))
 
 
-Row: TypeAlias = dict[str, Any]
-
-Keeper: TypeAlias = Callable[[Iterator[Row]], Callable[[Row], bool]]
-"""Looks at all rows of an earlier run, and returns a function that says whether a row is kept."""
-
-_JOURNAL = ".part"
-
-
-Existing: TypeAlias = Literal["refuse", "overwrite", "resume"]
-"""Treatment of existing rows of an output: refuse to write; replace them once all new rows are complete; or keep the
-finished ones and add to them.
-"""
-
-
 class RowWriter(AbstractContextManager["RowWriter"]):
     """Writes rows in the format of the output's name, completely or not at all.
 
     Rows are collected as JSON Lines in a locked file next to the output, with ``.part`` in its name; each is on disk
-    when `write` returns. When all are complete, that file becomes the output. Until then, the output is unchanged: a
-    run that fails or is killed leaves its rows in the ``.part``, from which another run continues
-    (``existing="resume"``). Pipes and devices get JSON Lines at once. An output that cannot be written is refused
-    before any work. A successful run without rows leaves an empty file, a failed one nothing.
+    when `write` returns. When all are complete, that file becomes the output. A run that fails or is killed leaves its
+    rows in the ``.part``, from which another run continues (``existing="resume"``). Pipes and devices get JSON Lines at
+    once. An output that cannot be written is refused before any work.
 
-    `path`: ``-`` is the standard output (JSON Lines); None writes nothing. `inputs`: files that must not be
-    overwritten. `existing`: treatment of existing rows. `keep`: for "resume", which of them are finished; by default
-    all, and then messages do not offer to resume. `form`: the format, if the name does not determine it. `csv_safe`:
-    whether to disarm CSV cells that a spreadsheet would run. `derived`: whether the rows are quickly made again, so
-    that a failed run leaves nothing.
+    `path`: ``-`` is the standard output; None writes nothing. `inputs`: files that must not be overwritten. `keep`: for
+    "resume", which rows are finished; by default all, and then messages do not offer to resume. `form`: the format, if
+    the name does not determine it. `csv_safe`: whether to disarm CSV cells that a spreadsheet would run. `derived`:
+    whether the rows are quickly made again, so that a failed run leaves nothing.
 
     >>> with RowWriter("-") as rows:
     ...     rows.write({"id": "a", "objective": 0.5})
@@ -897,8 +805,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._name = self._name.rstrip(f"/{os.sep}")
         self._file: FileIO | None = None
         self._journal: Path | None = None  # of pipes and devices there is none
-        self._empty = True  # nothing is held that a failure must not lose
-        self._resumed = False
+        self._empty, self._resumed = True, False  # empty: nothing is held that a failure must not lose
         self._csv_safe, self._derived, self._prints = csv_safe, derived, path == "-"
         if path is None:
             return
@@ -972,7 +879,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             with source.open("rb") as held:
                 held.seek(-1, os.SEEK_END)
                 ended = held.read() == b"\n"
-            if ended and all(stays(row) for row in read_rows(source)):
+            if ended and all(map(stays, read_rows(source))):
                 return
         made = source != journal
         try:
@@ -994,7 +901,6 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         self.write_all([row])
 
     def write_all(self, rows: Iterable[Mapping[str, Any] | bytes]) -> None:
-        """Write available rows at once."""
         given = list(rows)
         try:
             if self._file is None and not self._prints:
@@ -1035,7 +941,6 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._empty = False
 
     def close(self) -> None:
-        """Finish the output; without rows it becomes empty."""
         if self._file is None or self._file.closed:
             return
         try:

@@ -14,13 +14,39 @@ from optsum.plugins import Registry, named_function
 from optsum.text.analyzer import Sentence
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
+_TAG = re.compile(r"(</?[sStT]>)")
+_BETWEEN = re.compile(r"<q>|##SENT##|\[CLS\] \[SEP\]|\[SEP\] \[CLS\]")
+_DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag|<doc-sep>")
+_SPELLED_BREAK = re.compile(r"[^\S\n]*(?:NEWLINE_CHAR|(?<=[.!?…\"'”’)])[^\S\n]*<n>)[^\S\n]*")
+# The splitter keeps quotations whole, and one that is never closed swallows what follows (45,000 characters of
+# a meeting), so it does not see quotation marks: sentences end as in corpora split by other means.
+_OPENING = "“‘„‚‟«‹「『`"
+_CLOSING = "\"'”’»›」』"
+_MARKS = frozenset(_OPENING + _CLOSING)
+# Marks that still belong to the sentence they touch. Languages differ in which close, so before a blank all do.
+_ATTACHED = re.compile(rf"[{_OPENING}{_CLOSING}]+(?!\S)|[{_CLOSING}]+")
+# The splitter's time is quadratic in some texts, such as Chinese ones, so it sees a long text through a window,
+# in characters. What lies close to the window's end is left to the next one: a bracket may close behind it.
+_WINDOW = 4096
+_AHEAD = 1024
+LANGUAGES: Final = (
+    *("ar", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "gu", "hi", "hu", "hy", "it", "ja"),
+    *("kk", "kn", "ko", "lt", "ml", "mr", "my", "nl", "no", "pa", "pl", "pt", "ro", "ru", "sk", "sv", "ta", "te", "tr"),
+    *("uk", "zh"),
+)
+"""Language codes that shells complete; others are accepted too."""
+
+# A number whose digits are masked, such as ``#.##`` (Gigaword).
+_MASKED = re.compile(r"#[#\d]*(?:[.,]#[#\d]*)+")
+# Sentence-ending signs of Unicode that the splitter does not know (Sentence_Terminal: Khmer, Coptic, vertical forms).
+_TERMINALS: Final = (0x17D4, 0x17D5, 0x2CF9, 0x2CFA, 0x2CFB, 0xFE12, 0xFE15, 0xFE16)
 
 
 def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, ...]:
     """Return the sentences of one document, reference or summary; half surrogate pairs become U+FFFD.
 
     `value`: sentences, each raw or as tokens, including blank ones, so that the numbering of units never changes; or
-    one string for `split`. `where`: the name of `value` in messages: ``documents[0]``.
+    one string for `split`.
     """
     if isinstance(value, str):
         return tuple(split(value))
@@ -28,18 +54,18 @@ def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, 
         raise InputError(f"{where} is {json_type(value)}; give a list of sentences or one string of raw text")
     if set(map(type, value)) == {str} and is_well_formed("".join(value)):
         return tuple(value)
-    return tuple([_sentence(item, where, number) for number, item in enumerate(value)])
+    return tuple([_sentence(item, f"{where}[{number}]") for number, item in enumerate(value)])
 
 
-def _sentence(item: object, where: str, number: int) -> Sentence:
+def _sentence(item: object, where: str) -> Sentence:
     if isinstance(item, str):
         return well_formed(item)
     if not isinstance(item, list | tuple):
-        raise InputError(f"{where}[{number}] is {json_type(item)}; a sentence is a string or a list of tokens")
+        raise InputError(f"{where} is {json_type(item)}; a sentence is a string or a list of tokens")
     for position, token in enumerate(item):
         if not isinstance(token, str):
-            raise InputError(f"{where}[{number}][{position}] is {json_type(token)}; a token is a string")
-    return tuple([well_formed(token) for token in item])
+            raise InputError(f"{where}[{position}] is {json_type(token)}; a token is a string")
+    return tuple(map(well_formed, item))
 
 
 def well_formed(text: str) -> str:
@@ -48,7 +74,6 @@ def well_formed(text: str) -> str:
 
 
 def is_well_formed(text: str) -> bool:
-    """Return whether a text has no lone surrogates."""
     try:
         return text.isascii() or text.encode() is not None
     except UnicodeEncodeError:
@@ -57,28 +82,11 @@ def is_well_formed(text: str) -> bool:
 
 def json_type(value: object) -> str:
     """Return the JSON name of a value's type, for messages."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list() | tuple():
-            return "a list"
-        case Mapping():
-            return "an object"
-    return f"of type {type(value).__name__}"
-
-
-# Lines, and marks in texts.
-
-_TAG = re.compile(r"(</?[sStT]>)")
-_BETWEEN = re.compile(r"<q>|##SENT##|\[CLS\] \[SEP\]|\[SEP\] \[CLS\]")
-_DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag|<doc-sep>")
-_SPELLED_BREAK = re.compile(r"[^\S\n]*(?:NEWLINE_CHAR|(?<=[.!?…\"'”’)])[^\S\n]*<n>)[^\S\n]*")
+    if value is None or isinstance(value, bool):
+        return str(value).lower().replace("none", "null")
+    names = {"a number": int | float, "a string": str, "a list": list | tuple, "an object": Mapping}
+    own = f"of type {type(value).__name__}"
+    return next((name for name, kinds in names.items() if isinstance(value, kinds)), own)
 
 
 def lines_of(text: str) -> list[str]:
@@ -87,25 +95,18 @@ def lines_of(text: str) -> list[str]:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    r"""Yield the paragraphs of a text, which end at blank lines (white space of any kind) and U+2029.
-
-    >>> list(paragraphs("One\ntwo\r\n \u3000\r\nthree"))
-    ['One\ntwo\r\n', 'three']
-    """
-    lines = text.splitlines(keepends=True)
+    """Yield the paragraphs of a text, which end at blank lines (white space of any kind) and U+2029."""
+    lines, held = text.splitlines(keepends=True), list[str]()
     if len(lines) < 2:
         yield text
         return
-    held: list[str] = []
-    for line in lines:
+    for line in [*lines, " "]:
         blank = line.isspace()
         if not blank:
             held.append(line)
         if held and (blank or line.endswith("\u2029")):
             yield "".join(held)
             held = []
-    if held:
-        yield "".join(held)
 
 
 def with_breaks(text: str) -> str:
@@ -140,30 +141,9 @@ def between_marks(text: str) -> list[str] | None:
 
 
 def documents_between_marks(text: str) -> list[str]:
-    """Return the documents of a text, which Multi-News separates by marks.
-
-    >>> documents_between_marks("one ||||| two |||||"), documents_between_marks("one")
-    (['one', 'two'], ['one'])
-    """
+    """Return the documents of a text, which Multi-News separates by marks."""
     pieces = _DOCUMENTS.split(text)
     return [document for piece in pieces if (document := piece.strip())] if len(pieces) > 1 else [text]
-
-
-# Splitting raw text.
-
-# The splitter keeps quotations whole, and one that is never closed swallows what follows (45,000 characters of
-# a meeting), so it does not see quotation marks: sentences end as in corpora split by other means.
-_OPENING = "“‘„‚‟«‹「『`"
-_CLOSING = "\"'”’»›」』"
-_MARKS = frozenset(_OPENING + _CLOSING)
-
-# Marks that still belong to the sentence they touch. Languages differ in which close, so before a blank all do.
-_ATTACHED = re.compile(rf"[{_OPENING}{_CLOSING}]+(?!\S)|[{_CLOSING}]+")
-
-# The splitter's time is quadratic in some texts, such as Chinese ones, so it sees a long text through a window,
-# in characters. What lies close to the window's end is left to the next one: a bracket may close behind it.
-_WINDOW = 4096
-_AHEAD = 1024
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
@@ -179,14 +159,6 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
 
 SPLITTERS: Final[Registry[Any]] = Registry("splitter", {"sentencex": split_sentences}, "optsum.splitters")
 """Functions from a raw text to its sentences; a parameter ``language`` gets the code of the language."""
-
-
-LANGUAGES: Final = (
-    *("ar", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "gu", "hi", "hu", "hy", "it", "ja"),
-    *("kk", "kn", "ko", "lt", "ml", "mr", "my", "nl", "no", "pa", "pl", "pt", "ro", "ru", "sk", "sv", "ta", "te", "tr"),
-    *("uk", "zh"),
-)
-"""Language codes that shells complete; others are accepted too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +180,6 @@ class Splitter:
         _split_by(self.name)
 
     def __call__(self, text: str) -> list[str]:
-        """Return the sentences of a text, stripped; none is blank, and a blank line ends one."""
         split, takes_language = _split_by(self.name)
         split = partial(split, language=self.language) if takes_language else split
         return [piece for paragraph in paragraphs(well_formed(text)) for piece in self._pieces(paragraph, split)]
@@ -240,7 +211,6 @@ ENGLISH: Final = Splitter()
 
 @lru_cache(maxsize=64)
 def splitter_of(language: str, name: str | Callable[..., Any]) -> Splitter:
-    """Return a splitter; equal ones are the same object."""
     return Splitter(language, name)
 
 
@@ -263,10 +233,6 @@ def _pieces(text: str, language: str) -> Iterator[str]:
         yield text[first:]
 
 
-_MASKED = re.compile(r"#[#\d]*(?:[.,]#[#\d]*)+")
-"""A number whose digits are masked, such as ``#.##`` (Gigaword)."""
-
-
 def _ends(text: str, language: str) -> Iterator[int]:
     shown = _MASKED.sub(lambda number: number[0].replace("#", "0"), text) if "#" in text else text
     shown = shown.translate(_table())
@@ -285,11 +251,6 @@ def _table() -> dict[int, str | None]:
     # The splitter breaks down on a capital, a no-break space and a full stop, so it is shown plain blanks.
     table: dict[int, str | None] = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
     return table | dict.fromkeys(_TERMINALS, "\u0964") | {ord(mark): None for mark in _MARKS}
-
-
-_TERMINALS: Final = (0x17D4, 0x17D5, 0x2CF9, 0x2CFA, 0x2CFB, 0xFE12, 0xFE15, 0xFE16)
-"""Sentence-ending signs of Unicode that the splitter does not know (Sentence_Terminal: Khmer, Coptic, vertical forms).
-"""
 
 
 def _segments(text: str, language: str) -> list[str]:

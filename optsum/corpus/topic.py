@@ -8,10 +8,10 @@ import logging
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
@@ -37,11 +37,10 @@ from optsum.text.analyzer import Sentence
 from optsum.whole import whole
 
 if TYPE_CHECKING:
-    from optsum.corpus.vectors import Vectors
+    from optsum.metrics.similarity import Vectors
 
 
 Text: TypeAlias = tuple[Sentence, ...]  # A document, a reference or a summary.
-
 Flat: TypeAlias = Literal["sentences", "texts", "tokens"]
 """Meaning of the strings of a flat list: sentences of one text, raw texts, or tokens of a sentence."""
 
@@ -50,6 +49,40 @@ SummaryLines: TypeAlias = Literal["broken", "always"]
 """
 
 _LOG: Final = logging.getLogger("optsum")
+Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
+"""For each abstract sentence its alternatives, each a set of units or sentence ids."""
+
+_LEAST: Final = frozenset({"id", "documents"})
+# Keys that a record in optsum's own form must have, and keys that tell that it has no other form.
+_PLAIN: Final = _LEAST | {"references", "meta"}
+# Objects that must be converted to problems first, by an attribute: their name, and how to convert them.
+_MODELS: Final = {
+    "component_data_objects": ("a Pyomo model", "PyomoProblem(model, units=model.x)"),
+    "facility": ("an instance of the normal form", "CoverageProblem.of(instance)"),
+}
+ColumnPath: TypeAlias = tuple[str, ...]  # Names, and ``"[]"`` for "a topic of each item", ``"[*]"`` for "all items".
+_STEP = re.compile(r"([^.\[\]]+)((?:\[\*?\])*)")
+_TEXTS: Final = ("documents", "references")
+_KEYS: Final = ("id", *_TEXTS, "cover", "supports", "weights", "lengths", "parses", "meta")
+OWN: Final = frozenset({"documents", "cover", "supports"})  # Keys by which a topic of optsum's own is known.
+# Columns of public data sets by their content, from the file.
+_COLUMNS: Final[dict[str, list[Any]]] = {
+    kind: held["columns"]
+    for kind, held in json.loads(Path(__file__).with_name("data_sets.json").read_text(encoding="utf-8")).items()
+}
+WELL_KNOWN: Final = tuple((documents, references) for documents, references, _ in _COLUMNS["data_sets"])
+IDS: Final = tuple(_COLUMNS["ids"])
+SENTENCES: Final = frozenset(_COLUMNS["sentences"])
+SEVERAL: Final = frozenset(_COLUMNS["several"])
+LINES: Final = frozenset(_COLUMNS["lines"])
+TOKENS: Final = frozenset(_COLUMNS["tokens"])
+# Texts that programs write for missing values.
+_MISSING: Final = frozenset({"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"})
+_WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")  # A line break as programs write it; not ``\nabla``.
+_FEW: Final = 2  # So few strings may be sentences of one word each.
+_ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
+_MOST: Final = 10**9  # A length, or a weight.
+_COVER: Final = "cover is a list, per abstract sentence, of alternatives, each a list of units"
 
 
 @dataclass(eq=False)
@@ -73,7 +106,6 @@ class Notes:
             _LOG.log(logging.INFO if news else logging.WARNING, "%s", sentence)
 
     def repeat(self, said: Mapping[str, tuple[str, bool]]) -> None:
-        """Say what others have kept."""
         for kind, (sentence, news) in said.items():
             self(kind, sentence, news=news)
 
@@ -103,7 +135,6 @@ class Reading(NamedTuple):
     def of_input(
         self, name: str, columns: str | Mapping[str, str] | None, tell: Callable[[str], None] | None = None
     ) -> Reading:
-        """Return the reading for one input, with its columns and its function for doubts."""
         return self._replace(columns=None if columns is None else parse_columns(columns), notes=Notes(name, tell))
 
     def documents(self, text: str, where: str = "documents") -> tuple[Text, ...]:
@@ -131,15 +162,10 @@ def reading_of(
     columns: str | Mapping[str, str] | None = None,
     notes: Notes | None = None,
 ) -> Reading:
-    """Resolve the options of reading that `as_topic` takes."""
     mapped = None if columns is None else parse_columns(columns)
     if source_words is not None:
         source_words = whole(source_words, "--source-words", least=1, most=10**400, error=OptionError)
     return Reading(splitter_of(language, splitter), flat, lines, None, source_words, mapped, notes or Notes())
-
-
-Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
-"""For each abstract sentence its alternatives, each a set of units or sentence ids."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -261,10 +287,6 @@ def as_topic(
         The columns of a data set by their meaning, as for ``--map``: ``{"documents": "article", "references":
         "highlights"}``.
 
-    Returns
-    -------
-    Topic
-
     Raises
     ------
     InputError
@@ -287,7 +309,6 @@ def as_topic(
 
 
 def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
-    """Make a topic like `as_topic`, with resolved options."""
     if isinstance(obj, Topic):
         return obj
     found = list(topics_of_record(obj, None, reading, source))
@@ -296,24 +317,20 @@ def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
     return found[0]
 
 
-def topics_of_record(value: object, number: int | None, reading: Reading, source: str) -> Iterator[Topic]:
-    """Yield the topics of an object; one without an id is named by `number`, or 0 for None."""
+def topics_of_record(value: object, number: int | None, reading: Reading, source: str) -> Iterable[Topic]:
+    """Return the topics of an object; one without an id is named by `number`, or 0 for None."""
     if isinstance(value, Topic):
-        yield value
-        return
+        return [value]
     if type(value) is dict and reading.columns is None and value.keys() >= _LEAST and value.keys() <= _PLAIN:
-        yield _topic(value, None, reading, source)  # what follows is of other records
-        return
+        return [_topic(value, None, reading, source)]  # what follows is of other records
     value = value.record() if isinstance(value, Cells) else value
     if (posed := getattr(value, "as_topic", None)) is not None:  # a problem
         if isinstance(value, type):
             raise InputError(f"this is the class {value.__name__}, not a problem: call it to make one")
-        yield posed()
-        return
+        return [posed()]
     if isinstance(value, Mapping) and "format" in value and "lengths" in value and "documents" not in value:
         named = {} if number is None or "id" in value else {"id": str(number)}
-        yield _instance({**named, **value}, source)
-        return
+        return [_instance({**named, **value}, source)]
     columns = reading.columns
     if columns is None and isinstance(value, Mapping) and "nuggets" in value and OWN.isdisjoint(value):
         value = topic_of_nuggets(value)
@@ -326,13 +343,9 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         beside = f", and {' and '.join(left)} {'is' if len(left) == 1 else 'are'} left" if left else ""
         reading.notes("columns", f"{', '.join(parts)}, id is {name}{beside}; --map says otherwise", news=not left)
     if columns is not None:
-        records = list(columns.topics(value, number or 0))
-        for record in records:
-            yield _topic(record, columns, reading, source)
-        if not records:
-            where = source or "a record"
-            reading.notes("none", f"the list of topics in {where} is empty")
-        return
+        if not (records := list(columns.topics(value, number or 0))):
+            reading.notes("none", f"the list of topics in {source or 'a record'} is empty")
+        return (_topic(record, columns, reading, source) for record in records)
     if not isinstance(value, Mapping):
         for mark, (what, maker) in _MODELS.items():
             if hasattr(value, mark):
@@ -340,22 +353,10 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         raise InputError(f'a topic is an object with "documents" and "references", not {json_type(value)}')
     if "id" not in value and not OWN.isdisjoint(value):
         value = {"id": str(number or 0), **value}
-    yield _topic(value, None, reading, source)
-
-
-_LEAST: Final = frozenset({"id", "documents"})
-_PLAIN: Final = _LEAST | {"references", "meta"}
-"""Keys that a record in optsum's own form must have, and keys that tell that it has no other form."""
-
-_MODELS: Final = {
-    "component_data_objects": ("a Pyomo model", "PyomoProblem(model, units=model.x)"),
-    "facility": ("an instance of the normal form", "CoverageProblem.of(instance)"),
-}
-"""Objects that must be converted to problems first, by an attribute: their name, and how to convert them."""
+    return [_topic(value, None, reading, source)]
 
 
 def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, source: str) -> Topic:
-    """Return the topic of an object with optsum's own keys; `columns` has their former names."""
     if obj.get("id") is None:
         if OWN.isdisjoint(obj):
             raise InputError(f'the topic has neither "documents" nor "references"; {_keys(obj)}{advice_for(obj)}')
@@ -401,10 +402,8 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
         # Passages without texts are numbered: as many as `supports` has lists, or as a cover has lengths of.
         counted = units if documents or not covered else None if supports is None else len(supports)
         numbers = _for_each(given["lengths"], "lengths", counted, "give a list, one whole number for each sentence")
-        lengths = tuple(
-            whole(length, f"lengths[{place}]", least=0, most=_MOST, error=InputError)
-            for place, length in enumerate(numbers)
-        )
+        checked = partial(whole, least=0, most=_MOST, error=InputError)
+        lengths = tuple(checked(length, f"lengths[{place}]") for place, length in enumerate(numbers))
     if reading.source_words is not None:
         if covered or "vectors" in obj:
             raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them")
@@ -413,13 +412,11 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
         parses = None if parses is None else parses[:units]
         lengths = None if lengths is None else lengths[:units]
     if "vectors" in given:
-        if not isinstance(given["vectors"], Mapping):
-            raise InputError(
-                f'"vectors" is {json_type(given["vectors"])}; give an object of arrays, such as "sentences"'
-            )
-        from optsum.corpus.vectors import vectors_of
+        if not isinstance(arrays := given["vectors"], Mapping):
+            raise InputError(f'"vectors" is {json_type(arrays)}; give an object of arrays, such as "sentences"')
+        from optsum.metrics.similarity import vectors_of
 
-        vectors = vectors_of(given["vectors"], units, references)
+        vectors = vectors_of(arrays, units, references)
     return Topic(name, documents, references, meta, cover, parses, source, vectors, lengths=lengths, weights=weights)
 
 
@@ -446,13 +443,10 @@ def _first_words(documents: tuple[Text, ...], words: int) -> tuple[Text, ...]:
 
 
 def as_id(value: object, what: str) -> str:
-    """Return an identifier as text; `what` names it in messages."""
     if isinstance(value, str):
         if not value.strip():
             raise InputError(f"{what} is blank; give it a name")
-        if value.isascii() and value.isprintable():
-            return str(value)
-        for character in value:
+        for character in "" if value.isascii() and value.isprintable() else value:
             if unicodedata.category(character) in {"Cc", "Cs"}:
                 raise InputError(f"{what}, {value!a:.80}, contains U+{ord(character):04X}; use printable characters")
         return str(value)
@@ -482,13 +476,6 @@ def _keys(obj: Mapping[Any, Any]) -> str:
     return f"its keys are: {', '.join(keys)}" if keys else "it is an empty object"
 
 
-# Records of other people's data sets: which of their columns is what (``--map``), and what is known of them.
-
-ColumnPath: TypeAlias = tuple[str, ...]  # Names, and ``"[]"`` for "a topic of each item", ``"[*]"`` for "all items".
-
-_STEP = re.compile(r"([^.\[\]]+)((?:\[\*?\])*)")
-
-
 def parse_path(text: str) -> ColumnPath:
     """Return the steps of a path.
 
@@ -510,15 +497,11 @@ def parse_path(text: str) -> ColumnPath:
 
 
 def split_at(path: ColumnPath) -> tuple[ColumnPath, ColumnPath] | None:
-    """Split a path at ``[]``; None for a path without."""
-    if "[]" not in path:
-        return None
-    at = path.index("[]")
-    return path[:at], path[at + 1 :]
+    at = path.index("[]") if "[]" in path else None
+    return None if at is None else (path[:at], path[at + 1 :])
 
 
 def dotted(path: ColumnPath) -> str:
-    """Return a path in its written form."""
     return ".".join(path).replace(".[", "[")
 
 
@@ -538,7 +521,6 @@ def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[
 
 
 def value_at(record: Any, path: ColumnPath) -> Any:
-    """Return the value at a path without ``[]``; None if a name is missing."""
     if len(path) > 1 and isinstance(record, Mapping) and (name := dotted(path)) in record:
         return record[name]  # as pandas.json_normalize names columns
     value = record
@@ -557,30 +539,8 @@ def value_at(record: Any, path: ColumnPath) -> Any:
     return value
 
 
-_TEXTS: Final = ("documents", "references")
-_KEYS: Final = ("id", *_TEXTS, "cover", "supports", "weights", "lengths", "parses", "meta")
-
-OWN: Final = frozenset({"documents", "cover", "supports"})  # Keys by which a topic of optsum's own is known.
-
-_COLUMNS: Final[dict[str, list[Any]]] = {
-    kind: held["columns"]
-    for kind, held in json.loads(Path(__file__).with_name("data_sets.json").read_text(encoding="utf-8")).items()
-}
-"""Columns of public data sets by their content, from the file."""
-
-WELL_KNOWN: Final = tuple((documents, references) for documents, references, _ in _COLUMNS["data_sets"])
-IDS: Final = tuple(_COLUMNS["ids"])
-SENTENCES: Final = frozenset(_COLUMNS["sentences"])
-SEVERAL: Final = frozenset(_COLUMNS["several"])
-LINES: Final = frozenset(_COLUMNS["lines"])
-TOKENS: Final = frozenset(_COLUMNS["tokens"])
-
-
 def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
-    """Return advice for a record with unknown columns, as the end of a message.
-
-    If only one key is `lacking`, there is no advice unless a column looks like it. `names`: names of the columns, or
-    the record itself, whose values tell where objects have their texts.
+    """Return advice for a record, or for names of columns; none if nothing looks like the only key that is `lacking`.
 
     >>> advice_for(["Text", "Summary"])
     '; --map documents=Text,references=Summary tells which is which'
@@ -624,7 +584,6 @@ def _text_of(record: Mapping[Any, Any], name: str) -> str:
 
 
 def field_advice(key: str, name: str, value: Any) -> str:
-    """Return advice for a column of objects with a field for their text, as the end of a message."""
     path = _text_of({name: value}, name)
     return "" if path == name else f"; --map {key}={path} tells which of its fields is the text"
 
@@ -716,11 +675,7 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
 
 
 def recognised(names: Collection[str]) -> Columns | None:
-    """Return the columns of a well-known data set; None for optsum's own and for unknown ones.
-
-    >>> recognised(["article", "highlights", "id"]).paths
-    {'id': ('id',), 'documents': ('article',), 'references': ('highlights',)}
-    """
+    """Return the columns of a well-known data set; None for optsum's own and for unknown ones."""
     if not OWN.isdisjoint(names) or "references" in names:
         return None
     for documents, references in WELL_KNOWN:
@@ -731,23 +686,15 @@ def recognised(names: Collection[str]) -> Columns | None:
 
 
 def columns_beside(names: Collection[str], taken: Columns) -> list[str]:
-    """Return further columns of a record in which other data sets have documents or references.
-
-    >>> record = ["article", "highlights", "document", "summary"]
-    >>> columns_beside(record, recognised(record))
-    ['document', 'summary']
-    """
+    """Return further columns of a record in which other data sets have documents or references."""
     known = {name for pair in WELL_KNOWN[:7] for name in pair}  # those below also name publishers, or tokens
     return [name for name in names if str(name).lower() in known and name not in taken.names]
-
-
-# Documents and references: the one place that decides what a string, a list of strings and a list of lists mean.
 
 
 def _texts(
     obj: Mapping[Any, Any], key: str, columns: Columns | None, reading: Reading, *, optional: bool
 ) -> tuple[Text, ...]:
-    """Return the documents or the references of a topic.
+    """Return the documents or the references of a topic: the one place that decides what strings and lists mean.
 
     A string is one raw text (or several documents between marks). A list of strings is one text, sentence by sentence,
     or several texts (`_flat`). Each list in a list is a text, given by its sentences.
@@ -806,11 +753,10 @@ def _nested(value: object) -> tuple[Text, ...] | None:
 
 
 def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, reading: Reading) -> tuple[Text, ...]:
-    """Return the texts of a list of strings.
+    """Return the texts of a list of strings, as ``--flat`` says.
 
-    ``--flat`` decides. Otherwise each string is a text if ``[*]`` has collected them, if the column is known to have
-    several summaries, or if each has several sentences; in other columns they are the sentences of one text. Ambiguous
-    lists are refused or reported.
+    Without it, each string is a text if ``[*]`` has collected them, if the column is known to have several summaries,
+    or if each has several sentences; otherwise they are the sentences of one. Ambiguous lists are refused or reported.
     """
     name, flat = _name_of(path), reading.flat
     if flat is None and path:
@@ -860,10 +806,8 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 
 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
-    """Return the sentences of a raw text: between marks, by line, or by the splitter."""
     if len(text) < 8 and text.strip() in _MISSING:
-        missing = f"{where} is {text.strip()} somewhere, which is read as a text; leave such topics out"
-        reading.notes("missing", missing)
+        reading.notes("missing", f"{where} is {text.strip()} somewhere, which is read as a text; leave such topics out")
     text = with_breaks(text)
     if (marked := between_marks(text)) is not None:
         return tuple(map(well_formed, marked))
@@ -876,8 +820,7 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
         return tuple(map(well_formed, lines_of(text)))
     sentences = tuple(reading.split(text))
     if "\\n" in text and key == "documents" and "\n" not in text and _WRITTEN_BREAK.search(text):
-        written = f"{where} has a backslash and an n instead of line breaks; write line breaks"
-        reading.notes("breaks", written)
+        reading.notes("breaks", f"{where} has a backslash and an n instead of line breaks; write line breaks")
     if reading.lines is None and key == "documents" and any(len(one.splitlines()) > 1 for one in sentences):
         reading.notes(
             "lines",
@@ -885,16 +828,6 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
             "--no-lines confirms this",
         )
     return sentences
-
-
-_MISSING: Final = frozenset({"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"})
-"""Texts that programs write for missing values."""
-
-_WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")  # A line break as programs write it; not ``\nabla``.
-
-_FEW: Final = 2  # So few strings may be sentences of one word each.
-
-_ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
 
 
 def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading: Reading) -> bool:
@@ -921,10 +854,9 @@ def _leaves(text: Any) -> Any:
     if not isinstance(text, list | tuple) or not any(isinstance(item, list | tuple) for item in text):
         return text
     strings: list[Any] = []
-    pending = list(reversed(text))
+    pending = [*reversed(text)]
     while pending:
-        item = pending.pop()
-        if isinstance(item, list | tuple):
+        if isinstance(item := pending.pop(), list | tuple):
             pending += reversed(item)
         else:
             strings.append(item)
@@ -984,7 +916,6 @@ def _claims(
     meta: Mapping[str, Any],
     weights: Sequence[Fraction] | None,
 ) -> Sequence[int | str]:
-    """Return the names of claims, or a range of numbers, from meta, weights, reference, or passages."""
     named = list(dict.fromkeys(claim for claims in supports for claim in claims))
     names = meta.get("abstract_ids")
     if names is not None:
@@ -1013,23 +944,15 @@ def _claims(
 
 
 def _worth(value: object) -> tuple[Fraction, ...]:
-    found = []
-    for place, number in enumerate(_list(value, '"weights"', "weights are a list of numbers, one for each claim")):
+    numbers = _list(value, '"weights"', "weights are a list of numbers, one for each claim")
+    for place, number in enumerate(numbers):
         usable = isinstance(number, int | float | Fraction) and not isinstance(number, bool)
         if not usable or not 0 <= number <= _MOST:
             raise InputError(f"weights[{place}] is {number!r:.40}; give a number from 0 to {_MOST}")
-        found.append(Fraction(str(number)))
-    return tuple(found)
+    return tuple(Fraction(str(number)) for number in numbers)
 
 
-_MOST: Final = 10**9  # A length, or a weight.
-
-
-def _list(
-    value: object,
-    where: str,
-    about: str = "cover is a list, per abstract sentence, of alternatives, each a list of units",
-) -> list[Any] | tuple[Any, ...]:
+def _list(value: object, where: str, about: str = _COVER) -> list[Any] | tuple[Any, ...]:
     if not isinstance(value, list | tuple):
         raise InputError(f"{where} is {json_type(value)}; {about}")
     return value
@@ -1039,9 +962,6 @@ def _unit(value: object, where: str, what: str = "sentence") -> int | str:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise InputError(f"{where} is {json_type(value)}; give the number or the id of a {what}")
     return value
-
-
-# The other direction.
 
 
 def topic_to_json(topic: Topic) -> dict[str, Any]:
@@ -1064,7 +984,7 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     """Return a topic with its vectors: ``ID.npz`` in a folder, or arrays ``ID/sentences`` and so on in one npz file."""
     from numpy.lib.format import read_array
 
-    from optsum.corpus.vectors import NAMES, vectors_of  # loads numpy
+    from optsum.metrics.similarity import NAMES, vectors_of  # loads numpy
 
     place = Path(path)
     if place.is_dir():
@@ -1073,10 +993,9 @@ def read_vectors(topic: Topic, path: str) -> Topic:
                 f"the id {topic.id!r} cannot be the name of a file, and another id may look like it: give --vectors "
                 f"one npz file, with arrays called {topic.id}/sentences and {topic.id}/references"
             )
-        name = f"{topic.id}.npz"
-        file, prefix = place / name, ""
+        file, prefix = place / f"{topic.id}.npz", ""
         # As the folder spells it: some systems take A.npz for a.npz, and would say nothing.
-        there = name in _names_in(str(place), place.stat().st_mtime_ns)
+        there = file.name in _names_in(str(place), place.stat().st_mtime_ns)
     else:
         file, prefix = place, f"{topic.id}/"
         there = file.is_file()

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from io import BufferedReader
-from itertools import chain, count, islice
+from itertools import chain, compress, count, islice
 from logging import getLogger
 from pathlib import Path
 from struct import Struct
-from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from optsum.corpus.cover import is_cover_table, parse_cover_table, sentences_of
 from optsum.corpus.folders import (
@@ -75,8 +75,8 @@ from optsum.corpus.topic import (
     topic_of,
     topics_of_record,
 )
-from optsum.corpus.vectors import Embed, embedded
 from optsum.errors import InputError, UnsupportedError, describe, visible
+from optsum.metrics.similarity import Embed, embedded
 from optsum.plugins import is_place, load_place
 from optsum.system.files import (
     READ_ERRORS,
@@ -93,35 +93,60 @@ from optsum.text.analyzer import Sentence, joined, raw_text
 
 T = TypeVar("T")
 R = TypeVar("R")
+_USED: Final = "used: results may be those of the old version, or errors"
+_READ: Final = "read: results may be of two versions"
+_PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
+_HALVES: Final = Struct("QQ").unpack
+_LEAST: Final = 1 << 12  # Names of the first table.
+_SECOND: Final = "the id {!r} occurs twice; give each topic its own"
+Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLines]]
+_MARK = Line("", None)
+_PARQUET = b"PAR1"
+_LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, which is read whole.
+_SUMMARY: Final = "system summary"
+# Endings of files that are not plain text.
+_RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
+_SEPARATOR: Final = re.compile(rb"sep=.")  # A line that spreadsheets have above the heading.
+_TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
+_KNOWN: Final = {
+    *("documents", "references", "cover", "parses", "meta"),  # of topics
+    *("topic_id", "system", "summary", "selection", "human"),  # of systems
+    *("status", "termination"),  # of rows
+}
+_DELIMITERS: Final = ",\t;"
+# Names of files of records.
+_DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz|zst|bz2|xz))?", re.IGNORECASE)
+AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or what a reader could not use.
+AnyTopics: TypeAlias = Iterable[Any] | str | os.PathLike[str]
+"""Topics, records or problems; the path of a file or folder of them; a data frame; or a dataset."""
+
+AnyColumns: TypeAlias = str | Mapping[str, str]  # Which columns of records are what, as ``--map`` says it.
+# A text that can only be a path.
+_PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)
+_ROWS: Final = 64  # Of a table that are objects at a time.
+
+
+class ReadingKeywords(TypedDict, total=False):
+    """Keywords of `read_topics` but for `bad`, on which depends what it yields."""
+
+    language: str
+    splitter: str | Callable[..., Any]
+    flat: Flat | None
+    lines: bool | None
+    source_words: int | None
+    columns: str | Mapping[str, str] | None
+    told: Callable[[str], None] | None
 
 
 @overload
 def read_topics(
-    path: PathLike,
-    *,
-    bad: Literal["raise", "skip"] = "raise",
-    language: str = "en",
-    splitter: str | Callable[..., Any] = "sentencex",
-    flat: Flat | None = None,
-    lines: bool | None = None,
-    source_words: int | None = None,
-    columns: str | Mapping[str, str] | None = None,
-    told: Callable[[str], None] | None = None,
+    path: PathLike, *, bad: Literal["raise", "skip"] = "raise", **keywords: Unpack[ReadingKeywords]
 ) -> Iterator[Topic]: ...
 
 
 @overload
 def read_topics(
-    path: PathLike,
-    *,
-    bad: Literal["keep"],
-    language: str = "en",
-    splitter: str | Callable[..., Any] = "sentencex",
-    flat: Flat | None = None,
-    lines: bool | None = None,
-    source_words: int | None = None,
-    columns: str | Mapping[str, str] | None = None,
-    told: Callable[[str], None] | None = None,
+    path: PathLike, *, bad: Literal["keep"], **keywords: Unpack[ReadingKeywords]
 ) -> Iterator[Topic | BadTopic]: ...
 
 
@@ -193,29 +218,21 @@ def _usable(found: Iterator[Topic | BadTopic], *, skip: bool) -> Iterator[Topic]
             used += 1
             yield each
             continue
-        reason = f"{each.source}: {each.error}"
+        first, skipped = first or f"{each.source}: {each.error}", skipped + 1
         if not skip:
-            raise InputError(reason)
-        first, skipped = first or reason, skipped + 1
+            raise InputError(first)
     if skipped:
-        getLogger("optsum").warning(
-            "%d of %d topics cannot be used and were skipped; the first: %s", skipped, used + skipped, first
-        )
+        said = f"{skipped} of {used + skipped} topics cannot be used and were skipped; the first: {first}"
+        getLogger("optsum").warning("%s", said)
 
 
 def topics_read(path: PathLike, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Read topics like `read_topics`, with resolved options."""
     if makes_problems(path):
         return unique_topics(_made(str(path), reading))
     return using(_once_each(open_source(path, reading), reading), [path], _READ)
 
 
-_USED: Final = "used: results may be those of the old version, or errors"
-_READ: Final = "read: results may be of two versions"
-
-
 def using(items: Iterable[T], paths: Iterable[PathLike], when: str = _USED) -> Generator[T, None, None]:
-    """Pass on items, and warn at the end about files that were changed meanwhile."""
     before = {path: stamp(path) for path in paths}
 
     def passed_on() -> Generator[T, None, None]:
@@ -232,7 +249,6 @@ def using(items: Iterable[T], paths: Iterable[PathLike], when: str = _USED) -> G
 def watched_to_end(
     path: PathLike, items: Iterable[T], run: Callable[[Iterator[T]], Iterable[R]]
 ) -> Generator[R, None, None]:
-    """Yield the results of a run over a path, and warn at the end if it was changed meanwhile."""
     before, read = stamp(path), list[object]()
 
     def passed_on() -> Iterator[T]:
@@ -256,15 +272,11 @@ def is_program(path: object) -> bool:
 
 
 def makes_problems(path: object) -> bool:
-    """Return whether a name is that of a function (`is_program`) or of a file with a linear program."""
     if isinstance(path, str | os.PathLike) and str(path).endswith(".py") and Path(path).is_file():
         raise InputError(
             f"'{path}' is a Python program: name the function in it that makes problems, as in {path}:FUNCTION."
         )
     return is_program(path) or (isinstance(path, str | os.PathLike) and _PROGRAM.search(str(path)) is not None)
-
-
-_PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
 
 
 def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
@@ -319,7 +331,6 @@ def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic 
 
 
 def topics_of_value(value: object, number: int, reading: Reading, source: str) -> Iterator[Topic | BadTopic]:
-    """Yield the topics of a record like `topics_of_record`; an unusable one ends it."""
     try:
         yield from topics_of_record(value, number, reading, source)
     except InputError as error:
@@ -327,7 +338,6 @@ def topics_of_value(value: object, number: int, reading: Reading, source: str) -
 
 
 def _id_of(value: object, number: int | None, reading: Reading) -> str | None:
-    """Return the id of an unusable topic, if it can be read."""
     if not isinstance(value, Mapping):
         return None
     columns = reading.columns or recognised(value)
@@ -339,9 +349,6 @@ def _id_of(value: object, number: int | None, reading: Reading) -> str | None:
         return as_id(held, "")
     except InputError:
         return None
-
-
-# Topics that are still lines of a file: whoever works on them decodes and checks them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,22 +369,17 @@ class Lines:
         return Lines(some, self.number + first, self.reading, self.again[places])
 
     def read(self) -> list[Topic | BadTopic]:
-        """Return the topics, or what is wrong with them."""
         lines = enumerate(decoded([self.lines]), self.number)
         found = [topic for number, line in lines for topic in topics_of_line(line, number, self.reading)]
-        for place, again in enumerate(self.again[: len(self)]):
-            if again:
-                found[place] = second_topic(found[place])
+        for place in compress(count(), self.again[: len(self)]):
+            found[place] = second_topic(found[place])
         return found
 
 
 def unread_topics(
     path: PathLike, reading: Reading = AS_IS, limit: int | None = None
 ) -> Iterator[Topic | BadTopic | Lines]:
-    """Read topics as `read_topics` does, but leave lines to other processes where each is one topic.
-
-    Who works on them has to look whether ids come again. `limit`: the number of topics to read; None for all.
-    """
+    """Read topics, `limit` at most, but leave lines that are one topic each, and ids that come again, to the caller."""
     several = reading.columns is not None and any("[]" in place for place in reading.columns.paths.values())
     if makes_problems(path) or several or Path(path).is_dir():
         return islice(topics_read(path, reading), limit)
@@ -404,9 +406,6 @@ def _unread(
             number += 1
         if number == limit:
             return
-
-
-# Each once: a second item of the same name is refused where it stands, and the others are done.
 
 
 class Names:
@@ -440,64 +439,32 @@ class Names:
         return True
 
 
-_HALVES: Final = Struct("QQ").unpack
-
-_LEAST: Final = 1 << 12  # Names of the first table.
-
-
 def seen_before() -> Callable[[Iterable[str | None]], Iterator[bool]]:
     """Return a function that says of each id, where a topic has one, whether it was called with that id before."""
     seen = Names()
     return lambda ids: (name is not None and not seen.add(name) for name in ids)
 
 
-def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[[T], T]) -> Iterator[T]:
-    """Pass items on, and replace those with a repeated name by `again`; items without a name are passed on."""
+def unique(items: Iterable[T | R], kind: type[T], name: Callable[[T], str], again: Callable[[T], R]) -> Iterator[T | R]:
+    """Pass items on, and replace those of a kind with a repeated name by `again`."""
     seen = Names()
-    for item in items:
-        known = name(item)
-        yield item if known is None or seen.add(known) else again(item)
-
-
-_SECOND: Final = "the id {!r} occurs twice; give each topic its own"
+    return (again(item) if isinstance(item, kind) and not seen.add(name(item)) else item for item in items)
 
 
 def second_topic(topic: Topic | BadTopic, sentence: str = _SECOND) -> BadTopic:
-    """Return the `BadTopic` that a topic is whose id an earlier one has."""
     return BadTopic(topic.id, topic.source, sentence.format(topic.id))
 
 
 def unique_topics(topics: Iterable[Topic | BadTopic], sentence: str = _SECOND) -> Iterator[Topic | BadTopic]:
-    """Pass topics on, and replace those with a repeated id by a `BadTopic` with `sentence`."""
-    again = partial(second_topic, sentence=sentence)
-    return unique(topics, lambda topic: topic.id if isinstance(topic, Topic) else None, again)
-
-
-# What a path leads to.
-
-Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLines]]
-
-_MARK = Line("", None)
-_PARQUET = b"PAR1"
-
-_LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, which is read whole.
-
-_SUMMARY: Final = "system summary"
-_RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
-"""Endings of files that are not plain text."""
-
-_SEPARATOR: Final = re.compile(rb"sep=.")  # A line that spreadsheets have above the heading.
-
-_TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
+    return unique(topics, Topic, lambda topic: topic.id, partial(second_topic, sentence=sentence))
 
 
 def raw_records(
     path: PathLike, *, what: str, empty: bool = False, columns: Collection[str] = ()
 ) -> Iterator[Line | RawLines]:
-    """Open a file and iterate over its records, one in memory at a time.
+    """Open a file and iterate over its records; a truncated one (a damaged disk or archive) ends with an error line.
 
-    `columns`: further names for recognising the heading of a table. The result never raises: a truncated file (a
-    damaged disk or archive) ends with an error line.
+    `columns`: further names for recognising the heading of a table.
     """
     records = _records(path, what, empty, columns)
     next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work
@@ -507,16 +474,14 @@ def raw_records(
 def _records(path: PathLike, what: str, empty: bool, columns: Collection[str]) -> Iterator[Line | RawLines]:
     name = name_of(path)
     with ExitStack() as stack:
+        done = "opened"
         try:
-            stream = open_bytes(path, stack)
-        except READ_ERRORS as error:
-            raise InputError(f"the {what} file {name} cannot be opened: {describe_os_error(error)}") from error
-        try:
+            stream, done = open_bytes(path, stack), "read"
             records = _recognised(stream, path, what, columns)
         except InputError:
             raise
         except READ_ERRORS as error:
-            raise InputError(f"the {what} file {name} cannot be read: {describe_os_error(error)}") from error
+            raise InputError(f"the {what} file {name} cannot be {done}: {describe_os_error(error)}") from error
         first = None if records is None else next(records, None)
         if first is None and not empty:
             raise InputError(f"the {what} file {name} is empty; give one {what} per line, as JSON")
@@ -529,7 +494,6 @@ def _records(path: PathLike, what: str, empty: bool, columns: Collection[str]) -
 def _recognised(
     stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]
 ) -> Iterator[Line | RawLines] | None:
-    """Return the records of a newly opened file; None if it is empty."""
     name = name_of(path)
     if stream.peek(len(_PARQUET)).startswith(_PARQUET):
         return parquet_records(stream, name, partial(_check_columns, name, what, columns))
@@ -544,7 +508,6 @@ def _recognised(
 
 
 def _check_columns(name: str, what: str, columns: Collection[str], names: Collection[str]) -> None:
-    """Refuse a table of something else at once, instead of row by row."""
     if what != "topic" or not {"documents", "cover"}.union(columns).isdisjoint(names) or recognised(names) is not None:
         return
     listed = ", ".join(list(names)[:8])
@@ -554,14 +517,11 @@ def _check_columns(name: str, what: str, columns: Collection[str], names: Collec
 
 
 def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]) -> Reader:
-    """Return the reader for a file whose first non-blank line is `line`."""
-    name = name_of(path)
-    first = line.removeprefix(codecs.BOM_UTF8).strip()
+    name, first = name_of(path), line.removeprefix(codecs.BOM_UTF8).strip()
+    if first == b"{" and line.endswith(b"\n"):
+        return partial(_spread, what)
     if first.startswith(b"{"):
-        if first == b"{" and line.endswith(b"\n"):
-            return partial(_spread, what)
-        of_nuggets = nugget_reader(first, name) if what == "topic" else None
-        return of_nuggets or raw_lines
+        return (nugget_reader(first, name) if what == "topic" else None) or raw_lines
     if first.startswith(b"["):
         return array_records
     heading = heading_of(first, closed=what != "row", columns=columns, likely=what == "topic")
@@ -584,21 +544,10 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
     )
 
 
-_KNOWN: Final = {
-    *("documents", "references", "cover", "parses", "meta"),  # of topics
-    *("topic_id", "system", "summary", "selection", "human"),  # of systems
-    *("status", "termination"),  # of rows
-}
-_DELIMITERS: Final = ",\t;"
+def heading_of(line: bytes, *, closed: bool, columns: Collection[str], likely: bool) -> tuple[str, list[str]] | None:
+    """Return the delimiter and the names of a heading line; None for a line without a known or `likely` name.
 
-
-def heading_of(
-    line: bytes, *, closed: bool, columns: Collection[str] = (), likely: bool = False
-) -> tuple[str, list[str]] | None:
-    """Return the delimiter and the names of a heading line; None if the line is not a heading.
-
-    A heading has a name that optsum knows, or the two of a well-known data set, or one of `columns`, or, if `likely`,
-    names that look like documents and references. If not `closed`, any other heading is accepted too.
+    If not `closed`, any names are accepted. `columns`: further known ones.
     """
     text = line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")
     for delimiter in _DELIMITERS:
@@ -626,7 +575,6 @@ def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
 
 
 def _whole(lines: NumberedLines, source: str) -> bytes:
-    """Return the whole content of a file, which is one record."""
     text = bytearray(b"\n" * lines.passed)
     for block in lines.blocks():
         text += block
@@ -636,7 +584,7 @@ def _whole(lines: NumberedLines, source: str) -> bytes:
 
 
 def _spread(what: str, lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the one object of a file that spans several lines; raise if there are several."""
+    """Yield the one object of a file that spans several lines; refuse several."""
     found = decode(_whole(lines, name), name)
     if found.error is not None:
         raise InputError(f"{name} holds JSON spread over several lines; put each {what} on one line (JSON Lines)")
@@ -653,16 +601,8 @@ def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:
     yield Line(source, parse_cover_table(text, topic_id=topic_id, source=source))
 
 
-_DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz|zst|bz2|xz))?", re.IGNORECASE)
-"""Names of files of records."""
-
-
 def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLines]:
-    """Open the file, folder or dataset of a path (``-``: the standard input).
-
-    `reading`: how to read texts that are not records; its columns serve to recognise a table's heading. The result has
-    lines with the JSON form of topics, or with records of another data set; JSON Lines are not decoded.
-    """
+    """Return the lines of a file, folder or dataset: topics or other records; JSON Lines are not decoded."""
     columns = () if reading.columns is None else reading.columns.names
     if (found := _of_many(path, "topic", columns, reading.notes)) is not None:
         return found
@@ -674,7 +614,6 @@ def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLines]:
 
 
 def open_records(path: PathLike, *, what: str) -> Iterator[Line | RawLines]:
-    """Open a file of records, a folder of them, or a dataset, like `raw_records`."""
     found = _of_many(path, what, (), None)
     return raw_records(path, what=what) if found is None else found
 
@@ -682,7 +621,6 @@ def open_records(path: PathLike, *, what: str) -> Iterator[Line | RawLines]:
 def _of_many(
     path: PathLike, what: str, columns: Collection[str], notes: Notes | None
 ) -> Iterator[Line | RawLines] | None:
-    """Return the records of a dataset, or those of the files in a folder; None for anything else."""
     if str(path).startswith(PREFIX):
         return hub_records(str(path))
     folder = Path(path)
@@ -723,7 +661,6 @@ def _files_in(folder: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _named_object(file: Path) -> Line:
-    """Return the topic in a file of JSON; without an id it is named after the file."""
     source = well_formed(str(file))
     try:
         line = decode(read_text(file, "").encode("utf-8", "surrogatepass"), source)
@@ -741,7 +678,6 @@ def _of_part(file: Path, what: str, columns: Collection[str]) -> Iterator[Line |
 
 
 def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
-    """Return the topics of a path without records; None for a file of records, or if there are none."""
     if (pair := line_pair(path)) is not None:
         return pair_topics(pair, reading)
     if path.is_file():
@@ -777,14 +713,6 @@ def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
     )
 
 
-AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or what a reader could not use.
-
-AnyTopics: TypeAlias = Iterable[Any] | str | os.PathLike[str]
-"""Topics, records or problems; the path of a file or folder of them; a data frame; or a dataset."""
-
-AnyColumns: TypeAlias = str | Mapping[str, str]  # Which columns of records are what, as ``--map`` says it.
-
-
 class ReadAhead(Iterator[T]):
     """Topics of a file, several of which may be read before the first is answered."""
 
@@ -792,7 +720,6 @@ class ReadAhead(Iterator[T]):
         self._topics, self.path = topics, path
 
     def __next__(self) -> T:
-        """Return the next."""
         return next(self._topics)
 
 
@@ -802,24 +729,15 @@ def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
 
 
 def path_of(topics: AnyTopics) -> str | os.PathLike[str] | None:
-    """Return the path to read topics from; None if they are in memory."""
     return topics if isinstance(topics, str | os.PathLike) else topics.path if isinstance(topics, ReadAhead) else None
 
 
-_PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)
-"""A text that can only be a path."""
-
-
 def topic_given(topic: object, summary: object, reading: Reading, columns: AnyColumns | None = None) -> Topic:
-    """Return one topic, made from a document and a summary if there is one; several topics are refused.
-
-    A document and a summary are each a text or a list of sentences. A row of a data frame is a record.
-    """
+    """Return one topic, made from a document and a summary (texts, or lists of sentences) if there is a summary."""
     if summary is not None:
         for given, what in ((topic, "document"), (summary, "summary")):
-            if isinstance(given, str):
-                continue
-            if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+            texts = given if isinstance(given, list | tuple) else [given]
+            if not all(isinstance(one, str) for one in texts):
                 raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
         return topic_of({"id": "text", "documents": [topic], "references": [summary]}, reading._replace(flat="texts"))
     if isinstance(topic, str | os.PathLike):
@@ -874,32 +792,22 @@ def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
 
 
 def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Yield topics with the vectors of a model; an error names its topic."""
     return (_embedded(topic, embed) for topic in topics_of(given, reading))
 
 
 def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
-    if isinstance(topic, BadTopic):
-        return topic
     try:
-        return with_vectors(topic, embed)
+        return topic if isinstance(topic, BadTopic) else with_vectors(topic, embed)
     except BaseException as error:  # noqa: BLE001 - a model may raise anything; it costs the other topics nothing
         return BadTopic(topic.id, "", describe(error))
 
 
 def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> Any:
-    """Read topics by the named columns; without any, return the topics unchanged."""
-    if columns is None:
-        return given
-    return topics_of(given, reading._replace(columns=parse_columns(columns)))
+    return given if columns is None else topics_of(given, reading._replace(columns=parse_columns(columns)))
 
 
 def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Iterate over topics from any source; an unsuitable source is refused at once.
-
-    `given`: a path; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any iterable of objects, whose
-    columns have the names of a topic's keys, or those of a well-known data set; or topics, or the items of a reader.
-    """
+    """Iterate over topics from any source (`AnyTopics`); an unsuitable source is refused at once."""
     if isinstance(given, str | os.PathLike):
         return _any_usable(topics_read(given, reading))
     alone = "a single topic; give a list of topics, or use optsum.solve"
@@ -932,10 +840,8 @@ def _any_usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic
         yield from topics
         return
     if held:
-        first = f"{held[0].source}: {held[0].error}"
-        raise InputError(
-            first if len(held) == 1 else f"none of the {len(held)} topics can be used; the first error: {first}"
-        )
+        several = f"none of the {len(held)} topics can be used; the first error: " if len(held) > 1 else ""
+        raise InputError(f"{several}{held[0].source}: {held[0].error}")
 
 
 def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
@@ -955,22 +861,17 @@ def _only_texts(topics: Iterator[Topic | BadTopic], verb: str) -> Iterator[Topic
 
 
 def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | BadSystem]:
-    """Iterate over system summaries like a reader."""
     if isinstance(given, str | os.PathLike):
         yield from systems_read(given, reading)
         return
     for number, item in enumerate(_items(given, "summaries", "a single summary; give a list")):
         try:
-            if isinstance(item, BadSystem):
-                yield item
-            else:
-                yield system_of(item, reading)
+            yield item if isinstance(item, BadSystem) else system_of(item, reading)
         except InputError as error:
             yield BadSystem(f"summary {number + 1}", str(error))
 
 
 def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
-    """Iterate over the rows of a data frame as records, or over the items of any other iterable."""
     if (rows := _rows_of(given)) is not None:
         return map(_cells, rows)
     _check_several(given)
@@ -987,7 +888,6 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
 
 
 def _check_several(given: object) -> None:
-    """Refuse the splits of a dataset, and the columns of several records, which a slice of one is."""
     if not isinstance(given, Mapping):
         return
     if given and all(hasattr(split, "features") for split in given.values()):
@@ -1000,7 +900,6 @@ def _check_several(given: object) -> None:
 
 
 def _each(item: Any) -> Iterable[Any]:
-    """Return an item, or the rows of a frame: readers of Arrow and formatted datasets yield frames."""
     if isinstance(item, Topic | BadTopic | Lines | System | BadSystem | Mapping):
         return (item,)
     if (rows := _rows_of(item)) is not None:
@@ -1028,9 +927,6 @@ def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
         check_names(names, "the frame")
         return (dict(zip(names, row, strict=True)) for row in frame.itertuples(index=False, name=None))
     return None
-
-
-_ROWS: Final = 64  # Of a table that are objects at a time.
 
 
 def _plain(value: Any) -> Any:
@@ -1078,12 +974,7 @@ class BadSystem:
 
 
 def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:
-    """Return a system's summary from its JSON form, checked.
-
-    `obj`: with ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text), ``selection`` (a list
-    of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be alone. Or a row
-    of `optsum solve`, `compare`, `enumerate` or `labels`: its strategy is the system.
-    """
+    """Return a system's summary from its JSON form, checked; the strategy of a row of results is a system too."""
     if isinstance(obj, System):
         return obj
     obj = obj.record() if isinstance(obj, Cells) else obj
@@ -1113,7 +1004,6 @@ def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System
 
 
 def _of_row(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a row of results as the summary of a system: its text, and the sentences of an extract."""
     if (labels := row.get("labels")) is not None:  # of `optsum labels`
         chosen = [unit for unit, label in enumerate(labels) if label]
         sentences = row.get("sentences")
@@ -1139,21 +1029,17 @@ def _selection(value: object) -> tuple[int | str, ...]:
 
 
 def _human(value: object) -> dict[str, float]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping | None):
         raise InputError(f'"human" is {json_type(value)}; give an object of numbers by name')
-    scores = {}
-    for name, number in value.items():
-        if number is None:
-            continue
+    scores = {str(name): number for name, number in (value or {}).items() if number is not None}
+    for name, number in scores.items():
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise InputError(
                 f"the human score {name!r} is {json_type(number)}; give a number, or null if there is none"
             )
         if not abs(number) <= sys.float_info.max:
             raise InputError(f"the human score {name!r} is not finite; give null if there is none")
-        scores[str(name)] = float(number)
+        scores[name] = float(number)
     return scores
 
 
@@ -1187,43 +1073,34 @@ def read_systems(
 
 
 def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSystem]:
-    """Read systems like `read_systems`, with resolved options."""
     folder = Path(path)
     files = [] if path == "-" or not folder.is_dir() else sorted(folder.glob("*/*.txt"))
     summaries = [file for file in files if is_meant(file.name) and is_meant(file.parent.name)]
     lines = map(_of_file, summaries) if summaries else decoded(open_records(path, what="system summary"))
-    return unique((_system(line, reading) for line in lines), _system_name, _again)
+    found = (_system(line, reading) for line in lines)
+    return unique(found, System, lambda read: f"{read.topic_id}\n{read.system}", _again)
 
 
 def _of_file(file: Path) -> Line:
-    source = well_formed(str(file))
     try:
-        text = read_text(file, "")
+        value = {"topic_id": file.stem, "system": file.parent.name, "summary": read_text(file, "")}
+        return Line(well_formed(str(file)), value)
     except InputError as error:
-        return Line(source, None, str(error))
-    return Line(source, {"topic_id": file.stem, "system": file.parent.name, "summary": text})
+        return Line(well_formed(str(file)), None, str(error))
 
 
 def _system(line: Line, reading: Reading) -> System | BadSystem:
-    if line.error is not None:
-        return BadSystem(line.source, line.error)
     try:
-        return system_of(line.value, reading, line.source)
+        return BadSystem(line.source, line.error) if line.error else system_of(line.value, reading, line.source)
     except InputError as error:
         return BadSystem(line.source, str(error))
 
 
-def _system_name(read: System | BadSystem) -> str | None:
-    return f"{read.topic_id}\n{read.system}" if isinstance(read, System) else None
-
-
-def _again(read: System | BadSystem) -> System | BadSystem:
-    topic_id, system = (_system_name(read) or "").split("\n")
-    return BadSystem(read.source, f"a second summary of system {system!r} for topic {topic_id!r}; give one")
+def _again(read: System) -> BadSystem:
+    return BadSystem(read.source, f"a second summary of system {read.system!r} for topic {read.topic_id!r}; give one")
 
 
 def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
-    """Return the sentences of a summary; None if only human scores are known."""
     if system.summary is not None:
         return system.summary
     return None if system.selection is None else sentences_of(topic, system.selection)
@@ -1243,10 +1120,9 @@ class SystemExtract:
 
 
 def extract_of(topic: Topic, system: System) -> SystemExtract | None:
-    """Return the source sentences of a summary; None if its text is not known.
+    """Return the source sentences of a summary, matched by letters and digits in any case, the first of equals first.
 
-    A sentence matches one of the source with the same letters and digits in any case; among equal ones, the first
-    unmatched.
+    None if its text is not known.
     """
     if system.selection is not None:
         units = {unit for unit in system.selection if isinstance(unit, int)}
@@ -1257,14 +1133,9 @@ def extract_of(topic: Topic, system: System) -> SystemExtract | None:
     places: defaultdict[str, deque[int]] = defaultdict(deque)
     for unit, sentence in enumerate(topic.sentences):
         places[_letters(sentence)].append(unit)
-    found: list[int] = []
-    others = 0
-    for letters in filter(None, map(_letters, system.summary)):
-        if places[letters]:
-            found.append(places[letters].popleft())
-        else:
-            others += 1
-    return SystemExtract(tuple(sorted(found)), others)
+    known = [places[letters] for letters in filter(None, map(_letters, system.summary))]
+    found = [units.popleft() for units in known if units]
+    return SystemExtract(tuple(sorted(found)), len(known) - len(found))
 
 
 def _letters(sentence: Sentence) -> str:

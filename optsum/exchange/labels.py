@@ -27,6 +27,10 @@ from optsum.system.clock import Termination
 from optsum.text.analyzer import raw_text
 from optsum.whole import whole
 
+_FIRST: Final = ("id", "sentences", "labels", "ran")
+_LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "signature", "error")
+_OWN: Final = {"shares", "near", "at_least", "weighted", "count", "complete", "all_labels", "references"}
+
 
 @dataclass(frozen=True, slots=True)
 class LabelFields:
@@ -41,7 +45,6 @@ class LabelFields:
 
     @property
     def enumerates(self) -> bool:
-        """Whether more than one optimum is needed."""
         return self.soft or self.optima > 0
 
     def differing(self, row: Mapping[str, Any]) -> str | None:
@@ -53,20 +56,13 @@ class LabelFields:
             "--soft": complete and self.soft != (row.get("shares") is not None),
             "--all": (self.optima > 0) != (listed is not None) or len(listed or ()) > self.optima,
             "--format bertsum": self.references != (row.get("references") is not None),
-            "--within, --at-least, --within-steps or --best": row.get("near")
-            != (None if self.nearness is None else str(self.nearness)),
+            "--within, --at-least, --within-steps or --best": row.get("near") != (self.nearness and str(self.nearness)),
             "--weighted": self.weighted != bool(row.get("weighted")),
         }
         return next((flag for flag, is_other in differs.items() if is_other), None)
 
 
-_FIRST: Final = ("id", "sentences", "labels", "ran")
-_LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "signature", "error")
-_OWN: Final = {"shares", "near", "at_least", "weighted", "count", "complete", "all_labels", "references"}
-
-
 def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str | Path | None = None) -> Options:
-    """Return the resolved options; branch-and-bound is the default if all optima are needed."""
     if fields.far_apart and not fields.optima:
         raise OptionError("Diverse labels need a number of optima: give --all K too.")
     if fields.nearness is not None and not fields.enumerates:
@@ -76,10 +72,8 @@ def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str
             "Only shares of selections that differ in value can be weighted: give --soft and one of --within, "
             "--at-least, --within-steps and --best too."
         )
-    if fields.enumerates:
-        options = resolve_enumeration(given, fields.nearness, config=config)
-    else:
-        options = resolve(given, config=config)
+    every = fields.enumerates
+    options = resolve_enumeration(given, fields.nearness, config=config) if every else resolve(given, config=config)
     formulation = FORMULATIONS.load(options.formulation)
     if not formulation.reads_topics:
         raise UnsupportedError(
@@ -180,7 +174,6 @@ def labels(
 
 
 def label_topics(topics: AnyTopics, options: Options, fields: LabelFields) -> Generator[Outcomes, None, None]:
-    """Label topics like `labels`; `label_row` makes the rows."""
     setup = setup_of(options)
     work, finish = partial(_label_part, setup=setup, fields=fields), partial(_with_labels, fields=fields)
     together = None if fields.enumerates else finish
@@ -188,14 +181,12 @@ def label_topics(topics: AnyTopics, options: Options, fields: LabelFields) -> Ge
 
 
 def label_row(result: Result) -> dict[str, Any]:
-    """Return the row of a result of `label_topics`."""
     held = {**vars(result), **result.extra, "status": result.status.value, "termination": result.termination.value}
     own = [name for name in result.extra if name in _OWN]
     return dict(zip(names := (*_FIRST, *own, *_LAST), map(held.get, names), strict=True))
 
 
 def label_result(row: Mapping[str, Any]) -> Result:
-    """Rebuild the result behind a row of labels."""
     labels = row.get("labels")
     chosen = None if labels is None else [unit for unit, label in enumerate(labels) if label]
     known = {name: row.get(name) for name in _LAST if name != "error"}
@@ -216,13 +207,9 @@ def _with_labels(part: Topic, result: Result, fields: LabelFields) -> list[Resul
 
 
 def _searched(part: Topic, setup: Setup, fields: LabelFields) -> Result:
-    extra: dict[str, Any] = {}
-    if fields.enumerates:
-        oracles = oracles_of(part, setup, fields.nearness)
-        result = oracles.result
-        extra = _of_optima(oracles, len(part.sentences), setup.options.seed, fields)
-    else:
-        result = answer(part, setup)
+    oracles = oracles_of(part, setup, fields.nearness) if fields.enumerates else None
+    result = answer(part, setup) if oracles is None else oracles.result
+    extra = {} if oracles is None else _of_optima(oracles, len(part.sentences), setup.options.seed, fields)
     return result.changed(extra={**result.extra, **extra, **_labels_of(part, result, fields)})
 
 
@@ -237,7 +224,6 @@ def _labels_of(part: Topic, result: Result, fields: LabelFields) -> dict[str, An
 
 
 def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields) -> dict[str, Any]:
-    """Return the fields of a row about all optima, without sets that are not proven to be optimal."""
     known = oracles.proven if fields.nearness is None else oracles.least is not None
     extra: dict[str, Any] = {"count": oracles.count if known else 0, "complete": oracles.complete}
     if fields.nearness is not None:
@@ -259,10 +245,7 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields)
 
 
 def label_card(options: Options, topics: str, counts: ResultCounts) -> str:
-    """Return the data card of labels that are published: how they were made, what they are, how many were proven.
-
-    It is Markdown with the heading that the hub of Hugging Face reads. `counts`: of the results of all labels.
-    """
+    """Return the data card of published labels: Markdown with the heading that the hub of Hugging Face reads."""
     defaults = {name: field.default for name, field in Options.model_fields.items()}
     own = {name: value for name, value in described(options).items() if value not in (None, defaults.get(name, ...))}
     solved = counts.statuses["optimal"] + counts.statuses["feasible"]

@@ -31,11 +31,12 @@ from optsum.system.clock import Limits, clock
 from optsum.system.files import PathLike, describe_os_error, read_text, replacing
 
 _PER_LINE, _LINE = 8, 240  # Terms in a line, and characters: some readers stop at 255.
-
 _LETTER = {"=": "E", ">=": "G", "<=": "L"}  # Kinds of rows in MPS files.
-
+# Reserved words of the LP format.
 _WORDS: Final = "st free inf infinity end bounds bound binary binaries bin general generals gen integers semis sos obj"
-"""Reserved words of the LP format."""
+_GLPK_STATUS = {"o": "optimal", "f": "feasible", "n": "no feasible solution", "u": "undefined"}
+_ENDINGS: Final = (".sol", ".soln", ".solution", ".out", ".raw", ".txt", "")
+_INTEGRAL: Final = 0.01  # How far a value may be from 0 or 1 and still be meant as one of them.
 
 
 def plain_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str] | None:
@@ -51,7 +52,6 @@ def plain_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str] | 
 
 
 def column_names(model: LinearModel, units: Sequence[str]) -> list[str]:
-    """Return the names of all columns: those of the units, then their owner's, or y with the column's number."""
     others = plain_names(model.column_names[model.units :], units)
     return [*units, *(others or (f"y{column}" for column in range(model.units, model.columns)))]
 
@@ -86,7 +86,6 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
     """Return an integer program in CPLEX's LP format, which CBC, GLPK, HiGHS, SCIP and Gurobi read.
 
     Every unit is in the objective, if necessary with coefficient 0, so that readers number the columns in this order.
-    `units`: names of the units (a letter, then letters, digits and underscores). `comments`: lines at the top.
 
     >>> from optsum.coverage.instance import Coverage
     >>> from optsum.program.model import coverage_model
@@ -114,14 +113,11 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
         written[-1] += f" {relation} {right}"
         lines += written
     columns = list(zip(names, model.integral.tolist(), model.upper.tolist(), strict=True))
-    binary = [name for name, integral, upper in columns if integral and upper == 1]
-    general = [name for name, integral, upper in columns if integral and upper != 1]
-    lines += [
-        "Bounds",
-        *(f" 0 <= {name} <= {upper}" for name, integral, upper in columns if not integral or upper != 1),
-    ]
-    for heading, members in (("Binaries", binary), ("Generals", general)):
-        lines += [heading, *(f" {line}" for line in _lines(members))] if members else []
+    bounded = (f" 0 <= {name} <= {upper}" for name, integral, upper in columns if not integral or upper != 1)
+    lines += ["Bounds", *bounded]
+    for heading, is_binary in (("Binaries", True), ("Generals", False)):
+        if members := [name for name, integral, upper in columns if integral and (upper == 1) is is_binary]:
+            lines += [heading, *(f" {line}" for line in _lines(members))]
     return "\n".join([*lines, "End"]) + "\n"
 
 
@@ -147,10 +143,10 @@ def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] =
     lines = [f"* {_one_line(comment)}" for comment in comments]
     lines += ["* minimizes minus the objective"] if flip else []
     lines += ["NAME          OPTSUM", "ROWS", " N  obj"]
-    columns: list[list[tuple[str, int]]] = [[] for _ in range(model.columns)]
-    for column, value in enumerate(model.objective.tolist()):
-        if value or column < model.units:
-            columns[column].append(("obj", -value if flip else value))
+    columns: list[list[tuple[str, int]]] = [
+        [("obj", -value if flip else value)] if value or column < model.units else []
+        for column, value in enumerate(model.objective.tolist())
+    ]
     rights: list[tuple[str, int]] = []
     for name, entries, relation, right in _rows(model):
         lines.append(f" {_LETTER[relation]}  {name}")
@@ -194,13 +190,11 @@ def unit_labels(task: Task) -> list[str]:
     """Return a name for each unit that is valid in every format: its label, or s and its number in the input."""
     if (own := plain_names(task.problem.labels)) is not None:
         return own
-    numbered = [f"u{unit}" for unit in range(task.problem.size)]
-    labels = []
+    numbered, labels = [f"u{unit}" for unit in range(task.problem.size)], []
     for unit, number in enumerate(numbered):
         named = task.name_units((unit,))
-        name = named[0] if len(named) == 1 else None
-        parts = name if isinstance(name, tuple) else (name,)
-        plain = all(isinstance(part, int) for part in parts)
+        parts = named[0] if named and isinstance(named[0], tuple) else named[:1]
+        plain = len(named) == 1 and all(isinstance(part, int) for part in parts)
         labels.append(f"s{'_'.join(map(str, parts))}" if plain else number)
     return labels if len(set(labels)) == len(labels) else numbered
 
@@ -288,30 +282,23 @@ def export(
     return list(export_topics(topics, folder, format, resolve(named, config=config)))
 
 
-def export_topics(
-    topics: AnyTopics,
-    folder: str | Path,
-    format: str,  # noqa: A002
-    options: Options,
-) -> Iterator[Exported]:
-    """Write problems one after another, like `export`."""
-    if format not in FORMATS:
-        raise unknown_name("format", format, FORMATS)
+def export_topics(topics: AnyTopics, folder: str | Path, kind: str, options: Options) -> Iterator[Exported]:
+    if kind not in FORMATS:
+        raise unknown_name("format", kind, FORMATS)
     place = _folder(folder)
     for name, made in tasks_of(topics, setup_of(options)):
         if isinstance(made, str):
             yield Exported(name, error=made)
             continue
-        path = place / f"{file_stem(made.id)}.{format}"
+        path, error = place / f"{file_stem(made.id)}.{kind}", None
         try:
             with replacing(path) as new:
-                new.write_text(FORMATS[format](made), encoding="utf-8")
-        except OptsumError as error:
-            yield Exported(name, error=str(error))
-        except OSError as error:
-            yield Exported(name, error=f"the file {path} cannot be written: {describe_os_error(error)}")
-        else:
-            yield Exported(name, path)
+                new.write_text(FORMATS[kind](made), encoding="utf-8")
+        except OptsumError as fault:
+            error = str(fault)
+        except OSError as fault:
+            error = f"the file {path} cannot be written: {describe_os_error(fault)}"
+        yield Exported(name, error=error) if error else Exported(name, path)
 
 
 def _folder(folder: str | Path) -> Path:
@@ -330,7 +317,6 @@ def _folder(folder: str | Path) -> Path:
 
 
 def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task | str]]:
-    """Yield the id of each problem, and its task or the reason why there is none."""
     seen: set[str] = set()
     of_files: dict[str, str] = {}
     warned: Counter[str | None] = Counter()
@@ -362,9 +348,6 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
     say_warned(warned)
 
 
-# Answers of other programs.
-
-
 @dataclass(frozen=True)
 class SolutionFile:
     """A solver's answer in a file."""
@@ -376,11 +359,10 @@ class SolutionFile:
 
 
 def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
-    """Read a solution file.
+    """Read a solution file, with the names of the columns in the order of the program, which some formats number.
 
-    `path`: a file of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write solution``),
-    Gurobi (``ResultFile``), CPLEX (``write``), a MaxSAT solver's output, or lines ``name value``. `columns`: names of
-    the columns in the order of the program, for formats that have numbers instead.
+    Formats are those of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write
+    solution``), Gurobi (``ResultFile``), CPLEX (``write``), the output of MaxSAT solvers, and lines ``name value``.
     """
     text = read_text(path, "the solution")
     lines = [line.rstrip() for line in text.splitlines()]
@@ -467,10 +449,8 @@ def _cplex(lines: list[str]) -> SolutionFile:
         if not {"name", "value"} <= set(held):
             raise ValueError("a variable has no name or no value")
         values[held["name"]] = _value(held["value"], held["name"])
-    objective = head.get("objectiveValue")
-    return SolutionFile(
-        "cplex", head.get("solutionStatusString", ""), None if objective is None else float(objective), values
-    )
+    objective = float(head["objectiveValue"]) if "objectiveValue" in head else None
+    return SolutionFile("cplex", head.get("solutionStatusString", ""), objective, values)
 
 
 def _attributes(text: str) -> dict[str, str]:
@@ -498,9 +478,6 @@ def _glpk_table(lines: list[str]) -> SolutionFile:
     return SolutionFile("glpk", status, objective if held else None, values if held else {})
 
 
-_GLPK_STATUS = {"o": "optimal", "f": "feasible", "n": "no feasible solution", "u": "undefined"}
-
-
 def _glpk_raw(lines: list[str], columns: Sequence[str]) -> SolutionFile:
     """Parse GLPK's file for programs: columns by number."""
     head = next(line.split() for line in lines if line.startswith("s "))
@@ -525,11 +502,6 @@ def _maxsat(lines: list[str], columns: Sequence[str]) -> SolutionFile:
         chosen = {int(token) for token in tokens if int(token) > 0}
     values = {name: 1.0 for number, name in enumerate(columns, start=1) if number in chosen}
     return SolutionFile("maxsat", words, costs[-1] if costs else None, values if tokens else {})
-
-
-_ENDINGS: Final = (".sol", ".soln", ".solution", ".out", ".raw", ".txt", "")
-
-_INTEGRAL: Final = 0.01  # How far a value may be from 0 or 1 and still be meant as one of them.
 
 
 @dataclass(frozen=True)
@@ -586,7 +558,6 @@ def import_solutions(
 
 
 def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) -> Iterator[Result]:
-    """Read solutions one after another, like `import_solutions`."""
     place = Path(solutions)
     if not place.exists():
         raise InputError(f"There is no file or folder {solutions} of solutions.")
@@ -626,16 +597,14 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
 
 
 def _file_of(place: Path, name: str) -> Path:
-    if place.is_file():
-        return place
-    paths = (place / f"{file_stem(name)}{ending}" for ending in _ENDINGS)
-    if (found := next(filter(Path.is_file, paths), None)) is not None:
-        return found
-    raise InputError(f"There is no solution of {name}: it should be {place / file_stem(name)}.sol.")
+    stem = place / file_stem(name)
+    for path in [place, *(stem.with_name(f"{stem.name}{ending}") for ending in _ENDINGS)]:
+        if path.is_file():
+            return path
+    raise InputError(f"There is no solution of {name}: it should be {stem}.sol.")
 
 
 def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int, ...] | None:
-    """Return the chosen units, or None if the file has no solution."""
     nothing = ("infeasible", "no feasible", "undefined", "unsat", "unknown", "not set", "no integer")
     if not found.values:
         # What is 0 is left out by some programs, so no value at all can be the empty selection.
@@ -648,16 +617,13 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
             raise InputError(
                 f"{path} chooses {name}, which is not a unit of this problem: was it exported with the same options?"
             )
-    chosen: list[int] = []
-    for unit, label in enumerate(labels):
-        value = found.values.get(label, 0.0)
+    values = [found.values.get(label, 0.0) for label in labels]
+    for label, value in zip(labels, values, strict=True):
         if isnan(value) or min(abs(value), abs(value - 1.0)) > _INTEGRAL:
             raise InputError(
                 f"{path} gives {label} the value {value:g}, which is neither 0 nor 1: it is not a valid solution."
             )
-        if value > 0.5:
-            chosen.append(unit)
-    return tuple(chosen)
+    return tuple(unit for unit, value in enumerate(values) if value > 0.5)
 
 
 def _check_claim(task: Task, result: Result, found: SolutionFile, path: Path) -> None:
@@ -665,10 +631,8 @@ def _check_claim(task: Task, result: Result, found: SolutionFile, path: Path) ->
     problem = task.problem
     if found.objective is None or result.key is None or not problem.can(Capability.LINEAR):
         return
-    model = problem.linear_model
-    worth = float(result.key) * model.denominator - model.offset
-    # An MPS file minimizes minus the objective.
-    surplus = abs(found.objective) - abs(worth)
+    worth = float(result.key) * problem.linear_model.denominator - problem.linear_model.offset
+    surplus = abs(found.objective) - abs(worth)  # an MPS file minimizes minus the objective
     surplus = surplus if problem.sense is Sense.MAXIMIZE else -surplus
     if surplus > max(0.5, 1e-6 * abs(worth)):
         raise InputError(

@@ -96,7 +96,6 @@ def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -
 
 @njit(cache=True)
 def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spared: int) -> Any:
-    """Return numbers of the units that a metric counts in each row (`optsum.metrics.rouge.Metric.coded`)."""
     if kind == SKIPS:
         return skip_numbers(ids, start, different, size, spared)
     return ngram_numbers(ids, start, different, size)

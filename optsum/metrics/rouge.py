@@ -53,8 +53,42 @@ Gram: TypeAlias = str | tuple[str, ...]
 """An n-gram: a unigram is its token, everything longer is a tuple, so a unigram never equals a skip-bigram."""
 
 Counts: TypeAlias = Counter[Gram]
-
 Texts: TypeAlias = Sequence[Sequence[str]]  # The tokens of each sentence of a text.
+# First numbers of `Metric.coded`: n-grams, skip-bigrams, common subsequences (0 of sentences, 1 of texts).
+NGRAMS, SKIPS, LONGEST = range(3)
+Token = TypeVar("Token", bound=Hashable)
+METRICS: Final[Registry[Metric]] = Registry(
+    "metric",
+    {
+        "rouge-N": "optsum.metrics.rouge:NGrams",
+        "rouge-suK": "optsum.metrics.rouge:SkipBigrams",
+        "rouge-l": "optsum.metrics.rouge:LongestSubsequence",
+        "rougeL": "optsum.metrics.rouge:WholeSubsequence",
+        "similarity": "optsum.metrics.similarity:Similarity",
+        "ngram-I-J": "optsum.metrics.rouge:GeometricMean",
+    },
+    "optsum.metrics",
+    "optsum.metrics.rouge:Metric",
+)
+"""The forms of names; each term of a sum has one of them."""
+
+# Offered when a name is wrong, beside the general forms.
+_COMMON = (
+    *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-su0", "rouge-su4", "rouge-l", "rougeL"),
+    *("rouge-1+rouge-2", "rouge-1+rouge-2+rouge-l", "ngram-1-4", "similarity", "similarity-shifted"),
+)
+# The spellings of papers and other programs.
+_OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.ASCII | re.IGNORECASE)
+_WHOLE_TEXT = "rougeL"
+SUM: Final = "A+B"  # The form of a sum of metrics, which is in no list because it combines all others.
+_MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
+Text: TypeAlias = str | Sequence[Sentence]  # A text: one string (a single sentence, for rouge-l), or its sentences.
+Measure = Literal["recall", "precision", "f1"]
+Counting = Literal["clipped", "set"]
+ReferencesMode = Literal["pooled", "mean", "best"]
+Boundaries = Literal["joined", "sentence"]
+ModelUnits = Literal["whole", "sentences"]
+_AT_ONCE: Final = 16  # References that are compared with a summary between two looks at the clock.
 
 
 class Tally(NamedTuple):
@@ -65,10 +99,6 @@ class Tally(NamedTuple):
     # Each sentence of a reference is clipped by itself, and those of a reference are pooled (Lin & Hovy 2003).
     apart: bool = False
     official: bool = True  # Count what ROUGE-1.5.5 counts where that differs from the formula (`Metric.official_keys`).
-
-
-NGRAMS, SKIPS, LONGEST = range(3)
-"""First numbers of `Metric.coded`: n-grams, skip-bigrams, common subsequences (0 of sentences, 1 of texts)."""
 
 
 class Totals(NamedTuple):
@@ -102,11 +132,14 @@ class Metric(ABC):
     of_texts: ClassVar[bool] = True
     geometric: ClassVar[bool] = False
     _code: ClassVar[tuple[int, int | str]]  # Of `coded`; not inherited, as derived classes count something else.
+    _named: ClassVar[re.Pattern[str] | None] = None  # The pattern of names with a number, which makes a metric.
 
     @classmethod
     def read(cls, name: str) -> Metric | None:
         """Return the metric of a name, or None if the name is of another form."""
-        return cls() if name == cls.form else None
+        if cls._named is None:
+            return cls() if name == cls.form else None
+        return cls(int(match[1])) if (match := cls._named.fullmatch(name)) else None  # type: ignore[call-arg]
 
     @cached_property
     def name(self) -> str:
@@ -221,11 +254,7 @@ def _flat(sentences: Texts) -> list[str]:
 
 
 def overlap(left: Counts, right: Counts) -> int:
-    """Sum min(count in `left`, count in `right`) over all n-grams: the clipped hits."""
     return sum([min(left[key], right[key]) for key in left.keys() & right.keys()])
-
-
-Token = TypeVar("Token", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -238,12 +267,10 @@ class LongestSubsequence(Metric):
     _code = LONGEST, 0
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Raise an error: common subsequences cannot be counted in a single sentence."""
         del tokens
         raise UnsupportedError(f"{self} does not count n-grams, so it has no counts; use rouge-N or rouge-suK")
 
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
-        """Compare a summary with each of its references; counts are clipped, and sentences are always separate."""
         if tally.distinct:
             raise UnsupportedError(f"{self} has clipped counts only; leave out {self} or counts='set'")
         if tally.apart:
@@ -275,10 +302,7 @@ def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequenc
     masks = [(_positions(sentence), len(sentence)) for sentence in summary]
     hits = 0
     for sentence in reference:
-        covered: set[int] = set()
-        for places, width in masks:
-            covered.update(_trace(sentence, places, width))
-        for position in sorted(covered):
+        for position in sorted({place for places, width in masks for place in _trace(sentence, places, width)}):
             token = sentence[position]
             if in_reference[token] > 0 and in_summary[token] > 0:
                 in_reference[token] -= 1
@@ -341,39 +365,6 @@ def _trace(reference: Sequence[str], places: Mapping[str, int], width: int) -> l
     return path
 
 
-METRICS: Final[Registry[Metric]] = Registry(
-    "metric",
-    {
-        "rouge-N": "optsum.metrics.rouge:NGrams",
-        "rouge-suK": "optsum.metrics.rouge:SkipBigrams",
-        "rouge-l": "optsum.metrics.rouge:LongestSubsequence",
-        "rougeL": "optsum.metrics.rouge:WholeSubsequence",
-        "similarity": "optsum.metrics.similarity:Similarity",
-        "ngram-I-J": "optsum.metrics.rouge:GeometricMean",
-    },
-    "optsum.metrics",
-    "optsum.metrics.rouge:Metric",
-)
-"""The forms of names; each term of a sum has one of them."""
-
-# Offered when a name is wrong, beside the general forms.
-_COMMON = (
-    *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-su0", "rouge-su4", "rouge-l", "rougeL"),
-    *("rouge-1+rouge-2", "rouge-1+rouge-2+rouge-l", "ngram-1-4", "similarity", "similarity-shifted"),
-)
-
-_OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.ASCII | re.IGNORECASE)
-"""The spellings of papers and other programs."""
-_WHOLE_TEXT = "rougeL"
-
-SUM: Final = "A+B"
-"""The form of a sum of metrics, which is in no list because it combines all others."""
-
-_MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
-_NGRAM = re.compile(r"rouge-([1-9][0-9]{0,2})", re.ASCII)
-_SKIP = re.compile(r"rouge-su(0|[1-9][0-9]{0,2})", re.ASCII)
-
-
 @dataclass(frozen=True)
 class NGrams(Metric):
     """rouge-N: `size` tokens next to each other, 1 to 999."""
@@ -382,29 +373,21 @@ class NGrams(Metric):
     form: ClassVar[str] = "rouge-N"
     about: ClassVar[str] = "N words next to each other, N from 1 to 999: rouge-1 single words, rouge-2 pairs, ..."
     _code = NGRAMS, "size"
-
-    @classmethod
-    def read(cls, name: str) -> NGrams | None:
-        """Return the metric of a name, or None if the name is of another form."""
-        return cls(int(match[1])) if (match := _NGRAM.fullmatch(name)) else None
+    _named = re.compile(r"rouge-([1-9][0-9]{0,2})", re.ASCII)
 
     @cached_property
     def name(self) -> str:
-        """The name that `read` reads back."""
         return f"rouge-{self.size}"
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The form rouge-N, and rouge-1, rouge-2 or rouge-3+."""
         return frozenset({self.form, self.name if self.size < 3 else "rouge-3+"})
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The only size."""
         return (self.size,)
 
     def keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
-        """Return the n-grams, in order."""
         return ngrams(tokens, self.size)
 
 
@@ -418,29 +401,21 @@ class SkipBigrams(Metric):
         "single words, and pairs with at most K words between them; K = 0 is rouge-1 and rouge-2 in one"
     )
     _code = SKIPS, "skip"
-
-    @classmethod
-    def read(cls, name: str) -> SkipBigrams | None:
-        """Return the metric of a name, or None if the name is of another form."""
-        return cls(int(match[1])) if (match := _SKIP.fullmatch(name)) else None
+    _named = re.compile(r"rouge-su(0|[1-9][0-9]{0,2})", re.ASCII)
 
     @cached_property
     def name(self) -> str:
-        """The name that `read` reads back."""
         return f"rouge-su{self.skip}"
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The form rouge-suK, and rouge-su0 if nothing is skipped."""
         return frozenset({self.form} if self.skip else {self.form, "rouge-su0"})
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Unigrams and bigrams, if nothing is skipped."""
         return () if self.skip else (1, 2)
 
     def keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
-        """Return all tokens, then all pairs."""
         return chain(tokens, skip_bigrams(tokens, self.skip))
 
     def official_keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
@@ -464,7 +439,6 @@ def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:
 
 
 def skip_bigrams(tokens: Sequence[str], max_skip: int) -> Iterator[tuple[str, str]]:
-    """Iterate over the pairs of tokens with at most `max_skip` tokens between them."""
     if max_skip < 0:
         raise OptionError(f"max_skip is {max_skip}: give 0 or more, the tokens that a skip-bigram may leave out")
     furthest = min(max_skip + 1, len(tokens) - 1)
@@ -489,12 +463,10 @@ class MetricSum(_Several):
 
     @cached_property
     def name(self) -> str:
-        """The name that `parse_metric` reads back."""
         return "+".join(part.name for part in self.of)
 
     @property
     def parts(self) -> tuple[Metric, ...]:
-        """The metrics that are added up."""
         return self.of
 
 
@@ -510,23 +482,19 @@ class GeometricMean(_Several):
 
     @classmethod
     def read(cls, name: str) -> Metric | None:
-        """Return the metric of a name, or None if the name is of another form."""
-        match = _MEAN.fullmatch(name)
-        if not match:
+        if not (match := _MEAN.fullmatch(name)):
             return None
-        first, last = int(match[1]), int(match[2])
+        first, last = map(int, match.groups())
         if first > last:
             raise OptionError(f"the metric {name!r} has its numbers in the wrong order; write ngram-{last}-{first}")
         return NGrams(first) if first == last else cls(first, last)
 
     @cached_property
     def name(self) -> str:
-        """The name that `read` reads back."""
         return f"ngram-{self.first}-{self.last}"
 
     @property
     def parts(self) -> tuple[Metric, ...]:
-        """The metrics of the mean."""
         return tuple(NGrams(size) for size in range(self.first, self.last + 1))
 
 
@@ -561,10 +529,6 @@ def parse_metric(name: str | Metric) -> Metric:
         joined by "+"; or "ngram-1-4", the geometric mean of rouge-1 to rouge-4 ("ngram-2-2" is rouge-2). A `Metric` is
         returned unchanged.
 
-    Returns
-    -------
-    Metric
-
     Raises
     ------
     UnknownNameError
@@ -597,29 +561,18 @@ def _parsed(name: str) -> Metric:
 def _parse_single(name: str) -> Metric:
     for form in METRICS:
         # A third party's class is loaded only for names that begin with what it is announced as.
-        if form in METRICS.builtin or name == form or name.startswith(f"{form}-"):
-            metric = METRICS.load(form).read(name)
-            if metric is not None:
-                return metric
+        known = form in METRICS.builtin or name == form or name.startswith(f"{form}-")
+        if known and (metric := METRICS.load(form).read(name)) is not None:
+            return metric
     if is_place(name):
         own = METRICS.load(name)
-        metric = own.read(own.form)
-        if metric is None:
+        if (metric := own.read(own.form)) is None:
             raise OptionError(
                 f"The metric {name} does not accept its own name {own.form!r}: its read() must accept it."
             )
         return metric
     plugins = [form for form in METRICS if form not in METRICS.builtin]
     raise unknown_name("metric", name, (*_COMMON, "rouge-N", "rouge-suK", *plugins))
-
-
-Text: TypeAlias = str | Sequence[Sentence]  # A text: one string (a single sentence, for rouge-l), or its sentences.
-
-Measure = Literal["recall", "precision", "f1"]
-Counting = Literal["clipped", "set"]
-ReferencesMode = Literal["pooled", "mean", "best"]
-Boundaries = Literal["joined", "sentence"]
-ModelUnits = Literal["whole", "sentences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -641,14 +594,10 @@ class Score:
     @classmethod
     def from_counts(cls, hits: int, reference_total: int, summary_total: int) -> Score:
         """Return the score of hits / `reference_total` and hits / `summary_total`."""
-        return cls(
-            recall=hits / reference_total if reference_total else 0.0,
-            precision=hits / summary_total if summary_total else 0.0,
-            f1=2 * hits / (reference_total + summary_total) if hits else 0.0,
-            hits=hits,
-            reference_total=reference_total,
-            summary_total=summary_total,
-        )
+        recall = hits / reference_total if reference_total else 0.0
+        precision = hits / summary_total if summary_total else 0.0
+        f1 = 2 * hits / (reference_total + summary_total) if hits else 0.0
+        return cls(recall, precision, f1, hits, reference_total, summary_total)
 
     @classmethod
     def mean(cls, scores: Sequence[Score]) -> Score:
@@ -663,17 +612,12 @@ class Score:
         _check("measure", measure, get_args(Measure))
         if self.averaged:
             return sum((score.exact(measure) for score in self.averaged), Fraction()) / len(self.averaged)
-        if not self.hits:
-            return Fraction()
-        if measure == "recall":
-            return Fraction(self.hits, self.reference_total)
-        if measure == "precision":
-            return Fraction(self.hits, self.summary_total)
-        return Fraction(2 * self.hits, self.reference_total + self.summary_total)
+        totals = {"recall": self.reference_total, "precision": self.summary_total}
+        both = Fraction(self.reference_total + self.summary_total, 2)
+        return Fraction(self.hits) / totals.get(measure, both) if self.hits else Fraction()
 
 
 def score_row(score: Score) -> dict[str, float]:
-    """Return a score in the form of results."""
     return {"recall": score.recall, "precision": score.precision, "f1": score.f1}
 
 
@@ -803,7 +747,6 @@ def _reading(
     last_unigram: bool = False,
     model_units: ModelUnits = "whole",
 ) -> tuple[Callable[[Text, str], list[list[str]]], Tally]:
-    """Return the functions that read texts, each with a name for messages, and the way of counting."""
     _check("counts", counts, get_args(Counting))
     _check("boundaries", boundaries, get_args(Boundaries))
     _check("model_units", model_units, get_args(ModelUnits))
@@ -842,9 +785,6 @@ def _sums(scores: Sequence[Score]) -> list[int]:
     return [sum(getattr(score, name) for score in scores) for name in ("hits", "reference_total", "summary_total")]
 
 
-_AT_ONCE: Final = 16  # References that are compared with a summary between two looks at the clock.
-
-
 def agreed_reference(
     references: Sequence[Text],
     metric: str,
@@ -856,7 +796,6 @@ def agreed_reference(
 
     Agreement is the score of the other summary against this one (Lin & Hovy 2003, section 5). Scores of the parts of a
     sum are added, those of a geometric mean multiplied. `check`: called every few milliseconds, may raise an exception.
-    `**analysis`: keywords of `rouge_all`.
     """
     if len(references) < 2:
         return 0
@@ -884,7 +823,6 @@ def agreed_reference(
 
 @lru_cache(maxsize=64)
 def codes_of(metrics: tuple[Metric, ...]) -> NDArray[Any] | None:
-    """Return the codes of metrics for kernels, one in each row (`Metric.coded`); None if a metric has no code."""
     import numpy as np
 
     coded = [metric.coded for metric in metrics]

@@ -6,26 +6,46 @@ With vectors of tokens (or sentences), and the cosine of two as their similarity
     precision = sum of v_t max over r in the reference of sim(r, t), over the sum of v_t
 
 like the greedy matching of BERTScore (Zhang et al. 2020, eq. 1-3), with given vectors and weights such as idf. The
-vectors come from the source; a model that reads only the summary may give other vectors.
+vectors come from the source; a model that reads only the summary may give other vectors. Arrays, with the same names in
+npz files:
+
+=================  ====================  ==========================================================================
+name               shape                 what
+=================  ====================  ==========================================================================
+sentences          (tokens, dimensions)  vectors of the tokens of all sentences of the documents
+sentence_of        (tokens,)             the sentence of each, from 0; left out where each sentence has one vector
+references         (tokens, dimensions)  vectors of the tokens of all references
+reference_of       (tokens,)             the reference of each, from 0; left out where there is one reference, or
+                                         each of the references' sentences has one vector
+similarities       (tokens, tokens)      instead of vectors: how like each token of a sentence is each of a
+                                         reference, from -1 to 1
+sentence_weights,  (tokens,)             weights, such as idf; 1 where left out
+reference_weights
+=================  ====================  ==========================================================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.errors import UnsupportedError
+from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.rouge import Gram, Metric, Tally, Texts, Totals
+from optsum.text.analyzer import Sentence, raw_text
 
 FloatArray: TypeAlias = NDArray[np.float64]
-
 _SHIFTED = "similarity-shifted"
-
 _ROUNDING = 1e-6  # Of a step: as much as equal vectors may miss the similarity 1 by, in floating point.
+IntArray: TypeAlias = NDArray[np.int64]
+Embed: TypeAlias = Callable[[list[str]], Any]  # Texts -> one vector each, or an array of vectors each, one a token.
+NAMES: Final = (
+    *("sentences", "sentence_of", "references", "reference_of", "similarities"),
+    *("sentence_weights", "reference_weights"),
+)
 
 
 @dataclass(frozen=True)
@@ -45,21 +65,17 @@ class Similarity(Metric):
 
     @classmethod
     def read(cls, name: str) -> Metric | None:
-        """Return the metric of a name, or None if the name is of another form."""
         return cls(name == _SHIFTED) if name in {cls.form, _SHIFTED} else None
 
     @property
     def name(self) -> str:
-        """The name that `read` reads back."""
         return _SHIFTED if self.shifted else self.form
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Raise an error: similarity needs vectors, not words."""
         del tokens
         raise self._no_vectors()
 
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
-        """Raise an error: similarity needs vectors, not texts."""
         del summary, references, tally
         raise self._no_vectors()
 
@@ -73,7 +89,6 @@ class Similarity(Metric):
         return (1 + similarity) / 2 if self.shifted else np.maximum(similarity, 0.0)
 
     def steps(self, similarity: FloatArray, unit: int) -> NDArray[np.int64]:
-        """Return similarities as whole steps of 1 / `unit`, rounded down."""
         return np.minimum(np.floor(self.valued(similarity) * unit + _ROUNDING), unit).astype(np.int64)
 
 
@@ -95,3 +110,149 @@ def _normal(vectors: FloatArray) -> FloatArray:
     norm = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
     found: FloatArray = np.divide(scaled, norm, out=scaled, where=norm > 0)
     return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Vectors:
+    """Vectors of a topic, or its similarities; see the module's text."""
+
+    sentences: FloatArray | None  # None, as references, where similarities are given.
+    sentence_of: IntArray
+    references: FloatArray | None
+    reference_of: IntArray
+    sentence_weights: FloatArray  # Not negative, as those of references.
+    reference_weights: FloatArray
+    given: FloatArray | None = None  # Similarities.
+
+    def similarities(self, some: slice = slice(None)) -> FloatArray:
+        if self.sentences is None or self.references is None:
+            assert self.given is not None  # noqa: S101 - checked when it was made
+            return self.given[some]
+        return cosines(self.sentences[some], self.references)
+
+    def of_references(self, numbers: Sequence[int]) -> Vectors:
+        places = [np.flatnonzero(self.reference_of == number) for number in numbers]
+        place = np.concatenate(places)
+        return replace(
+            self,
+            references=None if self.references is None else self.references[place],
+            reference_of=np.repeat(np.arange(len(numbers), dtype=np.int64), list(map(len, places))),
+            reference_weights=self.reference_weights[place],
+            given=None if self.given is None else self.given[:, place],
+        )
+
+
+def vectors_of(arrays: Mapping[str, Any], sentences: int, references: Sequence[Sequence[Sentence]]) -> Vectors:
+    if unknown := [name for name in arrays if name not in NAMES]:
+        raise InputError(f"there are no vectors named {unknown[0]!r:.40}; the names are {', '.join(NAMES)}")
+    held = {name: _numbers(arrays[name], name) for name in NAMES if arrays.get(name) is not None}
+    given = held.get("similarities")
+    if given is not None:
+        if {"sentences", "references"} & held.keys():
+            raise InputError("there are both similarities and vectors; give one of them")
+        _check_shape(given, "similarities", "(tokens of the sentences, tokens of the references)")
+        if given.size and np.abs(given).max() > 1 + 1e-6:
+            raise InputError(f"similarities go up to {np.abs(given).max():.4g}; they must be from -1 to 1")
+        left = right = None
+        tokens, model_tokens = given.shape
+    else:
+        for name in ("sentences", "references"):
+            if name not in held:
+                raise InputError(f'there is no array "{name}"; give sentences and references, or similarities')
+            _check_shape(held[name], name, "(tokens, dimensions)")
+        left, right = held["sentences"], held["references"]
+        if left.shape[1] != right.shape[1]:
+            raise InputError(
+                f"vectors of sentences have {left.shape[1]} dimensions, and those of references {right.shape[1]}; "
+                "make both with the same model"
+            )
+        tokens, model_tokens = len(left), len(right)
+    return Vectors(
+        sentences=left,
+        sentence_of=_belonging(held.get("sentence_of"), "sentence", tokens, sentences, [1] * sentences),
+        references=right,
+        reference_of=_belonging(
+            held.get("reference_of"), "reference", model_tokens, len(references), list(map(len, references))
+        ),
+        sentence_weights=_weights(held.get("sentence_weights"), "sentence_weights", tokens),
+        reference_weights=_weights(held.get("reference_weights"), "reference_weights", model_tokens),
+        given=None if given is None else np.clip(given, -1.0, 1.0),
+    )
+
+
+def _numbers(value: Any, name: str) -> FloatArray:
+    try:
+        found = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        found = np.array(None)
+    if found.dtype.kind not in "fiu" or _has_truths(value):
+        raise InputError(f'"{name}" has values that are not numbers, or rows of different lengths; give an array')
+    found = found.astype(np.float64)
+    if not np.isfinite(found).all():
+        raise InputError(f'"{name}" holds NaN or infinity; give finite numbers')
+    return found
+
+
+def _has_truths(value: Any) -> bool:
+    """Return whether there is a truth value in lists of numbers, which NumPy would convert to 0 or 1."""
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype.kind == "b")
+    if not isinstance(value, list | tuple):
+        return False
+    return not {bool, np.bool_}.isdisjoint(map(type, value)) or any(map(_has_truths, value))
+
+
+def _check_shape(found: FloatArray, name: str, shape: str) -> None:
+    if found.ndim != 2:
+        raise InputError(f'"{name}" has {found.ndim} dimensions; it must be of shape {shape}')
+
+
+def _belonging(found: FloatArray | None, kind: str, tokens: int, number: int, sentences: list[int]) -> IntArray:
+    name = f"{kind}_of"
+    if found is None:
+        if kind == "reference" and number == 1:
+            return np.zeros(tokens, np.int64)
+        if tokens != sum(sentences):
+            what = "sentences" if kind == "sentence" else "sentences of references"
+            raise InputError(
+                f'there are {tokens} vectors, but {sum(sentences)} {what}; give "{name}", the {kind} of each'
+            )
+        return np.repeat(np.arange(number), sentences).astype(np.int64)
+    if found.shape != (tokens,):
+        raise InputError(f'"{name}" is of shape {found.shape}, but there are {tokens} vectors; give a number for each')
+    whole = found.astype(np.int64)
+    if (whole != found).any() or (tokens and not 0 <= whole.min() <= whole.max() < number):
+        raise InputError(f'"{name}" names {kind}s that do not exist; they are numbered from 0 to {number - 1}')
+    return whole
+
+
+def _weights(found: FloatArray | None, name: str, tokens: int) -> FloatArray:
+    if found is None:
+        return np.ones(tokens)
+    if found.shape != (tokens,):
+        raise InputError(f'"{name}" is of shape {found.shape}, but there are {tokens} vectors; give a weight for each')
+    if found.min(initial=0.0) < 0:
+        raise InputError(f'"{name}" holds a negative weight; weights are 0 or more')
+    return found
+
+
+def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[Sequence[Sentence]]) -> Vectors:
+    """Return the vectors of a model, which is called for the sentences, and for those of each reference."""
+    first, *others = [_embedded(embed, list(map(raw_text, part))) for part in (sentences, *references)]
+    held = [row for part in others for row in part]
+    width = next((row.shape[1:] for row in (*first, *held) if len(row)), (1,))
+    arrays = {
+        "sentences": np.concatenate([np.zeros((0, *width)), *(row for row in first if len(row))]),
+        "sentence_of": np.repeat(np.arange(len(first)), list(map(len, first))),
+        "references": np.concatenate([np.zeros((0, *width)), *(row for row in held if len(row))]),
+        "reference_of": np.repeat(np.arange(len(others)), [sum(map(len, part)) for part in others]),
+    }
+    return vectors_of(arrays, len(sentences), references)
+
+
+def _embedded(embed: Embed, texts: list[str]) -> list[FloatArray]:
+    made = embed(texts) if texts else []
+    if len(made) != len(texts):
+        raise InputError(f"embed returns {len(made)} results for {len(texts)} texts; return one for each")
+    found = [_numbers(one, "the result of embed") for one in made]
+    return [one.reshape(1, -1) if one.ndim == 1 else one for one in found]

@@ -39,7 +39,7 @@ from optsum.running.enumerate import oracles_of
 from optsum.running.one_problem import Setup, answer, build, refused, score_signature, setup_of, single_problem, warm_up
 from optsum.running.solve import resolve_context
 from optsum.system.clock import Termination
-from optsum.text.tokenizer_check import nothing_left, tokenizer_check
+from optsum.text.analyzer import nothing_left, tokenizer_check
 
 _SHARED: Final = (
     *("references", "tokenizer", "stem", "stemmer", "stopwords", "counts", "model_units", "max_length", "time_limit"),

@@ -62,8 +62,8 @@ from optsum.system.clock import Limits, Termination, clock
 from optsum.system.files import begin_of
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
+from optsum.text.analyzer import surely_fits
 from optsum.text.interned import interned_texts
-from optsum.text.tokenizer_check import surely_fits
 
 if TYPE_CHECKING:
     from optsum.running.executors import AnyExecutor

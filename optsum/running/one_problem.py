@@ -30,7 +30,7 @@ from optsum.running.search import exact_text, get_ready, searched
 from optsum.system.clock import INTERRUPTED_S, NEVER, Deadline, Limits, Stopped, Termination, clock
 from optsum.system.files import forget, of_files
 from optsum.system.processes.signal_guard import postponing
-from optsum.text.tokenizer_check import nothing_left, stems_another, tokenizer_check
+from optsum.text.analyzer import nothing_left, stems_another, tokenizer_check
 
 _LOG = logging.getLogger("optsum")
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")

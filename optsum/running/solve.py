@@ -21,8 +21,8 @@ from optsum.corpus.topics import (
     with_columns,
     with_vectors,
 )
-from optsum.corpus.vectors import Embed
 from optsum.errors import OptionError, spoken
+from optsum.metrics.similarity import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, read_config, resolve
 from optsum.problem.problem import Problem

@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from importlib.resources import files
-from itertools import accumulate, chain
+from itertools import accumulate, chain, filterfalse
 from pathlib import Path
 from pkgutil import iter_modules
 from types import MappingProxyType
@@ -42,6 +42,86 @@ from optsum.plugins import Registry, named_function
 from optsum.system.files import PathLike, read_text
 
 Sentence: TypeAlias = str | tuple[str, ...]  # A raw sentence, or the tokens of a pre-tokenized one.
+_WORD = re.compile(r"\S+")  # what str.split() keeps together
+_ROUGE_WORD = re.compile(r"[A-Za-z0-9]+")
+# Byte -> byte: A-Z to lower case, a-z and 0-9 unchanged, everything else a blank.
+_ROUGE_BYTES = bytes(
+    byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else ord(" ") for byte in bytes(range(256)).lower()
+)
+_LETTER: Final = re.compile(r"[^\W_]").search  # Whether there is a letter or a digit.
+_KATAKANA: Final = r"[\u30a0-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9f]"
+# A character of Katakana with its marks, or other text between two of them; UAX 29 splits other scripts.
+_CHARACTER: Final = re.compile(rf"{_KATAKANA}[^\w]*|(?:(?!{_KATAKANA}).)+", re.DOTALL)
+_NO_LETTER = re.compile(r"[^a-z0-9]")
+# A word is [C](VC)^m[V], C and V runs of consonants and of vowels; y is a vowel after a consonant. No run gives a
+# letter back, so that what is matched is the word's only reading.
+_C: Final = "[^aeiou][^aeiouy]*+"
+_V: Final = "[aeiouy][aeiou]*+"
+_SOME: Final = re.compile(f"(?:{_C})?+{_V}[^aeiou]", re.DOTALL).match  # Whether m > 0.
+_SEVERAL: Final = re.compile(f"(?:{_C})?+{_V}{_C}{_V}[^aeiou]", re.DOTALL).match  # Whether m > 1.
+_VOWEL: Final = re.compile(f"(?:{_C})?+[aeiouy]", re.DOTALL).match  # Whether there is a vowel.
+# Whether m = 1 and the word ends in consonant, vowel, consonant, of which the last is not w, x or y.
+_SHORT: Final = re.compile(f"{_C}[aeiouy][^aeiouwxy]", re.DOTALL).fullmatch
+_STEP_2: Final = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
+    "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
+    "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble", "logi": "log",
+}  # fmt: skip
+_STEP_3: Final = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_LONGEST_UNSTEMMED: Final = 3
+# Whether a word ends in a double consonant other than l, s and z.
+_DOUBLE: Final = re.compile(r"([^aeiouylsz])\1\Z", re.DOTALL).search
+_STEP_4: Final = dict.fromkeys(
+    ("ement", "ance", "ence", "able", "ible", "ant", "ism", "ate", "iti", "ous", "ive", "ize", "al", "er", "ic", "ou"),
+    "",
+)
+_IRREGULAR: Final = {
+    "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news", "inning": "inning",
+    "innings": "inning", "outing": "outing", "outings": "outing", "canning": "canning", "cannings": "canning",
+    "howe": "howe", "proceed": "proceed", "exceed": "exceed", "succeed": "succeed",
+}  # fmt: skip
+_STEP_2_NLTK: Final = {**_STEP_2, "fulli": "ful"}
+_STEP_4_NLTK: Final = frozenset(
+    ("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ou", "ism", "ate", "iti", "ous",
+     "ive", "ize", "sion", "tion")
+)  # fmt: skip
+# Whether the last letter is a consonant; among several y, every other one is.
+_CONSONANT: Final = re.compile(r"(?:(?:\A|[aeiou])y|[^aeiouy])(?:yy)*+\Z", re.DOTALL).search
+# The same as `_SHORT`, or a vowel and a consonant alone.
+_SHORT_NLTK: Final = re.compile(f"{_C}[aeiouy][^aeiouwxy]|[aeiou][^aeiou]", re.DOTALL).fullmatch
+# The order in which the original script's exception database is filled: a later entry replaces an earlier one.
+_EXCEPTION_FILES = ("adj.exc", "adv.exc", "noun.exc", "verb.exc")
+_WORDS_KEPT = 65_536  # entries of one word table; a table that is full starts afresh
+_LONGEST_KEPT = 64  # characters of a word worth remembering
+LENGTH_TOKENIZERS: Final[Registry[Any]] = Registry(
+    "length tokenizer",
+    {},
+    "optsum.length_tokenizers",
+    families={"tiktoken:": f"{__name__}:tiktoken", "hf:": f"{__name__}:hugging_face"},
+)
+"""Functions from a text to its tokens, or to their number."""
+
+# White space as the original script sees it, which reads bytes: a no-break space does not end a word there.
+_ASCII_WORD = re.compile(r"\S+", re.ASCII)
+# Largest share of a text, without blanks, in words that a tokenizer tears, drops or does not separate.
+_MOST: Final = 0.1
+_LOST: Final = 0.9  # Smallest share of the letters of a text that are as good as all.
+_CHINESE: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_INDOCHINESE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+# Scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese, Khmer), by the suitable tokenizer,
+# with the mean length above which a blank-separated piece is not a word.
+_WITHOUT_BLANKS: Final = {"characters": (f"[{_CHINESE}]", 3), "tokens": (f"[{_INDOCHINESE}]", 8)}
+_KEEPS_CLAUSES: Final = frozenset({"blank", "pypi-rouge", "tokens"})  # Tokenizers that part words at blanks alone.
+# Tokenizers that keep all ASCII letters.
+_KEEPS_LETTERS: Final = frozenset({"blank", "presumm", "pypi-rouge", "rouge", "rouge-score"})
+_NO_LETTERS: Final = bytes(byte for byte in range(128) if not chr(byte).isalpha())
+_PORTER: Final = frozenset({"rouge155", "rouge-score"})
+_ADVICE: Final = {
+    "unicode": "--tokenizer=unicode keeps them",
+    "characters": "--tokenizer=characters treats each character as a word",
+    "tokens": "give its sentences as lists of tokens, or a --tokenizer=module:function that can split it into words",
+}
+_BEGIN: Final = 1000  # Number of characters of a text, and of its parts, that `surely_fits` looks at first.
 
 
 class Tokenizer(NamedTuple):
@@ -54,23 +134,12 @@ class Tokenizer(NamedTuple):
 
 
 def raw_text(sentence: Sentence) -> str:
-    """Return the text of a sentence; tokens are joined by blanks."""
     return sentence if isinstance(sentence, str) else " ".join(sentence)
-
-
-_WORD = re.compile(r"\S+")  # what str.split() keeps together
-_ROUGE_WORD = re.compile(r"[A-Za-z0-9]+")
-
-# Byte -> byte: A-Z to lower case, a-z and 0-9 unchanged, everything else a blank.
-_ROUGE_BYTES = bytes(
-    byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else ord(" ") for byte in bytes(range(256)).lower()
-)
 
 
 def _split_rouge(sentence: Sentence) -> list[str]:
     """Split at all but a-z and 0-9, in lower case, as ROUGE-1.5.5 does."""
-    # Lone surrogates have no UTF-8; "surrogatepass" makes bytes of them all the same, which then become
-    # blanks.
+    # Lone surrogates have no UTF-8; "surrogatepass" makes bytes of them all the same, which then become blanks.
     return raw_text(sentence).encode("utf-8", "surrogatepass").translate(_ROUGE_BYTES).decode("ascii").split()
 
 
@@ -96,24 +165,15 @@ def _locate_rouge_score(sentence: Sentence) -> list[tuple[str, int]]:
 
 @cache
 def _boundaries() -> Callable[[str], list[str]]:
-    """Return the function that splits a text at the word boundaries of UAX 29."""
     import regex
 
     split: Callable[[str], list[str]] = regex.compile(r"(?V1w)\b").split
     return split
 
 
-_LETTER: Final = re.compile(r"[^\W_]").search  # Whether there is a letter or a digit.
-
-
 def _split_unicode(sentence: Sentence) -> list[str]:
     """Split at the word boundaries of Unicode (UAX 29), in lower case: for any language with blanks."""
     return list(filter(_LETTER, _boundaries()(unicodedata.normalize("NFC", raw_text(sentence)).lower())))
-
-
-_KATAKANA: Final = r"[\u30a0-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9f]"
-_CHARACTER: Final = re.compile(rf"{_KATAKANA}[^\w]*|(?:(?!{_KATAKANA}).)+", re.DOTALL)
-"""A character of Katakana with its marks, or other text between two of them; UAX 29 splits other scripts."""
 
 
 def _split_characters(sentence: Sentence) -> list[str]:
@@ -127,11 +187,9 @@ def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentenc
     text = unicodedata.normalize("NFC", raw).lower()
     parts = [piece for word in _boundaries()(text) for piece in pieces(word)]
     starts = accumulate(map(len, parts), initial=0)
-    found = [(part, start) for part, start in zip(parts, starts, strict=False) if _LETTER(part)]
-    if raw.isascii() or (text == raw.lower() and len(text) == len(raw)):
-        return found
-    origin = _origins(raw)
-    return [(token, origin[start]) for token, start in found]
+    same = raw.isascii() or (text == raw.lower() and len(text) == len(raw))
+    origin = range(len(text)) if same else _origins(raw)
+    return [(part, origin[start]) for part, start in zip(parts, starts, strict=False) if _LETTER(part)]
 
 
 def _origins(raw: str) -> list[int]:
@@ -177,9 +235,6 @@ def _locate_pypi_rouge(sentence: Sentence) -> list[tuple[str, int]]:
     return found
 
 
-_NO_LETTER = re.compile(r"[^a-z0-9]")
-
-
 def _split_presumm(sentence: Sentence) -> list[str]:
     """Split at white space, in lower case, and take out all but a-z and 0-9, as PreSumm does."""
     return [token for word in raw_text(sentence).lower().split() if (token := _NO_LETTER.sub("", word))]
@@ -195,7 +250,6 @@ def _locate_presumm(sentence: Sentence) -> list[tuple[str, int]]:
 
 
 def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
-    """Return the tokenizer for a function from a text to its tokens."""
 
     def split(sentence: Sentence) -> list[str]:
         text = raw_text(sentence)
@@ -239,7 +293,6 @@ _BUILTIN: Final[Mapping[str, Tokenizer]] = {
     "pypi-rouge": Tokenizer(_split_pypi_rouge, _locate_pypi_rouge),
     "presumm": Tokenizer(_split_presumm, _locate_presumm),
 }
-
 TOKENIZERS: Final[Registry[Any]] = Registry(
     "tokenizer", {name: each.split for name, each in _BUILTIN.items()}, "optsum.tokenizers"
 )
@@ -249,28 +302,7 @@ TOKENIZERS: Final[Registry[Any]] = Registry(
 
 @lru_cache(maxsize=64)
 def tokenizer_of(name: str) -> Tokenizer:
-    """Return the tokenizer with a name: ours, another's, ``module:function``, or a caller's own function."""
     return _BUILTIN[name] if name in _BUILTIN else _as_tokenizer(name, TOKENIZERS.load(name))
-
-
-# A word is [C](VC)^m[V], C and V runs of consonants and of vowels; y is a vowel after a consonant. No run gives a
-# letter back, so that what is matched is the word's only reading.
-_C: Final = "[^aeiou][^aeiouy]*+"
-_V: Final = "[aeiouy][aeiou]*+"
-_SOME: Final = re.compile(f"(?:{_C})?+{_V}[^aeiou]", re.DOTALL).match  # Whether m > 0.
-_SEVERAL: Final = re.compile(f"(?:{_C})?+{_V}{_C}{_V}[^aeiou]", re.DOTALL).match  # Whether m > 1.
-_VOWEL: Final = re.compile(f"(?:{_C})?+[aeiouy]", re.DOTALL).match  # Whether there is a vowel.
-_SHORT: Final = re.compile(f"{_C}[aeiouy][^aeiouwxy]", re.DOTALL).fullmatch
-"""Whether m = 1 and the word ends in consonant, vowel, consonant, of which the last is not w, x or y."""
-
-_STEP_2: Final = {
-    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
-    "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
-    "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble", "logi": "log",
-}  # fmt: skip
-_STEP_3: Final = {
-    "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
-}  # fmt: skip
 
 
 def _exchange(word: str, suffixes: dict[str, str]) -> str:
@@ -310,17 +342,6 @@ def _without_end(word: str, short: Callable[[str], object]) -> str:
     return word[:-1] if word.endswith("ll") and _SEVERAL(word[:-1]) else word
 
 
-_LONGEST_UNSTEMMED = 3
-
-_DOUBLE: Final = re.compile(r"([^aeiouylsz])\1\Z", re.DOTALL).search
-"""Whether a word ends in a double consonant other than l, s and z."""
-
-_STEP_4: Final = dict.fromkeys(
-    ("ement", "ance", "ence", "able", "ible", "ant", "ism", "ate", "iti", "ous", "ive", "ize", "al", "er", "ic", "ou"),
-    "",
-)
-
-
 def stem(word: str) -> str:
     """Stem a lower-case token like ROUGE-1.5.5 with ``-m``; letters outside a-z count as consonants.
 
@@ -355,22 +376,6 @@ def _step_4(word: str) -> str:
     return _without(word, 3) if word.endswith(("sion", "tion")) else word
 
 
-_IRREGULAR: Final = {
-    "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news", "inning": "inning",
-    "innings": "inning", "outing": "outing", "outings": "outing", "canning": "canning", "cannings": "canning",
-    "howe": "howe", "proceed": "proceed", "exceed": "exceed", "succeed": "succeed",
-}  # fmt: skip
-_STEP_2_NLTK: Final = {**_STEP_2, "fulli": "ful"}
-_STEP_4_NLTK: Final = frozenset(
-    ("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ou", "ism", "ate", "iti", "ous",
-     "ive", "ize", "sion", "tion")
-)  # fmt: skip
-
-_CONSONANT: Final = re.compile(r"(?:(?:\A|[aeiou])y|[^aeiouy])(?:yy)*+\Z", re.DOTALL).search
-"""Whether the last letter is a consonant; among several y, every other one is."""
-_TWO: Final = re.compile("[aeiou][^aeiou]", re.DOTALL).fullmatch  # Whether it is a vowel and a consonant.
-
-
 def stem_rouge_score(word: str) -> str:
     """Stem a lower-case token like the package rouge-score; letters outside a-z count as consonants.
 
@@ -387,19 +392,11 @@ def stem_rouge_score(word: str) -> str:
     if word.endswith("ied"):  # step 1b: -ied, -eed, -ed and -ing go
         word = word[:-1] if len(word) == 4 else word[:-2]
     else:
-        word = _without_past(word, _doubled_nltk, _short_nltk)
+        word = _without_past(word, lambda rest: rest[-2:-1] == rest[-1] not in "lsz" and _CONSONANT(rest), _SHORT_NLTK)
     if word.endswith("y") and len(word) > 2 and _CONSONANT(word[:-1]):  # step 1c
         word = f"{word[:-1]}i"
     word = _exchange(_step_2_nltk(word), _STEP_3)
-    return _without_end(_step_4_nltk(word), _short_nltk)
-
-
-def _doubled_nltk(word: str) -> bool:
-    return word[-2:-1] == word[-1] and word[-1] not in "lsz" and bool(_CONSONANT(word))
-
-
-def _short_nltk(word: str) -> bool:
-    return bool(_SHORT(word) or _TWO(word))
+    return _without_end(_step_4_nltk(word), _SHORT_NLTK)
 
 
 def _step_2_nltk(word: str) -> str:
@@ -424,12 +421,7 @@ def snowball(name: str) -> Callable[[str], str]:
     if name not in languages:
         raise unknown_name("stemmer", f"snowball:{name}", [f"snowball:{each}" for each in languages])
     made: Any = getattr(import_module(f"snowballstemmer.{name}_stemmer"), f"{name.title().replace('_', '')}Stemmer")
-
-    def stem_word(word: str) -> str:
-        stemmed: str = made().stemWord(word)  # one keeps the word that it works on, and threads share this function
-        return stemmed
-
-    return stem_word
+    return lambda word: made().stemWord(word)  # one keeps the word that it works on, and threads share this function
 
 
 STEMMERS: Final[Registry[Any]] = Registry(
@@ -443,7 +435,6 @@ STEMMERS: Final[Registry[Any]] = Registry(
 
 @lru_cache(maxsize=64)
 def stemmer_of(name: str) -> Callable[[str], str]:
-    """Return the stemmer with a name: ours, ``snowball:LANGUAGE``, another's, ``module:function``, or a caller's."""
     function: Callable[[str], Any] = STEMMERS.load(name)
     if name in STEMMERS.builtin:
         return function
@@ -460,11 +451,6 @@ def stemmer_of(name: str) -> Callable[[str], str]:
     return checked
 
 
-# The order in which the original script's exception database is filled: a later entry replaces an earlier
-# one.
-_EXCEPTION_FILES = ("adj.exc", "adv.exc", "noun.exc", "verb.exc")
-
-
 @cache
 def smart_stopwords() -> frozenset[str]:
     """Return the stop words of the SMART system as ROUGE-1.5.5 ships them (596 lower-case words)."""
@@ -479,10 +465,6 @@ def wordnet_exceptions() -> Mapping[str, str]:
 
 def _lines(name: str) -> list[str]:
     return files("optsum.text").joinpath(name).read_text(encoding="ascii").splitlines()
-
-
-_WORDS_KEPT = 65_536  # entries of one word table; a table that is full starts afresh
-_LONGEST_KEPT = 64  # characters of a word worth remembering
 
 
 @dataclass(frozen=True)
@@ -574,10 +556,6 @@ class Analyzer:
     def spans(self, sentence: Sentence) -> list[tuple[str, int]]:
         """Return the counted tokens, each with the position of its first character.
 
-        Parameters
-        ----------
-        sentence : str or tuple of str
-
         Returns
         -------
         list of (token, start)
@@ -605,8 +583,7 @@ class _WordTable(dict[str, str | None]):
 
     def __init__(self, stemmer: str | None, dropped: frozenset[str]) -> None:
         super().__init__()
-        self._stem = None if stemmer is None else stemmer_of(stemmer)
-        self._dropped = dropped
+        self._stem, self._dropped = None if stemmer is None else stemmer_of(stemmer), dropped
 
     def __missing__(self, word: str) -> str | None:
         token = None if word in self._dropped else word if self._stem is None else self._stem(word)
@@ -640,12 +617,10 @@ def word_count(sentence: Sentence) -> int:
 
 
 def word_starts(sentence: Sentence) -> list[int]:
-    """Return the position of each word counted by `word_count`, like `spans` of the analyzer for tokens."""
     return [start for _, start in tokenizer_of("tokens").locate(sentence)]
 
 
 def character_count(sentence: Sentence) -> int:
-    """Return the length of a sentence in characters (code points), with tokens joined by blanks."""
     return len(raw_text(sentence))
 
 
@@ -658,13 +633,11 @@ LENGTH_OF: Final[Mapping[str, Callable[[Sentence], int]]] = MappingProxyType(
 def tiktoken(name: str) -> Callable[[str], Any]:
     """Return the tokenizer of an encoding (``cl100k_base``) or of a model (``gpt-4o``) of the package tiktoken."""
     package = _imported("tiktoken")
+    names = package.list_encoding_names()
     try:
-        known = name in package.list_encoding_names()
-        encoding = package.get_encoding(name) if known else package.encoding_for_model(name)
+        encoding = package.get_encoding(name) if name in names else package.encoding_for_model(name)
     except KeyError:
-        raise OptionError(
-            f"tiktoken has no encoding or model {name!r}; encodings: {', '.join(package.list_encoding_names())}."
-        ) from None
+        raise OptionError(f"tiktoken has no encoding or model {name!r}; encodings: {', '.join(names)}.") from None
     except Exception as error:
         raise OptionError(
             f"tiktoken cannot load {name!r} ({error!r:.150}): it downloads an encoding once, and keeps it in the "
@@ -690,23 +663,12 @@ def _imported(package: str) -> Any:
     try:
         return import_module(package)
     except ImportError as error:
-        raise UnsupportedError(
-            f"Lengths in tokens of {package} need that package: pip install 'optsum[tokens]'."
-        ) from error
-
-
-LENGTH_TOKENIZERS: Final[Registry[Any]] = Registry(
-    "length tokenizer",
-    {},
-    "optsum.length_tokenizers",
-    families={"tiktoken:": f"{__name__}:tiktoken", "hf:": f"{__name__}:hugging_face"},
-)
-"""Functions from a text to its tokens, or to their number."""
+        wanted = f"Lengths in tokens of {package} need that package: pip install 'optsum[tokens]'."
+        raise UnsupportedError(wanted) from error
 
 
 @lru_cache(maxsize=32)
 def token_counter(name: str) -> Callable[[Sentence], int]:
-    """Return the function that counts the tokens of a sentence; pre-tokenized ones are joined by blanks first."""
     function = LENGTH_TOKENIZERS.load(name)
 
     def count(sentence: Sentence) -> int:
@@ -736,24 +698,136 @@ def joined(sentences: Iterable[Sentence]) -> Sentence:
     return " ".join(map(raw_text, texts))
 
 
-# White space as the original script sees it, which reads bytes: a no-break space does not end a word there.
-_ASCII_WORD = re.compile(r"\S+", re.ASCII)
-
-
 def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
     """Cut sentences after `max_words` words (ASCII white space) like ROUGE-1.5.5 -l; later ones become empty."""
     if max_words < 0:
         raise OptionError(f"a text cannot be cut to {max_words} words; give 0 or more")
-    left = max_words
-    cut: list[Sentence] = []
+    left, cut = max_words, list[Sentence]()
     for sentence in sentences:
         if isinstance(sentence, str):
-            ends = [word.end() for word in _ASCII_WORD.finditer(sentence)]
-            words = len(ends)
-            part: Sentence = sentence if words <= left else sentence[: ends[left - 1] if left else 0]
+            ends = [0, *(word.end() for word in _ASCII_WORD.finditer(sentence))]
+            cut.append(sentence if len(ends) <= left + 1 else sentence[: ends[left]])
+            left = max(0, left + 1 - len(ends))
         else:
-            words = len(sentence)
-            part = sentence[:left]
-        cut.append(part)
-        left = max(0, left - words)
+            cut.append(sentence[:left])
+            left = max(0, left - len(sentence))
     return cut
+
+
+def tokenizer_check(
+    sentences: Iterable[Sentence], analyzer: Analyzer, language: str = "en", *, in_words: bool = False
+) -> str | None:
+    """Return a warning if the text analysis damages a text, or if lengths are words where there are no blanks.
+
+    More than a tenth of the text must be in words that lose letters, or in a script without blanks that the tokenizer
+    does not split; or an English stemmer must be used for another `language`. `in_words`: the unit of lengths.
+    """
+    joined, tokenizer = "".join(texts := list(map(raw_text, sentences))), analyzer.tokenizer
+    if stems_another(analyzer, language):
+        return (
+            f"the stemmer {analyzer.stemmer} is for English, and the language is {language}: give another, such as "
+            "--stemmer=snowball:german, or --no-stem"
+        )
+    if joined.isascii():  # no tokenizer spoils a word of ASCII
+        return None
+    whole = len(joined) - joined.count(" ")
+    foreign = [word for text in filterfalse(str.isascii, texts) for word in filterfalse(str.isascii, text.split())]
+    if sum(map(len, foreign)) <= _MOST * whole:
+        return None
+    if tokenizer in _KEEPS_CLAUSES:
+        share, serving = _unparted(foreign, whole)
+        return share and (
+            f"the tokenizer {tokenizer} splits words at blanks, but {share} of the text is in a script without them: "
+            f"{_ADVICE[serving]}"
+        )
+    split, torn, example = tokenizer_of(tokenizer).split, 0, ""
+    for piece in foreign:
+        word = unicodedata.normalize("NFC", piece).lower()
+        kept = split(word)
+        if _letters("".join(kept)) < _letters(word):
+            torn += len(piece)
+            example = example or f"{piece[:20]} becomes {' '.join(kept)[:20] or 'nothing'}"
+    if torn > _MOST * whole:
+        return (
+            f"the tokenizer {tokenizer} drops letters: {torn / whole:.0%} of the text is words that it splits or "
+            f"drops ({example}); {_ADVICE[_serving(foreign)]}"
+        )
+    others = sum(_letters(piece) for piece in foreign if not "".join(filter(str.isalpha, piece)).isascii()) / whole
+    if analyzer.stem and analyzer.stemmer in _PORTER and others > 2 * _MOST:
+        return (
+            f"the stemmer {analyzer.stemmer} is for English, and {others:.0%} of the text is words in other scripts "
+            f"({foreign[0][:20]}): give another, such as --stemmer=snowball:german, or --no-stem"
+        )
+    if in_words and (share := _unparted(foreign, whole)[0]):
+        return (
+            f"lengths count words between blanks, and {share} of the text is in a script without them, so a "
+            f"sentence is one word: give --length-unit=characters"
+        )
+    return None
+
+
+def stems_another(analyzer: Analyzer, language: str) -> bool:
+    english = language.partition("-")[0].partition("_")[0] == "en"
+    return not english and analyzer.stem and analyzer.stemmer in _PORTER
+
+
+def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, language: str) -> bool:
+    """Return whether a quick check shows that neither `tokenizer_check` nor `nothing_left` has a message for a text.
+
+    `text`: sentences joined by NUL, references first. `first`: where the documents begin. `foreign`: an upper bound of
+    the letters in words that are not ASCII.
+    """
+    if stems_another(analyzer, language) or analyzer.tokenizer not in _KEEPS_LETTERS or "\u212a" in text:
+        return False
+    parts, many = (text[:first], text[first:]), _LOST / (1 - _LOST)
+    return any(  # a few foreign words are outweighed by the beginning already
+        foreign <= _MOST * (len(begin := text[:size]) - begin.count(" ") - begin.count("\0"))
+        # e is but one of its letters
+        and all(part.isascii() or foreign < part.count("e", 0, size) * many - 1 for part in parts)
+        for size in (_BEGIN, len(text))
+    )
+
+
+def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:
+    """Return a message if a tokenizer keeps almost nothing of documents or references (`texts`), else None."""
+    for what, sentences in zip(("documents", "references"), texts, strict=False):
+        joined = "".join(raw := list(map(raw_text, sentences)))
+        if joined.isascii() or (tokenizer in _KEEPS_LETTERS and _mostly_plain(joined)):
+            continue
+        letters = sum(map(_letters, raw))
+        lost = letters - sum(_letters("".join(tokenizer_of(tokenizer).split(text))) for text in raw)
+        if letters and lost >= _LOST * letters:
+            pieces = [piece for text in raw for piece in text.split() if not piece.isascii()]
+            return (
+                f"the tokenizer {tokenizer} drops {lost / letters:.0%} of the letters of the {what}, so there is "
+                f"nothing to count; {_ADVICE[_serving(pieces)]}"
+            )
+    return None
+
+
+def _mostly_plain(text: str) -> bool:
+    many = _LOST / (1 - _LOST)
+    if len(text.encode("utf-8", "surrogatepass")) - len(text) < text.count("e") * many - 1:  # e is but one letter
+        return True
+    plain = text.encode("ascii", "ignore")
+    return len(text) - len(plain) < len(plain.translate(None, _NO_LETTERS)) * many - 1
+
+
+def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
+    """Return the share of a text in clauses without blanks, if it is large, and the tokenizer for such text."""
+    for serving, (letter, most) in _WITHOUT_BLANKS.items():
+        held = [len(found) for piece in foreign if (found := re.findall(letter, piece))]
+        if sum(held) > _MOST * whole and sum(held) > most * len(held):
+            return f"{sum(held) / whole:.0%}", serving
+    return None, ""
+
+
+def _serving(pieces: Iterable[str]) -> str:
+    text = "".join(pieces)
+    counts = {serving: len(re.findall(letter, text)) for serving, (letter, _) in _WITHOUT_BLANKS.items()}
+    best = max(counts, key=counts.__getitem__)
+    return best if 2 * counts[best] > _letters(text) else "unicode"
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
@@ -16,6 +16,13 @@ from optsum.system.clock import NEVER, Deadline
 from optsum.text.analyzer import Analyzer, Sentence, word_count
 
 _Ints: TypeAlias = NDArray[np.int64]
+_LOST_S: Final = 0.0005  # What a text takes longer that is read by itself.
+# The empty token of `pypi-rouge`, written as white space that separates no words of a length and is in no other token.
+_BLANK_PIECE: Final = "\x1f"
+_PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")  # White space alone before, between or after full stops.
+_BLANKS: Final = tuple(filter(str.isspace, map(chr, range(128))))
+# The non-ASCII letters whose lower case has ASCII letters.
+_BECOME_ASCII: Final = (("\u0130", "i\u0307"), ("\u212a", "k"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +36,18 @@ class Interned:
 
 
 def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline = NEVER) -> Interned:
-    """Return the counted tokens of sentences (`Analyzer.tokens`) as numbers."""
     try:
         text = "\0".join(sentences)  # type: ignore[arg-type]  # a tuple of tokens is refused
     except TypeError:
         text = "\0" * len(sentences)
     found = _words_of(analyzer, [text], [len(sentences)]) if _tells(text, len(sentences), analyzer.tokenizer) else None
-    if found is None:
-        return _token_by_token(analyzer, sentences, deadline)
+    if found is None:  # token by token
+        tokens = [analyzer.tokens(sentence) for sentence in deadline.watching(sentences)]
+        start = np.cumsum([0, *map(len, tokens)], dtype=np.int64)
+        all_tokens = list(chain.from_iterable(tokens))
+        numbers = {token: place for place, token in enumerate(dict.fromkeys(all_tokens))}
+        ids = np.fromiter(map(numbers.__getitem__, all_tokens), np.int64, len(all_tokens))
+        return Interned(ids, start, np.array(list(map(word_count, sentences)), np.int64), len(numbers))
     ids, start, words, _, number, (different,) = found
     if number is None:
         return Interned(ids, start, words, int(different))
@@ -49,14 +60,12 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
 def interned_texts(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int]
 ) -> tuple[tuple[_Ints, ...], list[int], list[int]] | None:
-    """Return the counted tokens of several texts as numbers, the texts concerned, and the foreign part of each.
+    """Return the counted tokens of several texts (sentences joined by NUL), which texts, and the foreign part of each.
 
     The arrays are `ids`, `start` and `words` of `Interned`, text by text and numbered separately; then the number of
-    different tokens, and of sentences, of each text. Texts with a NUL in a sentence, and tokenizers that depend on more
-    than single bytes, are left to `interned`. The last list has upper bounds of the bytes in pieces (between white
-    space) with non-ASCII characters.
-
-    `texts`: sentences joined by NUL; `sizes`: the number of sentences of each text.
+    different tokens, and of sentences (`sizes`), of each text. Texts with a NUL in a sentence, and tokenizers that
+    depend on more than single bytes, are left to `interned`. The foreign part: an upper bound of the bytes in pieces
+    (between white space) with non-ASCII characters.
     """
     kept = [number for number, text in enumerate(texts) if _tells(text, sizes[number], analyzer.tokenizer)]
     if len(kept) < len(sizes):
@@ -78,18 +87,13 @@ def interned_texts(
     return (ids, start, words, apart, sentences), kept, of_texts.tolist()
 
 
-_LOST_S: Final = 0.0005  # What a text takes longer that is read by itself.
-
-
 def _words_of(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int], lost_s: float = 0.0
 ) -> tuple[_Ints, _Ints, _Ints, _Ints, _Ints | None, _Ints] | None:
-    """Return the words of texts as numbers, before any is dropped or stemmed.
+    """Return `ids`, `start`, `words` of `Interned` and the foreign bytes of each text, and their different words.
 
-    The result: `ids`, `start` and `words` of `Interned` for each text separately, the foreign bytes of each sentence
-    (`interned_texts`), and the number of different words of each. If words are dropped or stemmed, texts are numbered
-    together, with the token of each word (-1 if it is dropped) and the number of tokens. None while the kernel is not
-    compiled, if that loses at most `lost_s`.
+    If words are dropped or stemmed, texts are numbered together, with the token of each word (-1 if it is dropped) and
+    the number of tokens. None while the kernel is not compiled, if that loses at most `lost_s`.
     """
     plain = analyzer.stopwords == "keep" and not analyzer.stem
     # One text after another, as most are ASCII, which is copied; one that is not would have all looked at.
@@ -111,26 +115,6 @@ def _words_of(
     return ids, start, words, foreign, np.array(counted, np.int64), np.array([len(number) - 1])
 
 
-def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline) -> Interned:
-    tokens = [analyzer.tokens(sentence) for sentence in deadline.watching(sentences)]
-    start = np.zeros(len(tokens) + 1, np.int64)
-    np.cumsum([len(found) for found in tokens], out=start[1:])
-    all_tokens = list(chain.from_iterable(tokens))
-    number = {token: place for place, token in enumerate(dict.fromkeys(all_tokens))}
-    ids = np.fromiter(map(number.__getitem__, all_tokens), np.int64, len(all_tokens))
-    return Interned(ids, start, np.array(list(map(word_count, sentences)), np.int64), len(number))
-
-
-_BLANK_PIECE: Final = "\x1f"
-"""The empty token of `pypi-rouge`, written as white space that separates no words of a length and is in no other token.
-"""
-
-_PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")  # White space alone before, between or after full stops.
-
-_BECOME_ASCII: Final = (("\u0130", "i\u0307"), ("\u212a", "k"))
-"""The non-ASCII letters whose lower case has ASCII letters."""
-
-
 def _tells(text: str, sentences: int, tokenizer: str) -> bool:
     """Return whether the bytes of sentences, joined by NUL, determine their tokens."""
     spoiled = tokenizer == "pypi-rouge" and _BLANK_PIECE in text
@@ -148,27 +132,19 @@ def _bytes_of(text: str, tokenizer: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray[np.uint8]:
-    """Return the replacement of each byte: a blank for white space, letters and digits unchanged, others as given."""
-    made = np.zeros(256, np.uint8)
-    for byte in range(1, 256):
-        small = ord(chr(byte).lower()) if lower and byte < 128 else byte
-        if byte < 128 and chr(byte).isspace():
-            made[byte] = ord(" ")
-        elif not letters_only or (byte < 128 and chr(byte).isalnum()):
-            made[byte] = small
-        else:
-            made[byte] = other
+def _table(
+    *, lower: bool, letters_only: bool = True, other: int = 0, blanks: Iterable[str] = _BLANKS
+) -> NDArray[np.uint8]:
+    """Return the replacement of each byte: a blank for blanks, letters and digits unchanged, others as given."""
+    signs = [chr(byte) if byte < 128 else "" for byte in range(256)]
+    made = np.frombuffer(bytes(range(256)).lower() if lower else bytes(range(256)), np.uint8).copy()
+    made[[letters_only and not sign.isalnum() for sign in signs]] = other
+    made[list(map(ord, blanks))] = ord(" ")
+    made[0] = 0
     return made
 
 
-def _of_pieces() -> NDArray[np.uint8]:
-    """Return the table of `pypi-rouge`, in which a full stop is a blank and `_BLANK_PIECE` is not."""
-    made = _table(lower=False, letters_only=False)
-    made[ord(".")], made[ord(_BLANK_PIECE)] = ord(" "), ord(_BLANK_PIECE)
-    return made
-
-
+# Byte tables of the tokenizers that replace every byte independently.
 _BECOMES: Final[Mapping[str, NDArray[np.uint8]]] = MappingProxyType(
     {
         "rouge": _table(lower=True, other=ord(" ")),
@@ -176,7 +152,6 @@ _BECOMES: Final[Mapping[str, NDArray[np.uint8]]] = MappingProxyType(
         "presumm": _table(lower=True),
         "blank": _table(lower=True, letters_only=False),
         "tokens": _table(lower=False, letters_only=False),
-        "pypi-rouge": _of_pieces(),
+        "pypi-rouge": _table(lower=False, letters_only=False, blanks={*_BLANKS, "."} - {_BLANK_PIECE}),
     }
 )
-"""Byte tables of the tokenizers that replace every byte independently."""

@@ -10,18 +10,12 @@ from optsum.system.compiled import njit
 
 _END = 0  # The byte that ends a sentence.
 _BLANK = 32
-
+# Kinds of bytes: one that separates words; white space, which separates pieces; one that is part of words; a possible
+# first byte of white space that is not ASCII.
 _PARTS, _WHITE, _LETTER, _FOREIGN = 256, 512, 1024, 2048
-"""Kinds of bytes: one that separates words; white space, which separates pieces; one that is part of words; a possible
-first byte of white space that is not ASCII.
-"""
-
 _NOT_ASCII = 128  # The first byte of what is not ASCII.
-
 _ROOM = 2048  # At first; a large table is slow to look into.
-
 _BYTES = 8  # Bytes of a text for each place of the table at first: a word has as many, and most come again.
-
 _TEXT = 1 << 32  # More than different words that a text may have.
 
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import optsum
 from optsum.cli import main
-from optsum.text.analyzer import TOKENIZERS, Analyzer, tokenizer_of
-from optsum.text.tokenizer_check import nothing_left, surely_fits, tokenizer_check
+from optsum.text.analyzer import TOKENIZERS, Analyzer, nothing_left, surely_fits, tokenizer_check, tokenizer_of
 
 CHINESE = ["大雨使港口关闭。", "渡轮停在港内。"]
 PARTED = ["大雨 使 港口 关闭 。", "渡轮 停 在 港 内 。"]

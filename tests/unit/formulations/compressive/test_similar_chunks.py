@@ -14,8 +14,8 @@ from optsum.formulations import compressive
 from trying import blocks
 
 import optsum
-from optsum.corpus.vectors import vectors_of
 from optsum.errors import InputError
+from optsum.metrics.similarity import vectors_of
 
 _UNIT = 10_000
 

@@ -648,8 +648,11 @@ def _made_ready(setup: Setup, small: Options) -> float:
     from optsum.system.compiled import collected, compile_at_once  # small jobs compile nothing
     from optsum.system.parallel_compile import compile_parts  # small jobs compile nothing
 
-    if setup.options.elsewhere:  # those processes find on disk what this one compiles
-        compile_at_once()
+    if setup.options.elsewhere:
+        from multiprocessing import parent_process  # small jobs need no processes
+
+        if parent_process() is None:  # the others find on disk what this one compiles, and need it for long jobs alone
+            compile_at_once()
     unlimited = small.model_copy(update={"time_limit": None}) if setup.limits.time_s is None else None
     try:
         setup = setup_of(small)

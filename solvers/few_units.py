@@ -1277,7 +1277,7 @@ def _search_instance(
             ascending[at] = ascending[at - 1]
             at -= 1
         ascending[at] = length
-    depths, sum_of = 2, np.int64(0)
+    depths, sum_of = np.int64(2), np.int64(0)
     for length in ascending:
         sum_of += length
         if sum_of > high:

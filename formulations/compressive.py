@@ -458,7 +458,7 @@ def similar_compression(
         if len(tokens) not in {0, len(sentence.group_of_word)}:
             raise InputError(
                 f"Sentence {number} of topic {topic.id!r} has {len(tokens)} vectors, but {len(sentence.group_of_word)} "
-                "words in its parse: a compression needs one for each word, in order."
+                "words in its parse: give one vector for each word, in order."
             )
         group_of[tokens] = first[number] + np.array(sentence.group_of_word, np.int64)[: len(tokens)]
     all_places = [(number, group) for number, each in enumerate(sentences) for group in range(len(each.chunks))]
@@ -742,34 +742,35 @@ _SERVES: Final = Compatibility(
         ),
         *OF_SIMILARITY,
         Requirement(
-            "Model units and geometric means (Lin & Hovy 2003) are served for extracts: use --formulation extractive, "
-            "or rouge-N with --model-units whole.",
+            "Model units and geometric means (Lin & Hovy 2003) are supported only for extracts: use "
+            "--formulation=extractive, or rouge-N with --model-units=whole.",
             only={"metric": ("rouge-N", "rouge-su0", "A+B", "similarity"), "model_units": ("whole",)},
         ),
         Requirement(
-            "The compressive formulation counts n-grams within sentences, as the paper does: give --boundaries "
-            "sentence.",
+            "The compressive formulation counts n-grams within sentences, as the paper does: give "
+            "--boundaries=sentence.",
             only={"boundaries": ("sentence",)},
         ),
         Requirement(
-            "How many {metric} n-grams a compression has is not a linear function of its chunks: use --measure recall, "
-            "or rouge-1, rouge-2 or rouge-su0.",
+            "The number of {metric} n-grams in a compression is not a linear function of its chunks: use "
+            "--measure=recall, or choose rouge-1, rouge-2 or rouge-su0 with --metric.",
             only={"part": ("rouge-1", "rouge-2", "rouge-su0", "similarity")},
             when={"measure": ("precision", "f1")},
         ),
         Requirement(
-            "With set counts the compressive formulation serves {measure} of rouge-1 only: use --measure recall, "
-            "or --counts clipped.",
+            "With set counts the compressive formulation supports {measure} only of rouge-1: use --measure=recall, "
+            "or --counts=clipped.",
             only={"part": ("rouge-1",)},
             when={"measure": ("precision", "f1"), "counts": ("set",)},
         ),
         Requirement(
-            "The tokenizer pypi-rouge makes tokens of blanks, which are in no chunk: choose another with --tokenizer.",
+            "The tokenizer pypi-rouge makes tokens from blanks, which belong to no chunk: choose another with "
+            "--tokenizer.",
             when={"tokenizer": ("pypi-rouge",)},
         ),
         Requirement(
-            "Chunks have lengths in words, sentences or characters; tokens and given lengths are of whole sentences: "
-            "choose another --length-unit.",
+            "Chunks have lengths in words, sentences or characters; tokens and given lengths are known only for "
+            "whole sentences: choose another --length-unit.",
             when={"length_unit": ("tokens", "given")},
         ),
     )
@@ -872,8 +873,8 @@ def _components(
             if (own := found.masses(part)) is None:
                 raise InputError(
                     f"The main chunk of sentence {sentence} of topic {topic.id!r} has no counted token, so the number "
-                    f"of {part} n-grams of its compressions is not a linear function of its chunks: use --measure "
-                    "recall."
+                    f"of {part} n-grams of its compressions is not a linear function of its chunks: use "
+                    "--measure=recall."
                 )
             masses += own
         components.append(

@@ -207,9 +207,12 @@ class Cover(Formulation):
         lengths = [1] * len(units)
         if self.weights != "one" or budget:
             if not all_lengths.keys() >= set(units):
-                instead = "give --length-unit sentences" if budget else "leave --weights at one"
+                instead = (
+                    "count sentences with --length-unit=sentences" if budget else "count sentences with --weights=one"
+                )
                 raise InputError(
-                    f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: {instead}."
+                    f"Topic {topic.id!r} lacks the text of a sentence of its cover, whose length is therefore "
+                    f"unknown: {instead}."
                 )
             lengths = [all_lengths[unit] for unit in units]
         worth = [1] * len(clauses)
@@ -223,7 +226,7 @@ class Cover(Formulation):
             worth = [of_each[claim] for claim in alternatives.sentences]
             total = sum(of_each[claim] for claim in claims)
             if not 0 < total <= LARGEST:
-                wrong = "are all 0" if not total else "have too many digits: they add up to more than 2^62 steps"
+                wrong = "are all 0: give at least one above 0" if not total else "have too many digits: round them"
                 raise InputError(f"The weights of topic {topic.id!r} {wrong}.")
             limits = {"constants": (0, total), "min_length": spec.min_length, "max_length": spec.max_length}
         instance = _instance(clauses, lengths, worth, **limits)
@@ -250,4 +253,4 @@ class Cover(Formulation):
             )
             return f"most claims within {longest}{least}{left_out}"
         of = spec.length_unit if self.weights == "length" else "sentences"
-        return f"minimum cover, as few {of} as can be{left_out}"
+        return f"minimum cover, as few {of} as possible{left_out}"

@@ -66,11 +66,11 @@ def maximize_hits(
 
 OF_SIMILARITY: Final = (
     Requirement(
-        "The metric similarity is maximized by itself, not in {metric}: choose one with --metric.",
+        "The metric similarity cannot be combined with others, as in {metric}: choose a single one with --metric.",
         when={"metric": ("A+B",), "part": ("similarity",)},
     ),
     Requirement(
-        "F1 of {metric} is defined for all references together, or for one: use --references pooled, each, best or "
+        "F1 of {metric} is defined for all references together, or for one: use --references=pooled, each, best or "
         "first.",
         only={"references": ("pooled",)},
         when={"part": ("similarity",), "measure": ("f1",)},
@@ -85,15 +85,15 @@ OF_SIMILARITY: Final = (
 
 _LONGEST: Final = ("rouge-l", "rougeL")
 _APART: Final = (
-    "Model units are clipped by themselves for recall of n-grams only (Lin & Hovy 2003): use --measure recall "
-    "without rouge-l and rougeL, or --model-units whole."
+    "Model units are clipped separately only for recall of n-grams (Lin & Hovy 2003): use --measure=recall and no "
+    "rouge-l or rougeL, or --model-units=whole."
 )
 
 _SERVES: Final = Compatibility(
     rules=(
         Requirement(
             "The geometric mean {metric} is defined for recall, with one reference or pooled ones (Lin & Hovy 2003): "
-            "use --measure recall and --references pooled, each or best.",
+            "use --measure=recall and --references=pooled, each or best.",
             only={"measure": ("recall",), "references": ("pooled",)},
             when={"metric": ("ngram-I-J",)},
         ),
@@ -102,18 +102,18 @@ _SERVES: Final = Compatibility(
         Requirement(_APART, when={"model_units": ("sentences",), "part": _LONGEST}),
         Requirement(
             "n-grams across sentence ends are supported for rouge-1 and rouge-2, not for {metric}: "
-            "give --boundaries sentence.",
+            "give --boundaries=sentence.",
             only={"part": ("rouge-1", "rouge-2", *_LONGEST)},
             when={"boundaries": ("joined",)},
         ),
         Requirement(
             "n-grams across sentence ends with set counts are supported for recall, not for {measure}: "
-            "give --boundaries sentence.",
+            "give --boundaries=sentence.",
             only={"measure": ("recall",)},
             when={"boundaries": ("joined",), "counts": ("set",)},
         ),
         Requirement(
-            "Common subsequences have clipped counts: leave out --counts, or choose another metric than {metric}.",
+            "Common subsequences have only clipped counts: leave out --counts, or choose a metric other than {metric}.",
             only={"counts": ("clipped",)},
             when={"part": _LONGEST},
         ),
@@ -154,12 +154,15 @@ class Extractive(Formulation):
         numbered = NumberedTopic.of(topic, spec)
         if longest and joins:
             raise UnsupportedError(
-                f"Bigrams across sentence ends are supported without common subsequences, not in {metric}: leave "
-                "--boundaries at sentence."
+                f"Bigrams across sentence ends cannot be combined with common subsequences, as in {metric}: give "
+                "--boundaries=sentence."
             )
         made = None if joins else numbered.coverage()
         if longest and made is None:
-            raise UnsupportedError(f"Common subsequences are added only to rouge-N and rouge-suK, not in {metric}.")
+            raise UnsupportedError(
+                f"Common subsequences can be added only to rouge-N and rouge-suK, not as in {metric}: choose another "
+                "--metric."
+            )
         if made is None:
             return by_counters(topic, spec, numbered)
         instance, units = made
@@ -436,7 +439,7 @@ def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, I
     weights = weights[counted]
     if not len(counted):
         raise InputError(
-            f"topic {topic.id!r}: its references have no vectors that count; give some, with weights above 0"
+            f"topic {topic.id!r}: no vector of its references has a weight above 0; give at least one such vector"
         )
     if spec.references != "mean" or len(topic.references) == 1:
         return counted, weights, int(weights.sum()) * spec.similarity_unit
@@ -447,7 +450,7 @@ def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, I
     if full > 2**50:
         raise UnsupportedError(
             f"The weights of the {len(sums)} references of topic {topic.id!r} have no common denominator that fits "
-            f"64 bits: use --references pooled or each."
+            f"64 bits: use --references=pooled or each."
         )
     times = np.array([common // one if one else 0 for one in sums], np.int64)
     return counted, weights * times[owner], full

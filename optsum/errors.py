@@ -93,7 +93,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
     lower = {candidate.lower(): candidate for candidate in names}
     near = [lower[match] for match in get_close_matches(str(name).lower(), lower, n=3, cutoff=0.6)]
     hint = f"did you mean {' or '.join(near)}? Known" if near else "known"
-    known_names = f"{hint}: {', '.join(names)}" if names else "there is none at all"
+    known_names = f"{hint}: {', '.join(names)}" if names else "none exists"
     return UnknownNameError(f"there is no {kind} {name!r}; {known_names}")
 
 
@@ -109,7 +109,7 @@ def describe(error: BaseException) -> str:
     if isinstance(error, OptsumError):
         return str(error)
     if isinstance(error, MemoryError):
-        return "memory ran out; give each process more, run fewer of them, or search the topic alone"
+        return "memory ran out; give each process more memory, run fewer processes, or search the topic alone"
     text = " ".join(str(error).split())
     if isinstance(error, SystemExit):
         return f"a plug-in called sys.exit({text:.80}): it should raise an error with a message"

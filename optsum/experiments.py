@@ -219,8 +219,8 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
             raise unknown_name("option", strange, known)
     elif not isinstance(given, str | os.PathLike):
         raise OptionError(
-            "An experiment is a file of options, or a mapping of the same names: topics are a file of them, and "
-            "problems the function that makes them, as in module.py:FUNCTION."
+            "An experiment is a file of options, or a mapping with the same names, in which topics names a file of "
+            "topics, or a function that makes problems, as in module.py:FUNCTION."
         )
     else:
         where = f"The experiment {given}"
@@ -363,7 +363,7 @@ class RunFolder(ExitStack):
             held = {each.name for each in self.path.iterdir() if not _LEFT.fullmatch(each.name)} - {_LOCK}
             self.fresh = STORE not in held
             if self.fresh and held - {CONFIG, ENVIRONMENT}:
-                raise self._refused("has other contents than a run: name a new folder, or an empty one")
+                raise self._refused("holds files that are not of a run: name a new folder, or an empty one")
             if not self.fresh and not resume:
                 raise self._refused("has a run already: --resume continues it, or name another folder")
             for name in (CONFIG, ENVIRONMENT, STORE, *(f"{STORE}-{part}" for part in ("wal", "shm", "journal"))):

@@ -109,7 +109,7 @@ class Registry(Generic[T]):
         except BaseException as error:  # a module may call sys.exit
             raise OptionError(f"The {self.kind} {said} cannot be imported: {error!r}.") from error
         if self.base is None:
-            fault = None if callable(plugin) else "it is no function"
+            fault = None if callable(plugin) else "it is not a function"
         else:
             derives = isinstance(plugin, type) and issubclass(plugin, _attribute(self.base))
             fault = None if derives else f"it is not a subclass of {self.base.replace(':', '.')}"
@@ -300,7 +300,7 @@ def _kind_wanted(value: object, hint: Any) -> str | None:
             kinds = (int, float) if each is float else (each,)
             fits, word = isinstance(value, kinds) and (each is bool or not isinstance(value, bool)), _KINDS[each]
             if fits and isinstance(value, int | float) and not -_LARGEST <= value <= _LARGEST:  # NaN is not either
-                fits, word = False, f"{word} within 2^62"
+                fits, word = False, f"{word} from -2^62 to 2^62"
         else:
             return None
         if fits:

@@ -214,7 +214,7 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack":
             require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The bound knapsack")
             if problem.min_length > 0:
-                raise UnsupportedError("The knapsack bound is not valid with a minimum length: use --bound lagrangian.")
+                raise UnsupportedError("The knapsack bound is not valid with a minimum length: use --bound=lagrangian.")
         elif not instance.constant_denominator and (why := servable(instance)):
             raise UnsupportedError(f"branch-and-bound cannot search this problem: {why}; use exhaustive.")
 
@@ -319,7 +319,7 @@ class BranchAndBound(Strategy):
         coverage = problem.coverage
         if self.bound == "knapsack" and coverage.goal is Sense.MAXIMIZE:
             raise UnsupportedError(
-                "--bound knapsack enumerates only optima, not nearly optimal selections: use --bound lagrangian."
+                "--bound knapsack enumerates only optima, not nearly optimal selections: use --bound=lagrangian."
             )
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, lambda part, *rest: self.near(part, nearness, *rest))

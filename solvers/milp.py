@@ -222,7 +222,7 @@ def _own(run: Run, seconds: float) -> Run:
 
 def _leave(run: Run, name: str, why: str) -> None:
     run.statistics["verified"] = False
-    run.detail = f"not verified, as {name} claims it: {why}"
+    run.detail = f"only claimed by {name}, not verified: {why}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -665,7 +665,7 @@ class Milp(Strategy):
             said, given = str(error).rstrip("."), solver.given()
             said = said if given in said else f"{said}; it was given {given}"
             if own := [name for name in solver.declaration.fixed if name in solver.options]:
-                why = f"optsum sets {' and '.join(own)} otherwise, for good reason"
+                why = f"optsum itself sets {' and '.join(own)}"
                 said = f"{said}; {why}: try without --backend-option {own[0]}"
             raise BackendError(f"{said}.") from error
         if self.verify and run.proven:
@@ -677,7 +677,8 @@ class Milp(Strategy):
         run.statistics["access"] = solver.access
         if not solver.repeatable:
             run.detail = (
-                f"{self.backend} got no seed, because its name for the option is unknown: give it by --backend-option"
+                f"{self.backend} got no seed, because the name of its option for the seed is unknown: give it with "
+                "--backend-option"
             )
         # The empty selection needs no solver, and some solvers cannot read a model without variables.
         run.see(())

@@ -135,7 +135,7 @@ def test_a_formulation_has_options_and_refuses(installed: dict[str, str]) -> Non
         (("--formulation-option", "frist=2"), "did you mean first"),
         (
             ("--metric", "rouge-l"),
-            "serves the metric rouge-N, rouge-suK or char, not rouge-l: change --metric",
+            "supports the metric rouge-N, rouge-suK or char, not rouge-l: change --metric",
         ),
     ):
         done = run(installed, "solve", NEWS, *options, *given)

@@ -57,9 +57,12 @@ class Parse:
         at = 0
         for number, token in enumerate(tokens):
             if not -1 <= token.head < len(tokens):
-                return f"the head of {self._named(number)} does not exist; heads are words of the sentence"
+                return (
+                    f"the head of {self._named(number)} does not exist; give the number of a word of the sentence, "
+                    "or 0 for the root"
+                )
             if not at <= token.start <= token.end <= len(self.text):
-                return f"the characters of {self._named(number)} do not follow those before; correct the span"
+                return f"the span of {self._named(number)} is out of order, or not within the sentence; correct it"
             at = token.start
         if len(roots) > 1:
             return f"{self._named(roots[0])} and {self._named(roots[1])} are both roots; a tree has one root"
@@ -109,7 +112,7 @@ def _head(token: Any, place: dict[int, int], where: str) -> int:
         if here.i in place:
             return place[here.i]
         if not here.is_space:
-            raise InputError(f"{where}: the head of {token.text!r:.40} is outside; give whole sentences")
+            raise InputError(f"{where}: the head of {token.text!r:.40} is outside the sentence; give whole sentences")
     return -1
 
 
@@ -221,8 +224,8 @@ class Block:
             spans += _share(members, form, start, at)
         if text[at:].strip():
             raise InputError(
-                f"{self.source}: the comment # text ends in {text[at:].strip()!r:.40}, which is in no word; "
-                "make them agree"
+                f"{self.source}: the comment # text ends in {text[at:].strip()!r:.40}, which is in no word; make the "
+                "comment and the words agree"
             )
         return Parse(
             tuple(_token(row, span, self.source) for row, span in zip(words, spans, strict=True)), text, self.source

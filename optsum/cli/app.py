@@ -79,19 +79,19 @@ _COMMANDS: Final = {
     "context": "Find the passages within a budget that support the most claims, and the loss of greedy packing.",
     "labels": "Make training labels: 1 for each sentence of the best summary, 0 for each other.",
     "compare": "Compare strategies with the proven optimum.",
-    "run": "Search a whole corpus in a grid of options; an interrupted run can be resumed.",
-    "status": "Say how far a run is.",
+    "run": "Search a whole corpus with a grid of options; an interrupted run can be resumed.",
+    "status": "Show the progress of a run.",
     "merge": "Merge the shards of a run, or write its rows.",
     "report": "Show rows as one page, topic by topic, with chosen and missed content.",
-    "score": "Score systems by ROUGE, and correlate with human scores.",
+    "score": "Score systems with ROUGE, and correlate their scores with human ones.",
     "align": "Make covers from texts: align references with source sentences.",
     "study": "Run a paper's experiment on your data, and print its tables.",
-    "parse": "Parse the sentences of topics by spaCy, for compressions.",
+    "parse": "Parse the sentences of topics with spaCy, for compressions.",
     "chunks": "Show how parsed sentences are cut into chunks.",
     "config": "Show the options that a run would use, or the schema of a file of options.",
     "export": "Write the instances as files for other solvers.",
     "import-solution": "Read the solutions of other solvers for exported instances.",
-    "warm-up": "Compile kernels beforehand, for images and clusters.",
+    "warm-up": "Compile kernels in advance, for container images and clusters.",
     "list": "List strategies, formulations, backends, metrics or presets.",
 }
 
@@ -245,7 +245,10 @@ def _misspelt(error: Any) -> str | None:
     if about and error.format_message().startswith("Missing argument"):
         return f"{error.format_message().rstrip('.')}: {about}"
     if error.format_message().startswith("Got unexpected extra argument"):
-        return f"{error.format_message().rstrip('.')}: quote a path with blanks, and join several names by commas"
+        return (
+            f"{error.format_message().rstrip('.')}: quote a path that contains blanks, and join several names with "
+            "commas"
+        )
     ctx, name = getattr(error, "ctx", None), getattr(error, "option_name", None)
     if ctx is None or name is None:
         return None

@@ -129,9 +129,9 @@ def run_enumerate(
     near: NearFlags,
     strategy: Annotated[str | None, named("strategies", "branch-and-bound or exhaustive [branch-and-bound]")] = None,
     max_solutions: Annotated[
-        int, Option(metavar="N", min=0, help="sets listed in a row, without effect on the count")
+        int, Option(metavar="N", min=0, help="largest number of sets listed in a row; all are counted")
     ] = 100,
-    count_only: Annotated[bool, Option("--count-only", help="list none")] = False,
+    count_only: Annotated[bool, Option("--count-only", help="count the sets, and list none")] = False,
     minimal: Annotated[bool, Option("--minimal", help="list only sets that contain no other")] = False,
     diverse: Annotated[int, Option(metavar="K", min=0, help="list K sets that differ much")] = 0,
     sample: Annotated[int, Option(metavar="K", min=0, help="list K sets drawn at random")] = 0,
@@ -164,7 +164,7 @@ def run_enumerate(
     if late and status == DONE:
         tell(
             f"{counted(late, 'count')} of sets {'is a lower limit' if late == 1 else 'are lower limits'}: the search "
-            f"ended after {resolved.time_limit:g} s; --time-limit sets another",
+            f"ended after {resolved.time_limit:g} s; give more with --time-limit",
             DONE,
         )
     return status
@@ -195,13 +195,17 @@ def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[st
 def run_frontier(
     files: ResumedFiles,
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
-    strategy: Annotated[str | None, named("strategies", "an exact one [branch-and-bound]")] = None,
+    strategy: Annotated[str | None, named("strategies", "an exact strategy [branch-and-bound]")] = None,
     lengths: Annotated[
-        str | None, Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [all to --max-length, or a problem's]")
+        str | None,
+        Option(
+            metavar="FROM:TO:STEP|N,N",
+            help="maximum lengths [all up to --max-length, or to the maximum length of a problem]",
+        ),
     ] = None,
     optima: Annotated[bool, Option("--optima", help="count all optima at each step")] = False,
     greedy: Annotated[bool, Option(help="add the value of greedy search")] = True,
-    details: Annotated[bool, Option("--details", help="rows with the texts, for optsum report")] = False,
+    details: Annotated[bool, Option("--details", help="include texts in the rows, for optsum report")] = False,
     format_: Format = "text",
     plot: Plot = None,
 ) -> int:
@@ -242,7 +246,10 @@ class LabelFiles(ResumedFiles):
     output: Annotated[
         str | None,
         Option(
-            "--output", "-o", metavar="FILE|DIR/", help="rows, as .jsonl, .csv or .parquet; a folder of datasets: DIR/"
+            "--output",
+            "-o",
+            metavar="FILE|DIR/",
+            help="rows: .jsonl, .csv or .parquet; DIR/ for a folder that datasets can load",
         ),
     ] = None
 
@@ -261,7 +268,9 @@ def run_labels(
     diverse: Annotated[
         bool, Option("--diverse", help="choose optima that differ much, instead of the first K")
     ] = False,
-    weighted: Annotated[bool, Option("--weighted", help="weight each by its objective in the shares")] = False,
+    weighted: Annotated[
+        bool, Option("--weighted", help="weight each selection by its objective in the shares")
+    ] = False,
     format_: Annotated[
         str | None,
         Option("--format", metavar="bertsum|datasets", help="format of the output, if its name does not determine it"),
@@ -315,11 +324,18 @@ def run_compare(
     ] = None,
     details: Annotated[
         bool,
-        Option("--details", help="spread, quantiles, wins and times; rows with texts and optima, for optsum report"),
+        Option(
+            "--details",
+            help="also show spread, quantiles, wins and times; include texts and optima in the rows, for optsum report",
+        ),
     ] = False,
     backends: Annotated[
         str | None,
-        named("backends", "solvers to compare (optsum list backends), or usable; milp is run on each", "NAME,NAME"),
+        named(
+            "backends",
+            "solvers to compare (optsum list backends), or usable for all that work here; milp is run on each",
+            "NAME,NAME",
+        ),
     ] = None,
     time_limit: Annotated[
         str | None, Option(metavar="X[,X]", help="seconds of search per problem, or several to compare")
@@ -371,8 +387,8 @@ def run_compare(
 def run_export(
     topics: Topics,
     options: Annotated[dict[str, Any], Flags(Options, without=OF_SEARCHES)],
-    format: Annotated[str, Option("--format", metavar="lp|mps|wcnf|json", help="of the files")] = "lp",  # noqa: A002
-    output: Annotated[str | None, Option("--output", "-o", metavar="DIR", help="where they are written")] = None,
+    format: Annotated[str, Option("--format", metavar="lp|mps|wcnf|json", help="format of the files")] = "lp",  # noqa: A002
+    output: Annotated[str | None, Option("--output", "-o", metavar="DIR", help="folder of the files")] = None,
     columns: Map = None,
     limit: Limit = None,
     config: Config = None,
@@ -434,7 +450,10 @@ def run_score(
         str,
         Argument(
             metavar="SYSTEMS",
-            help="a file of summaries: JSON Lines, CSV, or text with a summary a line; or a folder SYSTEM/TOPIC.txt",
+            help=(
+                "a file of summaries: JSON Lines, CSV, or text with one summary on each line; or a folder "
+                "SYSTEM/TOPIC.txt"
+            ),
         ),
     ],
     options: Annotated[dict[str, Any], Flags(ScoreOptions)],
@@ -475,7 +494,7 @@ def run_report(
         list[str], Argument(metavar="ROWS|DIR...", help="files of rows, or folders of runs; - for standard input")
     ],
     output: Annotated[str, Option("--output", "-o", metavar="FILE.html", help="the page")],
-    title: Annotated[str, Option(metavar="TEXT", help="its heading")] = "",
+    title: Annotated[str, Option(metavar="TEXT", help="heading of the page")] = "",
     overwrite: Overwrite = False,
 ) -> int:
     """Write rows as one HTML file.
@@ -654,7 +673,7 @@ def run_warm_up(
     from optsum.system.parallel_compile import compile_parts
 
     if strategy is not None and all_:
-        raise OptionError("Strategies to warm up are named by --strategy, or all by --all: leave out one of the two.")
+        raise OptionError("Name strategies with --strategy, or warm up all with --all: leave out one of the two.")
     names = list(STRATEGIES.builtin) if all_ else (strategy or DEFAULT_STRATEGY).split(",")
     compile_at_once()
     parts = kernels_of(names)

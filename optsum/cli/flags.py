@@ -34,7 +34,8 @@ Topics: TypeAlias = Annotated[
     str,
     Argument(
         metavar="TOPICS",
-        help="a file of topics of any format, a folder with documents/ and references/, a problem (.mps, .lp, "
+        help="a file of topics in any supported format, a folder with documents/ and references/, a problem (.mps, "
+        ".lp, "
         "FILE.py:FUNCTION) or hf:NAME; - for standard input",
     ),
 ]
@@ -83,7 +84,9 @@ def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[st
     if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
         return dict(said)
     if said is not None and not isinstance(said, str):
-        raise OptionError(f'{config}: map is neither a text nor a table of texts: write map = "documents=COLUMN,..."')
+        raise OptionError(
+            f'{config}: map is neither a string nor a table of strings: write map = "documents=COLUMN,..."'
+        )
     return said
 
 
@@ -149,9 +152,9 @@ def _help_all(ctx: typer.Context, asked: bool) -> None:
 class Saying:
     """Flags of every command: how much is printed beside results, and where."""
 
-    verbose: Annotated[bool, _more("--verbose", "-v", help="report progress, in a pipe too")] = False
+    verbose: Annotated[bool, _more("--verbose", "-v", help="report progress, also in a pipe")] = False
     quiet: Annotated[bool, _more("--quiet", "-q", help="print only results and errors")] = False
-    log_file: Annotated[str | None, _more(metavar="FILE", help="write messages to a file, with times")] = None
+    log_file: Annotated[str | None, _more(metavar="FILE", help="also write messages to a file, with times")] = None
     debug: Debug = False
     help_all: Annotated[
         bool, Option("--help-all", callback=_help_all, is_eager=True, help="show every option, and exit")
@@ -160,7 +163,10 @@ class Saying:
 
 Config: TypeAlias = Annotated[
     str | None,
-    _more(metavar="FILE.toml", help="options by name, without the dashes; command-line options take precedence"),
+    _more(
+        metavar="FILE.toml",
+        help="file of options, named without the dashes; options of the command line take precedence",
+    ),
 ]
 Output: TypeAlias = Annotated[
     str | None,
@@ -173,24 +179,28 @@ Resume: TypeAlias = Annotated[
 ]
 Overwrite: TypeAlias = Annotated[bool, _more("--overwrite", help="replace an existing output")]
 CsvSafe: TypeAlias = Annotated[
-    bool, _more("--csv-safe", help="in .csv, an apostrophe before cells that a spreadsheet would run as formulas")
+    bool, _more("--csv-safe", help="write an apostrophe before .csv cells that a spreadsheet would run as formulas")
 ]
 Start: TypeAlias = Annotated[
-    str | None, _more(metavar="FILE", help="rows of an earlier run whose selections are starting points")
+    str | None, _more(metavar="FILE", help="rows of an earlier run, whose selections are the starting points")
 ]
-Details: TypeAlias = Annotated[bool, Option("--details", help="rows with the texts and all optima, for optsum report")]
+Details: TypeAlias = Annotated[
+    bool, Option("--details", help="include texts and all optima in the rows, for optsum report")
+]
 Format: TypeAlias = Annotated[
     str,
     Option(
         "--format", metavar="text|markdown|csv|latex", help="format of tables; latex needs the package booktabs [text]"
     ),
 ]
-Plot: TypeAlias = Annotated[str | None, Option("--plot", metavar="FILE.svg|pdf|png", help="draw it too (extra plots)")]
+Plot: TypeAlias = Annotated[
+    str | None, Option("--plot", metavar="FILE.svg|pdf|png", help="also draw a plot (extra plots)")
+]
 
 
 def existing(overwrite: bool, resume: bool = False) -> Existing:
     if overwrite and resume:
-        raise OptionError("An output cannot be both kept and replaced: give --resume or --overwrite.")
+        raise OptionError("An output cannot be both kept and replaced: give either --resume or --overwrite.")
     return "overwrite" if overwrite else "resume" if resume else "refuse"
 
 
@@ -291,7 +301,7 @@ def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[...
             if {"columns", "config"} <= values.keys() and values["columns"] is None and values["config"] is not None:
                 values["columns"] = columns_of(values["config"], flags.model.model_fields if flags is not None else ())
             if verbose and quiet:
-                raise OptionError("A command cannot be both verbose and quiet: give --verbose or --quiet.")
+                raise OptionError("A command cannot be both verbose and quiet: give either --verbose or --quiet.")
             with telling(log_file, verbose=verbose, quiet=quiet):
                 grouped = {
                     name: group(**{field.name: values.pop(field.name) for field in fields(group)})

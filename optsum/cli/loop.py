@@ -147,7 +147,7 @@ class Finished:
                 except (RecursionError, TypeError, ValueError) as error:
                     if topic.id in self._topics:
                         raise OptionError(
-                            f"it is unknown whether the problem {topic.id!r} is that of {self._output}, because it "
+                            f"the problem {topic.id!r} cannot be compared with the one in {self._output}, because it "
                             f"has a value that cannot be written ({error}): give --overwrite, or name another output"
                         ) from error
                     now = None
@@ -279,7 +279,9 @@ class SearchLoop(Loop):
 
     def _check(self, row: Row) -> None:
         if "status" not in row or "config_hash" not in row:
-            raise OptionError(f"the output {self.output} has rows of another kind: name another output")
+            raise OptionError(
+                f"the output {self.output} has rows that are not results of a search: name another output"
+            )
         check_row(row, ())
         what = self._differing(row) if self._hashes.get(row["config_hash"]) is None else self._other(row)
         if what is not None:
@@ -324,7 +326,7 @@ class SearchLoop(Loop):
         total, failed = found.statuses.total(), self.errors
         held = found.statuses["optimal"] + found.statuses["feasible"]
         kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found.statuses.items())
-        parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
+        parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problems"]
         parts += [f"{count} ended by the {limit}" for limit, count in found.ended.items()]
         if len(found.details) == 1 and (detail := next(iter(found.details))):
             parts.append(detail)
@@ -333,9 +335,12 @@ class SearchLoop(Loop):
             limit, unit = self._ways[0].max_length, self._ways[0].length_unit
             of_texts = self._ways[0].formulated().reads_topics
             if not found.chosen and isinstance(limit, int) and of_texts:  # sentences were meant, more often than not
-                parts.append(f"every selection is empty: no unit within {limit} {unit} counts (see --length-unit)")
+                parts.append(
+                    f"every selection is empty: no unit of at most {limit} {unit} adds to the objective (see "
+                    "--length-unit)"
+                )
         if self._kept:
-            parts.append(f"{self._kept} kept from before")
+            parts.append(f"{self._kept} kept from an earlier run")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""
         parts.append(f"{seconds(self._elapsed)}{warm}")
         if self.output not in {None, "-"}:

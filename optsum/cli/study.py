@@ -42,7 +42,7 @@ class StudyFiles(ResumedFiles):
     plot: Plot = None
     figures: Annotated[
         str | None,
-        Option("--figures", metavar="DIR", help="write the figures there: .svg, .pdf, .png, and .csv of their data"),
+        Option("--figures", metavar="DIR", help="folder for the figures: .svg, .pdf and .png, and .csv of their data"),
     ] = None
 
 
@@ -86,9 +86,12 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
     """
     form = table_format(format_)
     if files.output is None or files.output == "-" or "-" in {files.topics, files.systems}:
-        raise OptionError("All studies read their files several times, and write a folder: give files, and -o FOLDER.")
+        raise OptionError(
+            "optsum study all reads its files several times and writes a folder: give files instead of standard "
+            "input, and -o FOLDER."
+        )
     if files.plot is not None or files.figures is not None:
-        raise OptionError("All studies draw their figures into the folder of -o: leave out --plot and --figures.")
+        raise OptionError("optsum study all writes its figures into the folder of -o: leave out --plot and --figures.")
     reading = reading_by(options, files.config, _shared())
     topics = open_topics(files.topics, files.columns, reading, files.limit)
     unserved = dict.fromkeys(STUDIES)
@@ -99,7 +102,7 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
     folder, statuses, page = Path(files.output), [DONE], []
     for name in STUDIES:
         if name in unserved:
-            said = "no topic has everything that it needs"
+            said = "no topic has all that this study needs"
             page.append(f"<h2>{name}</h2><p>Left out: {said}.</p>")
             tell(f"study {name} is left out: {said}", DONE)
             continue

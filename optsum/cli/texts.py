@@ -76,15 +76,24 @@ def run_chunks(
     options: Annotated[dict[str, Any], Flags(READING)],
     file: Annotated[str, Argument(metavar="FILE", help="CoNLL-U or topics; - for CoNLL-U from standard input")],
     profile: Annotated[
-        str, Option("--profile", "--chunk-profile", metavar="strict|paper", help="strict ties subjects, objects, ...")
+        str,
+        Option(
+            "--profile",
+            "--chunk-profile",
+            metavar="strict|paper",
+            help="strict keeps subjects, objects and the like with their verb; paper as in the paper",
+        ),
     ] = "strict",
     chunk_rules: Annotated[
-        str | None, Option("--chunk-rules", metavar="FILE", help="rules of your own; or ud or clearnlp")
+        str | None, Option("--chunk-rules", metavar="FILE", help="ud, clearnlp, or a file of your own rules")
     ] = None,
-    tree: Annotated[bool, Option("--tree", help="print the tree of the chunks, too")] = False,
-    why: Annotated[bool, Option("--why", help="print the rule for each word, too")] = False,
+    tree: Annotated[bool, Option("--tree", help="also print the tree of the chunks")] = False,
+    why: Annotated[bool, Option("--why", help="also print the rule that applies to each word")] = False,
     candidates: Annotated[
-        bool, Option("--candidates", help="print each pair of words that can become neighbours: w, V, U, T, too")
+        bool,
+        Option(
+            "--candidates", help="also print each pair of words that can become neighbours, and its sets V, U and T"
+        ),
     ] = False,
 ) -> int:
     """Print the chunks of all sentences of a file.

@@ -178,8 +178,8 @@ class Run:
     def _refuse(self, units: Selection, evaluation: Any) -> None:
         if not isinstance(evaluation, Evaluation):
             raise InputError(
-                f"The selection {units} is worth {evaluation!r:.40}: let evaluate of {type(self.problem).__name__} "
-                "return an optsum.Evaluation(key, violation, value)."
+                f"evaluate of {type(self.problem).__name__} returned {evaluation!r:.40} for the selection {units}: "
+                "let it return an optsum.Evaluation(key, violation, value)."
             )
         if type(evaluation.violation) is not int or evaluation.violation < 0:
             whole(evaluation.violation, f"The violation of the selection {units}", least=0)

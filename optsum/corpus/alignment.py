@@ -42,9 +42,9 @@ def align(
     *,
     metric: Annotated[str, Field(description="n-grams to count: rouge-N or rouge-suK")] = "rouge-1",
     threshold: Annotated[float, Field(description="share of a sentence's n-grams that a set must contain")] = 0.5,
-    max_sentences: Annotated[int, Field(description="most sentences of a set")] = 3,
+    max_sentences: Annotated[int, Field(description="largest number of sentences in a set")] = 3,
     max_sets: Annotated[
-        int, Field(description="largest number of sets for an abstract sentence, the smallest first")
+        int, Field(description="largest number of sets for an abstract sentence; the smallest are kept")
     ] = 100,
     tokenizer: Annotated[
         str | Callable[..., Any] | None,
@@ -70,7 +70,7 @@ def align(
     ] = None,
     needed: Annotated[
         Literal["all", "any"],
-        Field(description="sentences marked as relevant form one set together, or each one alone"),
+        Field(description="whether a sentence needs all sentences that are marked as relevant, or any one of them"),
     ] = "all",
 ) -> Iterator[Topic | BadTopic]:
     """Add a cover to topics: for each reference sentence the minimal sets of source sentences that contain it.
@@ -139,7 +139,7 @@ def align(
     (((0,), (1,)),)
     """
     if alignments is None and needed != "all":
-        raise OptionError("Whether all marked sentences are needed applies only to alignments: give alignments too.")
+        raise OptionError("The option needed applies only to given alignments: give alignments too, or leave it out.")
     counted = {
         "metric": metric, "threshold": threshold, "max_sentences": max_sentences, "max_sets": max_sets,
         "tokenizer": tokenizer, "stem": stem, "stopwords": stopwords,

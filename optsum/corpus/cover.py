@@ -61,7 +61,7 @@ def alternatives_of(topic: Topic, uncoverable: str) -> Alternatives:
     found = Alternatives(tuple(held), tuple(held.values()), lacking)
     _check_ids(topic, found.corresponding)
     if lacking and uncoverable != "miss" and (uncoverable == "error" or not held):
-        skip = "" if not held else " Leave such sentences out with --uncoverable skip."
+        skip = "" if not held else " Leave such sentences out with --uncoverable=skip."
         raise InputError(f"In topic {topic.id!r} {_named(lacking)} no alternative, so nothing covers it.{skip}")
     if not topic.cover:
         raise InputError(f"The cover of topic {topic.id!r} is empty: give the alternatives of each abstract sentence.")
@@ -211,7 +211,7 @@ def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Top
         except ValueError as error:
             raise InputError(f"{source}:{number}: {error}.") from None
         if name in cover:
-            raise InputError(f"{source}:{number}: abstract sentence {name} has a line already: put all sets on one.")
+            raise InputError(f"{source}:{number}: abstract sentence {name} has two lines: put all its sets on one.")
         cover[name] = alternatives
     if not cover:
         raise InputError(f"{source}: the table is empty: give a line for each abstract sentence.")

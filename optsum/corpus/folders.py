@@ -157,11 +157,11 @@ def _of_sets(
             if absent := [name for name in summary.documents if name not in documents]:
                 number = f"{len(absent)} documents that are" if len(absent) > 1 else "1 document that is"
                 one = f"a summary of {summary.docset} names {number} not here, such as {absent[0]}"
-                reading.notes("absent", f"{one}; its topic has those of its folder")
+                reading.notes("absent", f"{one}; its topic gets all documents of its folder")
     if by_set and (left := [folder for folder, names in sets.items() if used.isdisjoint(names)]):
         number = f"{len(left)} folder{'s' * (len(left) > 1)} of documents without a summary, such as {left[0]}"
         out = f"{'are' if len(left) > 1 else 'is'} left out"
-        reading.notes("left", f"{number}, {out}; put files with <SUM DOCREF=...>, or models, beside it")
+        reading.notes("left", f"{number}, {out}; put files with <SUM DOCREF=...>, or models, beside the documents")
     for docset, sizes in by_set.items():
         for size, own in sizes.items():
             name = own[0].docset if len(sizes) == 1 else f"{own[0].docset}-{size}"
@@ -327,7 +327,9 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
     for beside in sorted(documents.parent.iterdir()):
         if beside.is_dir() and beside not in folders and beside.name.lower() in {*_DOCUMENTS, *_REFERENCES}:
             reading.notes(
-                "beside", f"documents are {documents.name}, references are {references.name}, and {beside} is left out"
+                "beside",
+                f"documents are read from {documents.name}, references from {references.name}, and {beside} is left "
+                "out",
             )
     entries = _entries(documents)
     names = set(map(_name, entries))
@@ -343,9 +345,9 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
     if left:
         reading.notes(
             "left",
-            f"{len(left)} of {references} belong{'s' if len(left) == 1 else ''} to nothing in {documents}, such as "
-            f"{left[0].name}, and is left out; give it the name of its document, or NAME.1.txt and NAME.2.txt where "
-            "several belong to one",
+            f"left out: {len(left)} of {references} whose name no document in {documents} has, such as "
+            f"{left[0].name}; name references after their documents, or NAME.1.txt and NAME.2.txt if several belong "
+            "to one",
         )
     for entry in entries:
         beside = references / entry.name
@@ -355,8 +357,8 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
             if shared and files[0].keys() == files[1].keys():
                 reading.notes(
                     "folders",
-                    f"{entry} and {beside} have files of the same names, which are separate topics, such as "
-                    f"{entry.name}/{min(shared)}; for one topic give the references other names",
+                    f"{entry} and {beside} have files of the same names, so each pair is a topic, such as "
+                    f"{entry.name}/{min(shared)}; to make the folder one topic, give the references other names",
                 )
                 for name, file in files[0].items():
                     each = f"{entry.name}/{name}"
@@ -365,8 +367,8 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
             if shared:
                 reading.notes(
                     "folders",
-                    f"{entry} is one topic, though {beside} holds some files of the same names, such as "
-                    f"{min(shared)}; if all names are the same, each is a separate topic",
+                    f"{entry} is one topic, though {beside} holds files of some of its names, such as {min(shared)}; "
+                    "to make each file a topic, give all files the same names in both",
                 )
         made = partial(_topic, name := _name(entry), _files(entry), by_name.get(name, []), references, reading)
         yield topic_line(entry, name, made)
@@ -461,7 +463,11 @@ def _of_two_lines(
     for name, path, other, raw in (("source", *pair, source), ("target", *pair[::-1], target)):
         where = f"{path}:{number + 1}"
         if raw is None:
-            return bad_topic(where, str(number), f"there is no line {number + 1} here, but one in {other}")
+            return bad_topic(
+                where,
+                str(number),
+                f"there is no line {number + 1} here, but there is one in {other}; make both files equally long",
+            )
         if number == 0 and ends_by_returns(raw):
             return bad_topic(where, str(number), BY_RETURNS)
         try:

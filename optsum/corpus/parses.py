@@ -51,7 +51,8 @@ def _blocks(topic: Topic) -> list[Block | None]:
         found = [next(parses) if words else None for words in has_words]
     if len(found) != len(has_words):
         raise InputError(
-            f"the number of parses is {len(found)}, but that of sentences {len(has_words)}; give one for each, in order"
+            f"the number of parses is {len(found)}, but that of sentences is {len(has_words)}; give one parse for "
+            "each sentence, in order"
         )
     return found
 
@@ -71,8 +72,8 @@ def _found(topic: Topic, has_words: list[bool]) -> list[Block | None]:
         return found
     if topic.meta.get("conllu") is None:
         raise InputError(
-            'there are no parses; give "parses", the CoNLL-U text of each sentence, or meta.conllu, a file, or let '
-            "optsum parse TOPICS --model NAME make them (spaCy)"
+            'there are no parses; give "parses", the CoNLL-U text of each sentence, or name a file in meta.conllu, '
+            "or make them with optsum parse TOPICS --model NAME (spaCy)"
         )
     return [block for name in _names(topic) for block in _read(name, topic.source)]
 

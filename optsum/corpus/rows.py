@@ -117,7 +117,7 @@ class RowStore(AbstractContextManager["RowStore"]):
     def _open(self, write: bool) -> None:
         if self._path.with_name(f"{self._path.name}-journal").exists():
             # SQLite would take it for its own, and perhaps undo everything; there is a write-ahead log instead.
-            raise _DamagedError("there is a foreign journal next to it")
+            raise _DamagedError("there is a journal next to it that optsum did not write")
         files = [self._path.with_name(self._path.name + ending) for ending in ("", "-wal", "-shm")]
         if any(each.is_symlink() for each in files[1:]) or any(each.exists() and not each.is_file() for each in files):
             raise _DamagedError("there is a pipe, a folder, a device or a link in place of the file")
@@ -304,7 +304,7 @@ def _check_all(database: sqlite3.Connection) -> None:
         if said != "ok":
             raise _DamagedError(" ".join(said.split()))
         if database.execute("SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone():
-            raise _DamagedError("it holds more than rows")
+            raise _DamagedError("it holds triggers or views, which optsum does not make")
         row, fact = ("topic", "cell", "part", "status", "at", "row", "sum"), ("name", "value", "sum")
         for table, known, wanted in (("rows", _is_row, row), ("facts", _is_fact, fact)):
             columns = _columns(database, table)
@@ -598,7 +598,7 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
             if error is None and isinstance(value, dict):
                 yield row_of(value) if isinstance(value, Cells) else value
             elif ended:
-                raise InputError(f"{source}: {error or 'a row is an object'}; remove the line or run again")
+                raise InputError(f"{source}: {error or 'a row must be an object'}; remove the line or run again")
 
     return rows()
 
@@ -868,7 +868,10 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             raise OptionError(f"the output {self._name} exists already{stopped}: {way}; or name another output")
         if existing == "resume":
             if complete:
-                raise OptionError(f"the output {self._name} is complete, and does not record options: give --overwrite")
+                raise OptionError(
+                    f"the output {self._name} is complete, and does not record the options that made it, so it "
+                    "cannot be resumed: give --overwrite"
+                )
             self._resume(journal, held[0], keep)
             self._empty, self._resumed = False, True
 

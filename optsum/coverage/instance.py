@@ -186,7 +186,9 @@ class Row:
         if self.high is not None:
             object.__setattr__(self, "high", whole(self.high, f"The maximum of the row {self.name!r}"))
         if len(self.units) != len(self.coefficients) or len(set(self.units)) != len(self.units):
-            raise InputError(f"The row {self.name!r} needs each unit once, with one coefficient.")
+            raise InputError(
+                f"The row {self.name!r} must name each unit at most once, and have a coefficient for each."
+            )
         if 0 in self.coefficients:
             raise InputError(f"The row {self.name!r} has a coefficient of 0: leave the unit out.")
 

@@ -82,7 +82,7 @@ def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str
     if not formulation.whole_sentences:
         raise UnsupportedError(
             f"The formulation {options.formulation} selects parts of sentences, but labels are for whole ones: use "
-            "--formulation extractive."
+            "--formulation=extractive."
         )
     return options
 

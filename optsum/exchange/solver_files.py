@@ -224,8 +224,9 @@ def _program(task: Task, write: Callable[..., str]) -> str:
 def _normal_form(task: Task, kind: str) -> str:
     if kind == "wcnf" and task.problem.can(Capability.COVERAGE) and not is_cover(task.problem.coverage):
         raise UnsupportedError(
-            f"The format wcnf is for covers only, and {task.id} is none: use --format lp, mps or json, or, for topics, "
-            "--formulation cover."
+            f"The format wcnf is for covers only, and {task.id} is not one: use --format lp, mps or json, or, for "
+            "topics, "
+            "--formulation=cover."
         )
     if not task.problem.can(Capability.COVERAGE):
         instead = "use --format lp or mps" if task.problem.can(Capability.LINEAR) else "make it an optsum.Coverage"
@@ -588,7 +589,7 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
         if found.program != "cbc":
             raise
         raise InputError(
-            f"{str(error).rstrip('.')}; the preprocessing of CBC is known to do so: solve it with cbc FILE.lp "
+            f"{str(error).rstrip('.')}; the preprocessing of CBC is known to cause this: solve it with cbc FILE.lp "
             "-preprocess off -solve -solu FILE.sol."
         ) from error
     done = finished(task, setup, result, began=began, built=built)

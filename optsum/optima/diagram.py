@@ -367,7 +367,7 @@ def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES) -> Fraction:
 
 def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Estimate:
     if diagram.count < 2 or pairs < 2:
-        raise InputError("An estimate needs two different sets, and two pairs of them: use the mean itself.")
+        raise InputError("An estimate needs at least two sets, and at least two pairs to draw: use mean_jaccard.")
     rng = random.Random(seed)  # noqa: S311 - nothing secret
     found: list[float] = []
     while len(found) < pairs:

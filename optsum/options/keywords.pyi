@@ -13,9 +13,11 @@ class TextKeywords(TypedDict, total=False):
     """Keywords of searches and scores, which read texts alike."""
 
     model_units: Literal["whole", "sentences"] | None
-    """A reference is one text, or each of its sentences is clipped separately [whole]."""
+    """Clip counts by the whole of a reference, or by each of its sentences separately [whole]."""
     length_tokenizer: str | Callable[[str], object] | None
-    """Whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them."""
+    """Tokenizer that counts the tokens of lengths: tiktoken:NAME, hf:NAME or module:function; implies --length-unit
+    tokens.
+    """
     tokenizer: str | Callable[[str], Iterable[str]] | None
     """Rouge (default), unicode, characters, blank, another name or module:function, or tokens (default for pre-
     tokenized topics).
@@ -24,7 +26,7 @@ class TextKeywords(TypedDict, total=False):
     """Porter stemming like ROUGE-1.5.5 -m, or like the named stemmer (rouge-score: google-stemmed) [False]."""
     stemmer: str | Callable[[str], str] | None
     """Rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or module:function;
-    to name one is to stem [rouge155].
+    implies --stem [rouge155].
     """
     stopwords: str | None
     """Keep, drop (SMART list), or a file with one word a line [keep]."""
@@ -35,7 +37,7 @@ class TextKeywords(TypedDict, total=False):
     splitter: str | Callable[..., Iterable[str]] | None
     """Splitter of raw text into sentences: sentencex, or module:function [sentencex]."""
     flat: Literal["sentences", "texts", "tokens"] | None
-    """A flat list of strings as documents or references: one text's sentences, raw texts, or tokens."""
+    """What a flat list of strings in documents or references holds: the sentences of one text, raw texts, or tokens."""
     lines: bool | None
     """Each line of raw text is a sentence [of dialogues and highlights]."""
     source_words: int | None
@@ -49,7 +51,7 @@ class SolveKeywords(TextKeywords, total=False):
     formulation: str | None
     """Choice of units, such as sentences (optsum list formulations) [extractive]."""
     formulation_options: Mapping[str, Scalar] | Sequence[str] | None
-    """The formulation's own options without a flag."""
+    """Other options of the formulation."""
     strategy: str | None
     """How to search (optsum list strategies) [auto]."""
     backend: str | None
@@ -57,14 +59,14 @@ class SolveKeywords(TextKeywords, total=False):
     backend_options: Mapping[str, Scalar] | Sequence[str] | None
     """The solver's own options, which override those of optsum; highs.NAME if there are several solvers."""
     threads: int | None
-    """Threads of the solver, if it has them [1]."""
+    """Number of threads of the solver, if it can use several [1]."""
     verify: bool | None
-    """Prove by optsum's own means what the solver claims as proven, if possible [False]."""
+    """Let optsum prove the solver's claims again by its own search, if possible [False]."""
     strategy_options: Mapping[str, Scalar] | Sequence[str] | None
     """The strategy's own options; in a comparison for all strategies that have them, or for one: vns.k_max=3."""
     bound: Literal["root", "none", "lagrangian", "knapsack"] | None
-    """Of a search that does not prove: root, or none; or the one that branch-and-bound cuts by: lagrangian, as if
-    not said, or knapsack, the paper's (Hirao et al. 2017) [root].
+    """Root or none: bound of a search that proves nothing; lagrangian or knapsack (Hirao et al. 2017): bound by
+    which branch-and-bound prunes, lagrangian unless another is given [root].
     """
     metric: str | Metric | type[Metric] | None
     """Rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity [rouge-1]."""
@@ -75,15 +77,15 @@ class SolveKeywords(TextKeywords, total=False):
     measure: Literal["recall", "precision", "f1"] | None
     """Measure that is maximized [recall]."""
     references: Literal["pooled", "each", "mean", "best", "first", "agreed"] | None
-    """All together, a problem for each, their mean, the one of largest value, the first, or the one with which
-    another agrees best [pooled].
+    """Several references: all together, a problem for each, their mean, the one with the largest value, the first,
+    or the one with which another agrees best [pooled].
     """
     max_length: int | Literal["reference"] | None
     """Longest summary, in the length unit; reference: as long as each topic's reference (the mean of several)."""
     min_length: int | None
     """Shortest summary, in the length unit [0]."""
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
-    """Unit of lengths; words are blank-separated, given are each topic's own lengths [words]."""
+    """Unit of lengths; words are separated by blanks; given: the lengths in each topic [words]."""
     max_sentences: int | None
     """Largest number of sentences, besides the maximum length."""
     max_characters: int | None
@@ -95,22 +97,22 @@ class SolveKeywords(TextKeywords, total=False):
     forbid: str | Sequence[int] | None
     """Sentences that must not be chosen, by number from 0: 0,3."""
     exclusive: str | float | None
-    """Sentences of which at most one is chosen: those of a word similarity (0.5) or more, or from a FILE of JSON
-    Lines with id and exclusive.
+    """Sentences of which at most one is chosen: those whose words have at least this similarity, such as 0.5, or
+    those in a FILE of JSON Lines with id and exclusive.
     """
     requires: str | Sequence[Sequence[int]] | None
     """Pairs of sentences of which the first is chosen only with the second: a FILE of JSON Lines with id and
     requires.
     """
     boundaries: Literal["sentence", "joined"] | None
-    """N-grams of the summary within sentences, or across their ends [sentence]."""
+    """N-grams of the summary lie within sentences, or also cross their ends [sentence]."""
     keep_unmatched: bool | None
     """Keep sentences without any counted n-gram as units [False]."""
     weights: Literal["one", "length"] | None
-    """Minimum cover: a sentence counts one, or its length in the length unit [one]."""
+    """Minimum cover: minimize the number of sentences, or their length [one]."""
     uncoverable: Literal["error", "skip"] | None
-    """Cover: an abstract sentence without any alternative is an error (missed, with a maximum length), or left out
-    and reported [error].
+    """Cover: an abstract sentence without any alternative is an error (with a maximum length: is missed), or is left
+    out and reported [error].
     """
     chunk_profile: Literal["strict", "paper"] | None
     """Compressive: which parts can be left out; strict keeps subjects and objects with their verb [strict]."""
@@ -159,10 +161,12 @@ class ScoreKeywords(TextKeywords, total=False):
     each_oracle: int | None
     """Like --oracles, and also against each of the first N oracles [0]."""
     formulation: str | None
-    """Cover: score selections by claims supported within --max-length, with the optimum [ROUGE]."""
+    """Cover: score selections by the claims supported within --max-length, and compare with the optimum [score by
+    ROUGE].
+    """
     max_length: int | Literal["reference"] | None
-    """Longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long as the
-    topic's.
+    """Longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long as each
+    topic's reference.
     """
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
     """Unit of a cover's budget [given if topics have lengths, otherwise words]."""

@@ -124,7 +124,9 @@ def exclusive_of(text: str | None) -> Fraction | Cliques | None:
     except (ValueError, ZeroDivisionError):
         return _read(text, "exclusive")
     if not 0 < least <= 1:
-        raise OptionError(f"Sentences are exclusive from a similarity above 0, up to 1, on, not {text}.")
+        raise OptionError(
+            f"The similarity from which sentences are exclusive must be above 0 and at most 1, not {text}."
+        )
     return least
 
 
@@ -135,7 +137,7 @@ def _read(path: str, key: str) -> Cliques:
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise OptionError(f"The file of {_SAID[key]} {path!r} cannot be read: {why}.") from None
     found: Cliques = {}
     for number, line in enumerate(lines, 1):
@@ -273,7 +275,8 @@ def own_of_solver(
         solver = max(prefixes, key=len, default=None)  # pyomo:cbc.ratio is no option of another
         if solver is None and among is not None and not shared:
             raise OptionError(
-                f"Options of one solver cannot be those of several: say whose {name} is, as in {backend}.{name}."
+                f"With several solvers, an option needs the name of its solver: write {backend}.{name} instead of "
+                f"{name}."
             )
         if solver is not None and solver not in (among or (backend,)):
             raise _of_another("solver", solver, name, among or (backend,), BACKENDS)
@@ -597,7 +600,10 @@ LengthTokenizer: TypeAlias = Annotated[
     str | None,
     WrapValidator(function_or_name),
     Field(
-        description="whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them"
+        description=(
+            "tokenizer that counts the tokens of lengths: tiktoken:NAME, hf:NAME or module:function; implies "
+            "--length-unit tokens"
+        )
     ),
 ]
 Stem: TypeAlias = Annotated[
@@ -610,8 +616,10 @@ Stemmer: TypeAlias = Annotated[
     FlagHint(names="stemmers"),
     WrapValidator(function_or_name),
     Field(
-        description="rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or "
-        "module:function; to name one is to stem"
+        description=(
+            "rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or "
+            "module:function; implies --stem"
+        )
     ),
 ]
 Stopwords: TypeAlias = Annotated[str, Field(description="keep, drop (SMART list), or a file with one word a line")]
@@ -626,11 +634,16 @@ Counts: TypeAlias = Annotated[
 ]
 ModelUnits: TypeAlias = Annotated[
     Literal["whole", "sentences"],
-    Field(description="a reference is one text, or each of its sentences is clipped separately"),
+    Field(description="clip counts by the whole of a reference, or by each of its sentences separately"),
 ]
 FlatLists: TypeAlias = Annotated[
     Literal["sentences", "texts", "tokens"] | None,
-    Field(description="a flat list of strings as documents or references: one text's sentences, raw texts, or tokens"),
+    Field(
+        description=(
+            "what a flat list of strings in documents or references holds: the sentences of one text, raw texts, or "
+            "tokens"
+        )
+    ),
 ]
 Lines: TypeAlias = Annotated[
     bool | None, Field(description="each line of raw text is a sentence [of dialogues and highlights]")
@@ -690,7 +703,7 @@ class Options(Model):
         "extractive", description="choice of units, such as sentences (optsum list formulations)"
     )
     formulation_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
-        (), description="the formulation's own options without a flag"
+        (), description="other options of the formulation"
     )
     strategy: Annotated[str, FlagHint(brief=True, names="strategies")] = Field(
         DEFAULT_STRATEGY, description="how to search (optsum list strategies)"
@@ -702,8 +715,8 @@ class Options(Model):
         (),
         description="the solver's own options, which override those of optsum; highs.NAME if there are several solvers",
     )
-    threads: int = Field(1, ge=1, description="threads of the solver, if it has them")
-    verify: bool = Field(False, description="prove by optsum's own means what the solver claims as proven, if possible")
+    threads: int = Field(1, ge=1, description="number of threads of the solver, if it can use several")
+    verify: bool = Field(False, description="let optsum prove the solver's claims again by its own search, if possible")
     strategy_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (),
         description="the strategy's own options; in a comparison for all strategies that have them, or for "
@@ -711,8 +724,10 @@ class Options(Model):
     )
     bound: Literal["root", "none", "lagrangian", "knapsack"] = Field(
         "root",
-        description="of a search that does not prove: root, or none; or the one that branch-and-bound cuts by: "
-        "lagrangian, as if not said, or knapsack, the paper's (Hirao et al. 2017)",
+        description=(
+            "root or none: bound of a search that proves nothing; lagrangian or knapsack (Hirao et al. 2017): "
+            "bound by which branch-and-bound prunes, lagrangian unless another is given"
+        ),
     )
     metric: Metrics = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity")
     vectors: str | None = Field(
@@ -729,8 +744,10 @@ class Options(Model):
     )
     references: Annotated[Literal["pooled", "each", "mean", "best", "first", "agreed"], FlagHint(brief=True)] = Field(
         "pooled",
-        description="all together, a problem for each, their mean, the one of largest value, the first, or the one "
-        "with which another agrees best",
+        description=(
+            "several references: all together, a problem for each, their mean, the one with the largest value, the "
+            "first, or the one with which another agrees best"
+        ),
     )
     model_units: ModelUnits = "whole"
     max_length: Annotated[MaxLength, FlagHint(brief=True)] = Field(
@@ -740,7 +757,7 @@ class Options(Model):
     )
     min_length: int = Field(0, ge=0, le=LONGEST, description="shortest summary, in the length unit")
     length_unit: Annotated[Literal["words", "sentences", "characters", "tokens", "given"], FlagHint(brief=True)] = (
-        Field("words", description="unit of lengths; words are blank-separated, given are each topic's own lengths")
+        Field("words", description="unit of lengths; words are separated by blanks; given: the lengths in each topic")
     )
     length_tokenizer: LengthTokenizer = None
     max_sentences: int | None = Field(
@@ -754,8 +771,10 @@ class Options(Model):
     forbid: str | None = Field(None, description="sentences that must not be chosen, by number from 0: 0,3")
     exclusive: str | None = Field(
         None,
-        description="sentences of which at most one is chosen: those of a word similarity (0.5) or more, or from a "
-        "FILE of JSON Lines with id and exclusive",
+        description=(
+            "sentences of which at most one is chosen: those whose words have at least this similarity, such as "
+            "0.5, or those in a FILE of JSON Lines with id and exclusive"
+        ),
     )
     requires: str | None = Field(
         None,
@@ -768,16 +787,18 @@ class Options(Model):
     stopwords: Stopwords = "keep"
     counts: Counts = "clipped"
     boundaries: Literal["sentence", "joined"] = Field(
-        "sentence", description="n-grams of the summary within sentences, or across their ends"
+        "sentence", description="n-grams of the summary lie within sentences, or also cross their ends"
     )
     keep_unmatched: bool = Field(default=False, description="keep sentences without any counted n-gram as units")
     weights: Literal["one", "length"] = Field(
-        "one", description="minimum cover: a sentence counts one, or its length in the length unit"
+        "one", description="minimum cover: minimize the number of sentences, or their length"
     )
     uncoverable: Literal["error", "skip"] = Field(
         "error",
-        description="cover: an abstract sentence without any alternative is an error (missed, with a maximum length), "
-        "or left out and reported",
+        description=(
+            "cover: an abstract sentence without any alternative is an error (with a maximum length: is missed), or "
+            "is left out and reported"
+        ),
     )
     chunk_profile: Literal["strict", "paper"] = Field(
         "strict",
@@ -811,7 +832,7 @@ class Options(Model):
     @classmethod
     def _size(cls, value: str | None) -> str | None:
         if value is not None and parse_size(value) < LEAST_MEMORY:
-            raise ValueError("a process needs 500MB to get ready")
+            raise ValueError("a process needs at least 500MB to start")
         return value
 
     @field_validator("backend_options", "strategy_options", "formulation_options", mode="before")
@@ -909,12 +930,18 @@ class ScoreOptions(Model):
         default=0, ge=0, description="like --oracles, and also against each of the first N oracles"
     )
     formulation: str | None = Field(
-        None, description="cover: score selections by claims supported within --max-length, with the optimum [ROUGE]"
+        None,
+        description=(
+            "cover: score selections by the claims supported within --max-length, and compare with the optimum "
+            "[score by ROUGE]"
+        ),
     )
     max_length: MaxLength = Field(
         None,
-        description="longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long "
-        "as the topic's",
+        description=(
+            "longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long as "
+            "each topic's reference"
+        ),
     )
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None = Field(
         None, description="unit of a cover's budget [given if topics have lengths, otherwise words]"
@@ -1055,9 +1082,13 @@ def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enum
     if not named or not (enumerates or not any("backend" in STRATEGIES.load(name).flags for name in strategies)):
         return
     flag = "--backend-option" if named[0] == "backend_options" else f"--{named[0]}"
-    why = "none enumerates optima" if enumerates else f"there is none behind {' and '.join(strategies)}"
-    able = "leave it out" if enumerates else f"leave it out, or give --strategy {solving()}"
-    raise OptionError(f"The option {flag} is for problems that go to a MILP solver, but {why}: {able}.")
+    why = (
+        "none enumerates optima"
+        if enumerates
+        else f"{' and '.join(strategies)} {'uses' if len(strategies) == 1 else 'use'} none"
+    )
+    able = "leave it out" if enumerates else f"leave it out, or give --strategy={solving()}"
+    raise OptionError(f"The option {flag} is for searches with a MILP solver, but {why}: {able}.")
 
 
 def _meant(options: Options) -> str | None:
@@ -1092,7 +1123,7 @@ def _checked(options: Options) -> Spec:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
     metric = parse_metric(options.metric)
     if options.vectors is not None and all(part.of_texts for part in metric.components):
-        raise OptionError(f"Vectors are for the metric similarity, not for {metric}: give --metric similarity.")
+        raise OptionError(f"Vectors are for the metric similarity, not for {metric}: give --metric=similarity.")
     options.reading  # noqa: B018
     spec = options.spec()
     if spec.length_unit == "tokens":  # the tokenizer is loaded, or cannot be

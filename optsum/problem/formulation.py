@@ -229,11 +229,11 @@ def _over_units(each: _Limit, topic: Topic, heads: Mapping[int, int]) -> Row:
     except InputError as error:
         raise InputError(f"{where} have numbers that are not whole: {error}") from None
     if min(each.sentences, default=0) < 0 or len(each.sentences) != len(coefficients):
-        raise InputError(f"{where} have negative numbers of sentences, or too few coefficients.")
+        raise InputError(f"{where} have negative sentence numbers, or not one coefficient for each sentence.")
     if len(set(each.sentences)) != len(each.sentences):
         raise InputError(f"{where} name a sentence twice: {_listed(each.sentences)}.")
     if max(each.sentences, default=-1) >= most:
-        raise InputError(f"{where} name sentence {max(each.sentences)}; it has {most}, from 0 on.")
+        raise InputError(f"{where} name sentence {max(each.sentences)}; it has {most} sentences, numbered from 0.")
     if max(map(abs, numbers), default=0) > _MOST:
         raise InputError(f"{where} have numbers beyond {_MOST}.")
     numbered = zip(each.sentences, coefficients, strict=True)
@@ -436,7 +436,7 @@ class Compatibility:
             *self.rules,
             *(
                 Requirement(
-                    f"The formulation {{formulation}} serves the {_called(aspect)} {_or(values)}, not {{{aspect}}}: "
+                    f"The formulation {{formulation}} supports the {_called(aspect)} {_or(values)}, not {{{aspect}}}: "
                     f"change --{_called(aspect).replace(' ', '-')}, or --formulation.",
                     only={aspect: values} | ({"metric": (*values, SUM)} if aspect == "part" else {}),
                 )

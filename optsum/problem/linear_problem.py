@@ -75,7 +75,7 @@ class LinearProblem(Problem):
             )
         if (program.upper[: program.units] != 1).any():
             raise InputError(
-                "The first columns of this program are its units, which are 0 or 1: their upper bound is 1."
+                "The first columns of this program are its units, which are 0 or 1: give them the upper bound 1."
             )
         if self.lengths and len(self.lengths) != program.units:
             raise InputError(f"There are {len(self.lengths)} lengths for {program.units} units: give one each.")
@@ -219,8 +219,8 @@ class LinearProblem(Problem):
                     row = int(broken_rows[0])
                     name = f"constraint {program.row_names[row]}" if program.row_names else f"row {row}"
                     raise BackendError(
-                        f"HiGHS gives the selection {list(selection)} values of the other columns that break {name}: "
-                        "its tolerances do not allow for numbers as these; divide rows by common factors."
+                        f"The values that HiGHS finds for the other columns of the selection {list(selection)} break "
+                        f"{name}: these numbers are too large for its tolerances; divide rows by common factors."
                     )
         return violation, values
 
@@ -727,7 +727,7 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
         number = {name: at for at, name in enumerate(names)}
         wrong = [name for name in units if not (name in number and columns[number[name]].binary)]
         if wrong or len(set(units)) < len(units):
-            what = f"{wrong[0]!r} is no 0/1 column" if wrong else "a column is given twice among the units"
+            what = f"{wrong[0]!r} is not a 0/1 column" if wrong else "a column is given twice among the units"
             raise InputError(f"In '{path}' {what}: name each of its 0/1 columns that is a unit once.")
         binary = [number[name] for name in units]
     if not binary:
@@ -738,8 +738,9 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
         named = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
         notes_of(str(path))(
             "columns",
-            f"{len(others)} of the whole-numbered columns are no units, as they may be more than 0 or 1 ({named}): "
-            "they take the best values that the units leave them, which problem.values(selection) returns in Python",
+            f"{len(others)} of the whole-numbered columns are not units, because they can have values other than 0 "
+            f"and 1 ({named}): they take their best values for each selection, which problem.values(selection) "
+            "returns in Python",
         )
     fixed = [at for at in binary if columns[at].low == columns[at].high]
     matrix: list[dict[int, Fraction]] = [{} for _ in range(held.num_row_)]

@@ -366,7 +366,7 @@ def hold_bound(
     key = float(seen.key)
     if bound is not None and not exact and abs(key - float(bound)) <= _ROUNDED * max(1.0, abs(key)):
         return
-    said = "that no completion is feasible" if bound is None else f"{bound}"
+    said = "None (no completion is feasible)" if bound is None else f"{bound}"
     raise InputError(
         f"The bound of this problem is wrong: with the units {list(chosen)} chosen and {list(rest)} undecided it is "
         f"{said}, but the selection {list(held)} is worth {seen.key}."
@@ -495,17 +495,17 @@ class CoverageProblem(Problem):
             and constant
             and lcm(*bottoms) * self.instance.ratios > 2**50
         ):
-            instead = "branch-and-bound, greedy or exhaustive" if Capability.LINEAR in missing else "--bound lagrangian"
+            instead = "branch-and-bound, greedy or exhaustive" if Capability.LINEAR in missing else "--bound=lagrangian"
             return (
                 f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
-                f"use {instead}, or --references pooled."
+                f"use {instead}, or --references=pooled."
             )
         if Capability.LINEAR in missing:
             said = self.instance.combination.said(self.instance.ratios)
             return f"its value is {said}, which integer programs cannot express; use branch-and-bound or exhaustive."
         if missing == {Capability.COMBINATORIAL_BOUND}:
             what = "without side constraints" if self.instance.rows else "for recall within sentences"
-            return f"it is valid only {what}; use --bound lagrangian."
+            return f"it is valid only {what}; use --bound=lagrangian."
         return ""
 
     def evaluate(self, selection: Selection) -> Evaluation:

@@ -698,7 +698,8 @@ def clauses_of(instance: Coverage, check: Callable[[], object] = NEVER.check) ->
     """
     if not is_cover(instance):
         raise UnsupportedError(
-            "This works on minimum covers only: use --formulation cover of texts, or another strategy or backend "
+            "This strategy or backend searches only minimum covers: use --formulation=cover, or another strategy or "
+            "backend "
             "(optsum list strategies, optsum list backends)."
         )
     alternatives: list[dict[Bits, None]] = [{} for _ in range(instance.features)]

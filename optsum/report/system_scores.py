@@ -93,7 +93,7 @@ class OracleScores:
         if self.longer:
             caption.append(f"Summaries longer than the limit of oracles: {self.longer}; they are not cut.")
         if self.unfound:
-            said = f"{self.unfound} of topics and metrics"
+            said = f"{self.unfound} (each a topic and a metric)"
             caption.append(f"Left out, because not all oracles were found in time: {said}.")
         return Table.of(["system"], headings, f"{title}: means over topics", rows=rows, caption=caption)
 
@@ -156,7 +156,8 @@ def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> t
         raise InputError("it has human scores, but no selection; give one, or leave it out")
     elif extract.others:
         raise InputError(
-            f"{counted(extract.others, 'passage')} of it cannot be found in topic {topic.id!r}; select by numbers"
+            f"{counted(extract.others, 'passage')} of the extract cannot be found in topic {topic.id!r}; give a "
+            "selection of passage numbers"
         )
     else:
         called = list(texts_of(topic))
@@ -492,7 +493,7 @@ def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
 def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[str, Score], str]:
     if topic.cover is not None and not topic.references:
         raise InputError(
-            f"topic {topic.id!r} has claims, but no reference; give --formulation cover with --max-length N, its budget"
+            f"topic {topic.id!r} has claims, but no reference; give --formulation=cover with --max-length N, its budget"
         )
     summary = text_of(topic, system)
     if summary is None:

@@ -214,7 +214,10 @@ class Oracles(Optima):
         self._need_all("shared out")
         problem, diagram, times = self._one_problem(), self.diagram, np.ones(1)
         if not problem.can(Capability.COVERAGE) or problem.sense.better(0, 1):
-            raise UnsupportedError("Only objectives that a built-in formulation maximizes can weight sets.")
+            raise UnsupportedError(
+                "Sets can be weighted only by an objective that a built-in formulation maximizes: leave the weights "
+                "out."
+            )
         if diagram.count > _WEIGHED:
             found = Counter(tuple(sorted(each)) for each in drawn(diagram, _DRAWS, seed))
             diagram = Diagram.of_sets(found)
@@ -343,7 +346,7 @@ def resolve_enumeration(
     if options.references == "best" and nearness.steps is not None:
         raise UnsupportedError(
             "The best of several references has no common steps: use --within, --at-least or --best, or "
-            "--references pooled."
+            "--references=pooled."
         )
     return options if options.time_limit is not None else options.model_copy(update={"time_limit": NEAR_S})
 

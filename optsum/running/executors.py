@@ -422,6 +422,6 @@ def crew_of(
             raise OptionError("The workers of a cluster have their own limits: give dask worker --memory-limit.")
         return Dask(options.scheduler, options.workers, memory)
     if options.scheduler is not None:
-        raise OptionError("Only the executor dask has a scheduler: give --executor dask.")
+        raise OptionError("Only the executor dask has a scheduler: give --executor=dask.")
     several = apart or memory is not None or options.workers > 1
     return Local(options.workers, memory, copied=copied) if several else None

@@ -305,7 +305,7 @@ def resolve_frontier(
     if formulation.sense is Sense.MINIMIZE and formulation.reads_topics and "max_length" not in formulation.flags:
         raise UnsupportedError(f"A {options.formulation} has no maximum length, so it has no frontier over lengths.")
     if options.references == "best":
-        raise UnsupportedError("The best of several references has no frontier: use --references each.")
+        raise UnsupportedError("The best of several references has no frontier: use --references=each.")
     if not options.searcher().exact:
         able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
         raise UnsupportedError(f"The strategy {options.strategy} is not exact: use one of {able}.")

@@ -90,7 +90,8 @@ def search(
         strategy = STRATEGIES.create(strategy, options)
     elif options:
         raise OptionError(
-            f"Options ({', '.join(options)}) belong to a strategy's name: this strategy has its own already."
+            f"Options ({', '.join(options)}) can be given only with the name of a strategy: make this strategy with "
+            "them."
         )
     if not isinstance(problem, Problem):
         raise OptionError(
@@ -140,7 +141,7 @@ def searched(
     if bounded and root_bound is None and not strategy.exact:
         certify = partial(import_module(CERTIFICATE).certify, problem)
     if bound == "none" and limits.gap is not None and not strategy.exact:
-        raise OptionError("A gap is measured by a bound: leave out --gap, or --bound none.")
+        raise OptionError("A gap is measured by a bound: leave out --gap, or --bound=none.")
     seen = problem if strategy.exact else problem.lighter
     begin = _start_greedily if strategy.exact and greedily else None
     run = Run(seen, limits, None, seed, on_progress, root_bound, certify, begin)

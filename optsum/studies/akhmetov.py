@@ -80,7 +80,10 @@ def upper_bounds(study: Study) -> Table:
     seeds = len({row["seed"] for row in study.of("found") if row["method"] != OPTIMUM})
     spreads = [f"{score} ± seeds" for score in _SCORES] if seeds > 1 else []
     headings = [*_SCORES, "sentences", "R-1 seconds", "R-2 seconds", *spreads]
-    caption = [f"{_TWICE} sentences: of the former.", *([OVER_SEEDS.format(seeds)] if spreads else [])]
+    caption = [
+        f"{_TWICE} sentences: of the summary that maximizes R-1.",
+        *([OVER_SEEDS.format(seeds)] if spreads else []),
+    ]
     table = study.table("Best ROUGE F1 of each method (Table 2)", ["method"], headings, caption=caption)
     for method in methods(study):
         cells = [average(values(study, method, score)) for score in _SCORES]
@@ -200,7 +203,7 @@ class AkhmetovStudy(SeededStudy):
     baselines: Annotated[
         str, option("baselines with as many sentences as the abstract: mmr,sumbasic,lexrank,lsa, or some of them")
     ] = ""
-    exact: Annotated[str, option("strategy that computes the optimum; none for none")] = "branch-and-bound"
+    exact: Annotated[str, option("strategy that computes the optimum, or none")] = "branch-and-bound"
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
@@ -268,7 +271,7 @@ class AkhmetovStudy(SeededStudy):
             if (count := sum(not row["proven"] for row in of(self, OPTIMUM, metric)))
         ]
         if ended := sum(row["ended"] == Termination.TIME_LIMIT for row in self.of("found") if row["method"] != OPTIMUM):
-            left.append(f"what {ended} of the heuristic searches would have found later")
+            left.append(f"what {ended} of the heuristic searches would have found after their time limit")
         return left
 
 

@@ -96,13 +96,13 @@ class HiraoStudy(SeededStudy, CutStudy):
         said = []
         if open_ := sum(not _is_proven(row) for row in problems):
             said.append(
-                f"{open_} of {all_}, whose optimum was not proven, or greedy extract not found, in time: all tables "
-                "lack them, and scores of systems beside oracles are of the others"
+                f"{open_} of {all_}, whose optimum was not proven or whose greedy extract was not found in time: "
+                "they are in no table, and systems are scored only on the others"
             )
         if many := sum(not row["complete"] for row in problems):
             said.append(
-                f"{many} of {all_}, not all of whose oracles were found in time: Tables 4 and 6 lack them, so that "
-                "means there lack problems with many; of 5 and 7 what is not known of them"
+                f"{many} of {all_}, whose oracles were not all found in time: they are left out of Tables 4 and 6, "
+                "whose means therefore lack problems with many oracles, and partly out of Tables 5 and 7"
             )
         return said
 

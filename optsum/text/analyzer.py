@@ -273,7 +273,8 @@ def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
             start = max(text.find(token, at), lower.find(token, at)) if at >= 0 else at
             if start < 0:
                 raise UnsupportedError(
-                    f"the tokenizer {name} makes {token[:20]!r} of the text {text[:40]!r}, which does not contain "
+                    f"the tokenizer {name} makes the token {token[:20]!r} from the text {text[:40]!r}, which does "
+                    "not contain "
                     f"it, so its position is unknown; use a tokenizer that changes only case"
                 )
             found.append((token, start))

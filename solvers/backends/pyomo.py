@@ -247,7 +247,7 @@ class PyomoBackend(Backend):
         if declared.size is not None and search(declared.size_failures, words):
             raise BackendError(
                 f"The licence of {self.name} here allows {declared.size}, and this program has {model.nvariables():,} "
-                f"variables and {model.nconstraints():,} rows: use a full licence, or --backend highs, which is free."
+                f"variables and {model.nconstraints():,} rows: use a full licence, or --backend=highs, which is free."
             ) from error
         if search(declared.licence_failures, words):
             if given:
@@ -256,7 +256,7 @@ class PyomoBackend(Backend):
                     f"{first.rstrip('.')}."
                 ) from error
             raise BackendError(
-                f"The backend {self.name} finds no licence ({first.rstrip('.')}): use --backend highs, which is free."
+                f"The backend {self.name} finds no licence ({first.rstrip('.')}): use --backend=highs, which is free."
             ) from error
         said = f"{self.name} failed{f' with the options {given}' if given else ''}: {first.rstrip('.')}"
         return RawOutcome(termination=Termination.FAILED, native="failed", detail=said)

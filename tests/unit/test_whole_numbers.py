@@ -230,7 +230,7 @@ def test_a_number_that_is_asked_for_is_whole_or_refused(asked: str, value: Any) 
 
 @pytest.mark.parametrize("threads", [np.int8(2), np.uint64(1), np.array(2)])
 def test_threads_of_numpy_go_to_no_strategy_without_a_solver(threads: Any) -> None:
-    with pytest.raises(optsum.OptionError, match="threads is for problems"):
+    with pytest.raises(optsum.OptionError, match="threads is for searches"):
         optsum.solve(_TOPIC, max_length=5, strategy="greedy", threads=threads)
 
 

@@ -77,7 +77,7 @@ class Setting:
                 what = sentence_of(error, Options, in_file=True)
                 raise InputError(f"{_STRANGE}: {what}") from None
             except (TypeError, ValueError):
-                raise InputError(f"{_STRANGE}: options is no object") from None
+                raise InputError(f"{_STRANGE}: options is not an object") from None
         return cls(*_named(row), options, _said(row, options))
 
     def goes_on(self, row: Mapping[str, Any]) -> bool:
@@ -246,7 +246,7 @@ def _begins(parts: Any, sentences: int) -> list[list[tuple[int, int]]] | None:
     except (TypeError, ValueError):
         found = []
     if len(found) != sentences or any(type(number) is not int for each in found for pair in each for number in pair):
-        raise InputError(f"{_STRANGE}: parts is no list of [place, part] for each sentence")
+        raise InputError(f"{_STRANGE}: parts is not a list of [place, part] for each sentence")
     return found
 
 
@@ -375,7 +375,7 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
                 )
             result, details = Result.from_row(row), row.get("details")
             if details is not None and not isinstance(details, Mapping):
-                raise InputError(f"{_STRANGE}: no object")  # noqa: TRY301
+                raise InputError(f"{_STRANGE}: not an object")  # noqa: TRY301
             if (
                 block is None
                 or details is not None

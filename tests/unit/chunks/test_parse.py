@@ -145,9 +145,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_a_parse_checks_its_tokens() -> None:
     with pytest.raises(InputError, match="there is no word"):
         Parse((), "")
-    with pytest.raises(InputError, match="the characters of word 1"):
+    with pytest.raises(InputError, match="the span of word 1"):
         Parse((Token("ab", end=2),), "a")
-    with pytest.raises(InputError, match="the characters of word 2"):
+    with pytest.raises(InputError, match="the span of word 2"):
         Parse((Token("a", start=2, end=3), Token("b", head=0, start=0, end=1)), "b a")
 
 

@@ -54,7 +54,10 @@ def test_solvers_stand_side_by_side() -> None:
         ({"backends": ""}, "There is no backend to compare"),
         ({"backends": "highs,highs"}, "The backend highs is named twice"),
         ({"backends": 3}, "are not a list of names: give them as highs,cbc"),
-        ({"backends": "highs", "backend_options": {"a": 1}}, "Options of one solver cannot be those of several"),
+        (
+            {"backends": "highs", "backend_options": {"a": 1}},
+            "With several solvers, an option needs the name of its solver",
+        ),
         ({"backends": "highs", "strategies": "greedy", "exact": "none"}, "Backends apply only to the strategy milp"),
         ({"backends": "highs,hihgs"}, "there is no backend 'hihgs'; did you mean highs"),
         ({"backends": "highs,glpk", "backend": "cbc"}, "and several by backends: leave out one of the two"),

@@ -35,7 +35,7 @@ def test_the_flag_wins_over_the_file(capsys: pytest.CaptureFixture[str]) -> None
     Path("c.toml").write_text('map = "documents=none,references=gist"')
     flags = ["--config", "c.toml", "--map", "documents=text,references=gist", "-o", "out.jsonl"]
     assert main(["solve", "set.jsonl", *LENGTH, *flags]) == 0
-    for said, reason in (("map = 3", "map is neither a text nor a table"), ('map = "x"', "documents=COLUMN")):
+    for said, reason in (("map = 3", "map is neither a string nor a table"), ('map = "x"', "documents=COLUMN")):
         Path("c.toml").write_text(said)
         assert main(["solve", "set.jsonl", *LENGTH, "--config", "c.toml", "-o", "other.jsonl"]) == 2
         assert reason in capsys.readouterr().err

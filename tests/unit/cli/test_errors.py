@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_used_is_one_line(run: Any, command: str, name: st
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "Missing argument 'TOPICS': a file of topics of any format"),
+        ([], "Missing argument 'TOPICS': a file of topics in any supported format"),
         (["good.jsonl"], "Recall only grows with the length"),
         (["good.jsonl", "--max-length", "many"], "--max-length"),
         (["good.jsonl", "--max-length", "-1"], "--max-length cannot be -1"),

@@ -79,7 +79,7 @@ def test_resuming_gives_the_rows_of_one_run(command: list[str], each: int, capsy
             assert said.splitlines()[0] == table.splitlines()[0]
         else:
             assert said.startswith(f"{3 * each} problems: ")
-            assert " kept from before; " in said
+            assert " kept from an earlier run; " in said
 
     assert main([*command, "-o", "out.jsonl", "--overwrite"]) == 0
     assert [plain(row) for row in rows()] == whole
@@ -154,9 +154,9 @@ def test_another_text_is_refused(out: str, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"a": 1}\n', "has rows of another kind"),
+        ('{"a": 1}\n', "has rows that are not results of a search"),
         ("ROW\nROW\n", "has two rows of 'a', as if two runs had written it"),
-        ("[1]\n", "a row is an object"),
+        ("[1]\n", "a row must be an object"),
     ],
 )
 @pytest.mark.usefixtures("here")
@@ -313,4 +313,4 @@ def test_rows_of_another_problem_are_refused(kind: str, capsys: pytest.CaptureFi
         assert "were made from another problem" in capsys.readouterr().err
     assert main(["solve", "one.py:endless", "--strategy", "greedy", "-o", "endless.jsonl"]) == 0
     assert main(["solve", "one.py:endless", "--strategy", "greedy", "-o", "endless.jsonl", "--resume"]) == 2
-    assert "it is unknown whether the problem 'endless'" in capsys.readouterr().err
+    assert "the problem 'endless' cannot be compared with the one in endless.jsonl" in capsys.readouterr().err

@@ -52,7 +52,7 @@ def test_a_frame_of_a_well_known_data_set() -> None:
     frame = pd.DataFrame({"article": ["One. Two.", None], "highlights": ["x y", "z"], "guid": ["a", "b"]})
     first, second = optsum.solve_all(frame, **OPTIONS)
     assert (first.id, first.selection) == ("a", (0, 1))
-    assert second.error == "row 1: topic 'b': there is no \"documents\": article is not there, or null"
+    assert second.error == "row 1: topic 'b': there is no \"documents\": the column article is missing or null"
 
 
 def test_a_bad_cell_costs_the_others_nothing() -> None:

@@ -129,7 +129,7 @@ def test_a_data_set(
     out = Path(COMMANDS[name][-1])
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [(row["id"], len(row["labels"])) for row in rows] == wanted
-    news = ("--map says otherwise", "Compiling kernels")
+    news = ("choose others with --map", "Compiling kernels")
     doubts = [line for line in capsys.readouterr().err.splitlines() if not any(each in line for each in news)]
     assert doubts == ([] if name != "xsum.jsonl" else doubts)
     assert name != "xsum.jsonl" or "--lines" in doubts[0]

@@ -311,7 +311,7 @@ def test_missing_summaries_are_named() -> None:
     frame = pandas.DataFrame({**COLUMNS, "summary": pandas.array(["cat", None], dtype="string")})
     first, second = shown(topics_of(frame))
     assert first == RIGHT[0]
-    assert second == ("b", ("topic 'b': there is no \"references\": summary is not there, or null",))
+    assert second == ("b", ("topic 'b': there is no \"references\": the column summary is missing or null",))
 
 
 def test_one_exception_where_no_row_can_be_used() -> None:
@@ -383,7 +383,7 @@ def told(record: dict[str, Any], path: Path, columns: str | None = None) -> tupl
     said: list[str] = []
     (path / "a.jsonl").write_text(json.dumps(record) + "\n")
     found = shown(read_topics(path / "a.jsonl", columns=columns, told=said.append))
-    return found, [sentence for sentence in said if "columns says otherwise" not in sentence]
+    return found, [sentence for sentence in said if "choose others with columns" not in sentence]
 
 
 def test_words_in_a_flat_list_are_tokens_or_said(tmp_path: Path) -> None:
@@ -401,9 +401,9 @@ def test_words_in_a_flat_list_are_tokens_or_said(tmp_path: Path) -> None:
 
 
 def test_written_line_breaks_are_said(tmp_path: Path) -> None:
-    """github.com/huggingface/transformers/issues/7743: a backslash and an n in a file, and no line break."""
+    """github.com/huggingface/transformers/issues/7743: a backslash and the letter n in a file, and no line break."""
     _, said = told({"document": "A cat ran\\n\\nIt sat", "summary": "x"}, tmp_path)
-    assert ["a backslash and an n" in sentence for sentence in said] == [True]
+    assert ["a backslash and the letter n" in sentence for sentence in said] == [True]
     assert told({"document": "We take \\nabla f. It is \\nu.", "summary": "x"}, tmp_path)[1] == []
 
 

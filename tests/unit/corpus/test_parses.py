@@ -142,7 +142,7 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], reason: str) -> N
 def test_a_file_with_too_few_sentences_is_refused(tmp_path: Path) -> None:
     read = write(tmp_path)
     (tmp_path / "f.conllu").write_text(format_conllu(PARSED[0]))
-    with pytest.raises(InputError, match="the number of parses is 1, but that of sentences 8"):
+    with pytest.raises(InputError, match="the number of parses is 1, but that of sentences is 8"):
         parses_of(read)
 
 

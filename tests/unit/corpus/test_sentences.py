@@ -109,7 +109,7 @@ def test_a_splitter_may_ask_for_the_language() -> None:
     [
         ("sentencey", "no splitter 'sentencey'; did you mean sentencex"),
         (f"{__name__}:nothing", "cannot be imported"),
-        (f"{__name__}:RAW", "it is no function"),
+        (f"{__name__}:RAW", "it is not a function"),
     ],
 )
 def test_no_splitter(splitter: str, message: str) -> None:

@@ -69,7 +69,7 @@ def test_a_well_known_set_in_every_format(write: Any, tmp_path: Path) -> None:
         ("b", (("Three.",),), (("Three.",),)),
     ]
     assert [sentence.partition(": ")[2] for sentence in told] == [
-        "documents are article, references are highlights, id is id; columns says otherwise"
+        "documents are article, references are highlights, id is id; choose others with columns"
     ]
     turned = good(tmp_path / "data", columns="documents=highlights,references=article", told=told.append)
     assert [(topic.id, topic.references[0]) for topic in turned] == [

@@ -81,7 +81,7 @@ def test_bad_lines_do_not_cost_the_others(tmp_path: Path) -> None:
     assert broken.error.startswith("not JSON")
     assert isinstance(number, BadSystem)
     assert number.error.endswith("not a number")
-    assert again == BadSystem(f"{path}:4", "a second summary of system 's' for topic 't'; give one")
+    assert again == BadSystem(f"{path}:4", "a second summary of system 's' for topic 't'; give only one")
     assert isinstance(last, System)
 
 

@@ -183,7 +183,7 @@ def test_missing_key(key: str) -> None:
         ({"meta": [1]}, '"meta" is a list'),
         ({"parses": "1\tA"}, '"parses" is a string'),
         ({"parses": ["", None, ""]}, r"parses\[1\] is null"),
-        ({"parses": [""]}, "the number of parses is 1, but that of sentences 3"),
+        ({"parses": [""]}, "the number of parses is 1, but that of sentences is 3"),
         ({"cover": {}}, '"cover" is an object'),
         ({"cover": ["s1"]}, r"cover\[0\] is a string"),
         ({"cover": [["s1"]]}, r"cover\[0\]\[0\] is a string; cover is a list"),

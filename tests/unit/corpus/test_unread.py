@@ -125,7 +125,7 @@ def test_doubts_about_lines_are_kept_for_whoever_sent_them(tmp_path: Path) -> No
         sent.read()
         notes.repeat(sent.reading.notes.said)
     columns = "documents are article, references are highlights, id is the row's number"
-    assert said == [f"{path}: {columns}; columns says otherwise"]
+    assert said == [f"{path}: {columns}; choose others with columns"]
 
 
 def test_a_list_of_topics_in_a_line(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_references_without_a_document(tmp_path: Path, caplog: pytest.LogCapture
     ids, said = said_of(written(tmp_path, files), caplog)
     assert ids == ["x"]
     assert "1 of" in said
-    assert "such as y.txt, and is left out" in said
+    assert "whose name no document in" in said
 
 
 ROW = '{"id": "%s", "text": "A cat.", "summary": "cat"}\n'

@@ -338,7 +338,7 @@ def test_one_writer(capsys: pytest.CaptureFixture[str]) -> None:
         ('topics = "topics.jsonl"\n[grid]\nmax-length = [3]\nseed = [' + ",".join(["1"] * 10001) + "]", "10000 cells"),
         ('topics = "topics.jsonl"\nmax-length = 3\nmap = "documents"', "documents=COLUMN"),
         ('topics = "topics.jsonl"\nmax-length = 3\nscheduler = "tcp://x"', "give --executor dask"),
-        ('topics = "topics.jsonl"\nmax-length = 3\nmemory-per-worker = "1MB"', "needs 500MB"),
+        ('topics = "topics.jsonl"\nmax-length = 3\nmemory-per-worker = "1MB"', "needs at least 500MB"),
         ('topics = "topics.jsonl"\nmax-length = 3\nmemory-per-worker = "much"', "such as 2GB"),
         ("[", "is not TOML"),
     ],
@@ -354,7 +354,7 @@ def test_a_folder_of_other_things_is_left_alone(capsys: pytest.CaptureFixture[st
     Path("mine").mkdir()
     Path("mine/letter.txt").write_text("dear")
     assert main(["run", "e.toml", "mine"]) == 2
-    assert "has other contents than a run" in capsys.readouterr().err
+    assert "holds files that are not of a run" in capsys.readouterr().err
     assert [each.name for each in Path("mine").iterdir()] == ["letter.txt"]
     assert main(["status", "mine"]) == 2
 

@@ -230,7 +230,7 @@ def test_passages_without_text_have_given_lengths_or_count_one() -> None:
     assert (given_.selection, given_.length) == ((2, 3), 5)
     one = optsum.solve(topic, formulation="cover", max_length=1, length_unit="sentences")
     assert (one.selection, one.numerator, one.length) == ((2,), 3, 1)
-    with pytest.raises(optsum.InputError, match="have no length: give length_unit sentences"):
+    with pytest.raises(optsum.InputError, match='is therefore unknown: count sentences with length_unit="sentences"'):
         optsum.solve(topic, formulation="cover", max_length=5)
 
 

@@ -192,11 +192,11 @@ def test_enumerate_on_the_command_line(strategy: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "minimum cover, as few sentences as can be"),
-        ({"weights": "length"}, "minimum cover, as few words as can be"),
-        ({"weights": "length", "length_unit": "characters"}, "minimum cover, as few characters as can be"),
-        ({"uncoverable": "skip"}, "as few sentences as can be, abstract sentences without any alternative left out"),
-        ({"preset": None, "metric": "rouge-2"}, "minimum cover, as few sentences as can be"),
+        ({}, "minimum cover, as few sentences as possible"),
+        ({"weights": "length"}, "minimum cover, as few words as possible"),
+        ({"weights": "length", "length_unit": "characters"}, "minimum cover, as few characters as possible"),
+        ({"uncoverable": "skip"}, "as few sentences as possible, abstract sentences without any alternative left out"),
+        ({"preset": None, "metric": "rouge-2"}, "minimum cover, as few sentences as possible"),
     ],
 )
 def test_headings_of_tables_have_no_metric(options: dict[str, Any], words: str) -> None:

@@ -120,11 +120,11 @@ def test_names_of_means() -> None:
     ("options", "hint"),
     [
         ({"metric": "ngram-1-2", "measure": "f1"}, "is defined for recall"),
-        ({"metric": "ngram-1-2", "references": "mean"}, "pooled, each or best"),
-        ({"model_units": "sentences", "measure": "f1"}, "model_units whole"),
-        ({"model_units": "sentences", "metric": "rouge-l"}, "model_units whole"),
-        ({"metric": "ngram-1-2", "formulation": "compressive"}, "formulation extractive"),
-        ({"model_units": "sentences", "formulation": "compressive"}, "formulation extractive"),
+        ({"metric": "ngram-1-2", "references": "mean"}, 'pooled", each or best'),
+        ({"model_units": "sentences", "measure": "f1"}, 'model_units="whole"'),
+        ({"model_units": "sentences", "metric": "rouge-l"}, 'model_units="whole"'),
+        ({"metric": "ngram-1-2", "formulation": "compressive"}, 'formulation="extractive"'),
+        ({"model_units": "sentences", "formulation": "compressive"}, 'formulation="extractive"'),
     ],
 )
 def test_what_is_not_served_is_refused(options: dict[str, Any], hint: str) -> None:

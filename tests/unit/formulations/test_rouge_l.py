@@ -207,7 +207,7 @@ def test_refusals_say_what_to_do() -> None:
     for metric in ("rouge-l", "rougeL", "rouge-1+rouge-l"):
         with pytest.raises(UnsupportedError, match=f"not {metric.replace('+', '.')}: choose one with metric"):
             optsum.solve(topic, metric=metric, formulation="compressive", max_length=9)
-    with pytest.raises(UnsupportedError, match="leave boundaries at sentence"):
+    with pytest.raises(UnsupportedError, match=r"give boundaries=.sentence"):
         optsum.solve(topic, metric="rouge-2+rouge-l", boundaries="joined", max_length=9)
 
 

@@ -210,7 +210,7 @@ def test_nothing_among_numbers_is_made_one(rows: list[list[Any]], at: tuple[int,
         ({"sentence_of": [0, 0.5]}, "numbered from 0 to 1"),
         ({"sentence_of": [0]}, "give a number for each"),
         ({"reference_weights": [-1.0]}, "negative weight"),
-        ({"reference_weights": [0.0]}, "weights above 0"),
+        ({"reference_weights": [0.0]}, "weight above 0"),
         ({"reference_weights": [1.0, 2.0]}, "give a weight for each"),
         ({"similarities": [[1.0], [0.0]]}, "give one of them"),
         ({"sentences": "no"}, "not numbers"),
@@ -237,15 +237,15 @@ def test_a_topic_without_vectors_is_told_how_to_get_some() -> None:
 
 def test_what_is_not_served_is_refused() -> None:
     for options, said in (
-        ({"measure": "f1", "references": "mean"}, "pooled, each, best or first"),
+        ({"measure": "f1", "references": "mean"}, 'pooled", each, best or first'),
         ({"counts": "set"}, "not count n-grams"),
         ({"boundaries": "joined"}, "not count n-grams"),
         ({"model_units": "sentences"}, "not count n-grams"),
-        ({"metric": "rouge-1+similarity"}, "by itself"),
+        ({"metric": "rouge-1+similarity"}, "cannot be combined"),
     ):
         with pytest.raises(UnsupportedError, match=said):
             _solved(_GOOD, **options)
-    with pytest.raises(OptionError, match="give metric similarity"):
+    with pytest.raises(OptionError, match='give metric="similarity"'):
         _solved(_GOOD, metric="rouge-1", vectors="x.npz")
 
 

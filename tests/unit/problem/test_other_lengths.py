@@ -73,7 +73,7 @@ TOPIC = {"id": "t", "documents": [["a b c", "d"]], "references": [["a d"]]}
 @pytest.mark.parametrize(
     ("lengths", "message"),
     [
-        ([1], "the number of lengths is 1, but that of sentences 2"),
+        ([1], "the number of lengths is 1, but that of sentences is 2"),
         ([1, -1], r"lengths\[1\] is -1"),
         ([1, 2.5], r"lengths\[1\] is 2\.5; give a whole number"),
         ([1, True], r"lengths\[1\]"),

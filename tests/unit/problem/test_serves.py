@@ -22,21 +22,21 @@ def check(serves: Compatibility, *, tokenizer: str = "rouge", **spec: Any) -> No
     [
         (Extractive, {"metric": "ngram-1-2", "measure": "f1"}, "geometric mean ngram-1-2 is defined for recall"),
         (Extractive, {"metric": "ngram-1-2", "references": "mean"}, "geometric mean ngram-1-2 is defined for recall"),
-        (Extractive, {"model_units": "sentences", "measure": "precision"}, "Model units are clipped by themselves"),
-        (Extractive, {"model_units": "sentences", "metric": "rouge-l"}, "Model units are clipped by themselves"),
+        (Extractive, {"model_units": "sentences", "measure": "precision"}, "Model units are clipped separately only"),
+        (Extractive, {"model_units": "sentences", "metric": "rouge-l"}, "Model units are clipped separately only"),
         (Extractive, {"boundaries": "joined", "metric": "rouge-3"}, "for rouge-1 and rouge-2, not for rouge-3"),
         (Extractive, {"boundaries": "joined", "metric": "rouge-su0"}, "for rouge-1 and rouge-2, not for rouge-su0"),
         (Extractive, {"boundaries": "joined", "counts": "set", "measure": "f1"}, "for recall, not for f1"),
-        (Extractive, {"metric": "rouge-l", "counts": "set"}, "Common subsequences have clipped counts"),
-        (Extractive, {"metric": "rouge-1+rougeL", "counts": "set"}, "Common subsequences have clipped counts"),
+        (Extractive, {"metric": "rouge-l", "counts": "set"}, "Common subsequences have only clipped counts"),
+        (Extractive, {"metric": "rouge-1+rougeL", "counts": "set"}, "Common subsequences have only clipped counts"),
         (Compressive, {"metric": "rouge-su4"}, "searches rouge-N, rouge-su0 and similarity, not rouge-su4"),
         (Compressive, {"metric": "rouge-l"}, "searches rouge-N, rouge-su0 and similarity, not rouge-l"),
         (Compressive, {"metric": "ngram-1-2"}, "geometric means"),
         (Compressive, {"model_units": "sentences"}, "Model units and"),
         (Compressive, {"boundaries": "joined"}, "counts n-grams within sentences"),
-        (Compressive, {"metric": "rouge-3", "measure": "f1"}, "How many rouge-3 n-grams a compression has"),
-        (Compressive, {"metric": "rouge-2", "counts": "set", "measure": "f1"}, "serves f1 of rouge-1 only"),
-        (Compressive, {"tokenizer": "pypi-rouge"}, "pypi-rouge makes tokens of blanks"),
+        (Compressive, {"metric": "rouge-3", "measure": "f1"}, "The number of rouge-3 n-grams in a compression"),
+        (Compressive, {"metric": "rouge-2", "counts": "set", "measure": "f1"}, "supports f1 only of rouge-1"),
+        (Compressive, {"tokenizer": "pypi-rouge"}, "pypi-rouge makes tokens from blanks"),
     ],
 )
 def test_what_is_not_served_is_refused_by_its_sentence(
@@ -67,11 +67,13 @@ def test_lists_refuse_by_a_sentence_of_their_own() -> None:
     serves = Compatibility(metrics=("rouge-N", "rouge-suK"), measure=("recall", "f1"))
     for spec in ({"metric": "rouge-7"}, {"metric": "rouge-su0", "measure": "f1"}, {"metric": "rouge-1+rouge-2"}):
         check(serves, **spec)
-    with pytest.raises(UnsupportedError, match=r"mine serves the measure recall or f1, not precision: change measure"):
+    with pytest.raises(
+        UnsupportedError, match=r"mine supports the measure recall or f1, not precision: change measure"
+    ):
         check(serves, measure="precision")
-    with pytest.raises(UnsupportedError, match=r"mine serves the metric rouge-N or rouge-suK, not rouge-1.rouge-l"):
+    with pytest.raises(UnsupportedError, match=r"mine supports the metric rouge-N or rouge-suK, not rouge-1.rouge-l"):
         check(serves, metric="rouge-1+rouge-l")
-    with pytest.raises(UnsupportedError, match=r"serves the metric rouge-N or rouge-suK, not ngram-1-2"):
+    with pytest.raises(UnsupportedError, match=r"supports the metric rouge-N or rouge-suK, not ngram-1-2"):
         check(serves, metric="ngram-1-2")
 
 

@@ -45,7 +45,7 @@ def test_what_they_say() -> None:
         ({"groups": [1]}, "must be a list of sentences"),
         ({"exclusive": [[0, 0]]}, "name a sentence twice: 0, 0"),
         ({"rows": [{"sentences": [0], "coefficients": [0.5], "low": 1}]}, "not whole"),
-        ({"rows": [{"sentences": [0], "coefficients": [1, 2]}]}, "too few coefficients"),
+        ({"rows": [{"sentences": [0], "coefficients": [1, 2]}]}, "not one coefficient for each"),
         ({"rows": [{"sentences": [-1]}]}, "negative"),
         ({"rows": [{"sentences": "ab"}]}, "a list of sentences"),
         ({"rows": [{"sentences": [True]}]}, "not whole"),
@@ -63,8 +63,8 @@ def test_a_topic_with_wrong_constraints_is_an_error(constraints: Any, sentence: 
     [
         ({"require": "0,x"}, "numbers of sentences, such as 0,3"),
         ({"forbid": [-1]}, "numbers of sentences, such as 0,3"),
-        ({"exclusive": 0}, "above 0, up to 1"),
-        ({"exclusive": "nan"}, "above 0, up to 1"),
+        ({"exclusive": 0}, "above 0 and at most 1"),
+        ({"exclusive": "nan"}, "above 0 and at most 1"),
         ({"exclusive": "missing.jsonl"}, "cannot be read: No such file"),
     ],
 )

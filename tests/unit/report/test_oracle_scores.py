@@ -117,7 +117,7 @@ def test_a_preset_says_how_long_oracles_are() -> None:
 def test_what_is_not_found_in_time_is_said() -> None:
     scores = optsum.score([TIES], SYSTEMS, metric="rouge-1", oracles=True, max_length=3, time_limit=0)
     assert scores.rows[0].oracle["rouge-1"] == {"precision": None, "recall": None, "f1": None}
-    assert "not all oracles were found in time: 1 of topics and metrics" in str(scores)
+    assert "not all oracles were found in time: 1 (each a topic and a metric)" in str(scores)
     assert scores.failed == 0
 
 

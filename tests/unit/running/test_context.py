@@ -86,7 +86,7 @@ def test_the_table_and_the_rows(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (2, [1, 2, 3], 2),
     ]
     assert main(["context", str(file), "--max-length", "90", "-o", str(rows), "--resume"]) == 0
-    assert "2 kept from before" in capsys.readouterr().out
+    assert "2 kept from an earlier run" in capsys.readouterr().out
     assert main(["context", str(file), "--max-length", "90", "-o", str(rows), "--overwrite", "--details"]) == 0
     assert json.loads(rows.read_text("utf-8").splitlines()[0])["details"]["weights"] == [1] * 5
     capsys.readouterr()

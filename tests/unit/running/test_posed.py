@@ -296,7 +296,7 @@ def test_an_enumeration_that_a_limit_ends_says_so(made: Path, capsys: pytest.Cap
     assert main([*limited, "-o", "rows.jsonl"]) == 0
     said = capsys.readouterr()
     assert "3 ended by the time limit" in said.out
-    assert "3 counts of sets are lower limits: the search ended after 0 s; --time-limit sets another" in said.err
+    assert "3 counts of sets are lower limits: the search ended after 0 s; give more with --time-limit" in said.err
 
 
 def test_what_a_function_does_is_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -337,8 +337,8 @@ def made():
     [
         ("optsum.Evaluation(sum(WORTH[unit] for unit in selection), self.excess(selection), 0.0)", None),
         ("WORTH[9]", "IndexError (list index out of range) in evaluate, own.py:8; correct it there"),
-        ("len(selection)", "let evaluate of Own return an optsum.Evaluation"),
-        ("None", "let evaluate of Own return an optsum.Evaluation"),
+        ("len(selection)", "let it return an optsum.Evaluation"),
+        ("None", "let it return an optsum.Evaluation"),
         ("optsum.Evaluation('much', 0, 0.0)", "is much, which cannot be compared"),
     ],
 )

@@ -172,7 +172,7 @@ def test_refusals_come_before_any_evaluation() -> None:
         search(problem, "greedy", depth=3)
     with pytest.raises(UnknownNameError, match="backend"):
         search(CoverageProblem.of(INSTANCE), "milp", backend="gurobbi")
-    with pytest.raises(OptionError, match="belong to a strategy's name"):
+    with pytest.raises(OptionError, match="only with the name of a strategy"):
         search(problem, Scripted(), backend="highs")
     assert problem.calls == []
 
@@ -221,7 +221,7 @@ def test_limits_go_by_the_names_that_solve_has() -> None:
         search(problem, "greedy", Limits(time_s=1), time_limit=1)
     with pytest.raises(OptionError, match="The limit time_s is -1"):
         search(problem, "greedy", time_limit=-1)
-    with pytest.raises(OptionError, match="no option of the strategy lead 'k_max'; there is none at all"):
+    with pytest.raises(OptionError, match="no option of the strategy lead 'k_max'; none exists"):
         search(problem, "lead", k_max=3)
 
 

@@ -70,4 +70,4 @@ def test_what_takes_too_long_is_left(answer: Any, monkeypatch: pytest.MonkeyPatc
     result = answer(hard, optimal=True, selection=greedy)
     assert (result.status, result.statistics["verified"]) == (Status.OPTIMAL, False)
     assert result.detail is not None
-    assert result.detail.startswith("not verified, as highs claims it: branch-and-bound did not end within 0.")
+    assert result.detail.startswith("only claimed by highs, not verified: branch-and-bound did not end within 0.")

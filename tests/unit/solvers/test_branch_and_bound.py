@@ -185,7 +185,7 @@ def test_nothing_found_before_a_limit_is_no_proof_that_there_is_nothing() -> Non
 
 
 def test_knapsack_says_what_it_holds_for() -> None:
-    with pytest.raises(UnsupportedError, match=r"recall within sentences; use bound lagrangian\.$"):
+    with pytest.raises(UnsupportedError, match=r'recall within sentences; use bound="lagrangian"\.$'):
         optsum.solve(
             {"id": "t", "documents": [["a b", "c"]], "references": [["a b c"]]},
             strategy="branch-and-bound",

@@ -49,8 +49,8 @@ def test_every_study_that_the_data_serves(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        ([], "give files, and -o FOLDER"),
-        (["-o", "-"], "give files, and -o FOLDER"),
+        ([], "and -o FOLDER"),
+        (["-o", "-"], "and -o FOLDER"),
         (["-o", "x", "--plot", "y.svg"], "leave out --plot"),
     ],
 )

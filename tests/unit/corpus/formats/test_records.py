@@ -100,8 +100,8 @@ def test_raw_text_in_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("a,x", "the row has 2 cells and the heading 3 names"),
-        ("a,x,y,z", "the row has 4 cells and the heading 3 names"),
+        ("a,x", "the row has 2 cells, but the heading has 3 names"),
+        ("a,x,y,z", "the row has 4 cells, but the heading has 3 names"),
         ("a,\"['x', 'y']\",z", "the cell documents begins as a list and is not JSON: .*; write lists as JSON"),
         ("a,,y", "documents is empty"),
         ("a,\xe9,y", "this is not UTF-8"),

@@ -310,7 +310,7 @@ def test_bad_rows(path: Path) -> None:
     with pytest.raises(InputError, match=r"rows.jsonl:2: not JSON: .*; remove the line or run again"):
         next(rows)
     path.write_text("[1]\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"rows.jsonl:1: a row is an object"):
+    with pytest.raises(InputError, match=r"rows.jsonl:1: a row must be an object"):
         list(read_rows(path))
 
 

@@ -147,9 +147,9 @@ def test_rules_from_a_file(tmp_path: Path) -> None:
     [
         ({"metric": "rouge-su4"}, "rouge-N, rouge-su0 and similarity, not rouge-su4"),
         ({"metric": "rouge-l"}, "rouge-N, rouge-su0 and similarity, not rouge-l"),
-        ({"boundaries": "joined"}, "give boundaries sentence"),
-        ({"metric": "rouge-3", "measure": "f1"}, "use measure recall"),
-        ({"metric": "rouge-2", "measure": "precision", "counts": "set"}, "of rouge-1 only"),
+        ({"boundaries": "joined"}, 'give boundaries="sentence"'),
+        ({"metric": "rouge-3", "measure": "f1"}, 'use measure="recall"'),
+        ({"metric": "rouge-2", "measure": "precision", "counts": "set"}, "only of rouge-1"),
         ({"tokenizer": "pypi-rouge"}, "choose another with tokenizer"),
     ],
 )
@@ -165,7 +165,7 @@ def test_what_cannot_be_used() -> None:
     with pytest.raises(InputError, match="no rouge-2 n-gram to count"):
         solve({**TOPIC, "references": [["cats"]]}, formulation="compressive", max_length=5, metric="rouge-2")
     parse = TOPIC["parses"][0].replace("3\tsleep\tsleep", "3\t—\t—")
-    with pytest.raises(InputError, match=r"main chunk of sentence 0 .* use measure recall"):
+    with pytest.raises(InputError, match=r"main chunk of sentence 0 .* use measure=.recall"):
         solve(
             {
                 **TOPIC,

@@ -103,7 +103,7 @@ def test_vectors_that_are_not_one_a_word_are_refused(monkeypatch: pytest.MonkeyP
         "reference_of": np.arange(references),
     }
     vectors = vectors_of(arrays, len(drawn.parses), drawn.topic.references)
-    with pytest.raises(InputError, match="one for each word"):
+    with pytest.raises(InputError, match="one vector for each word"):
         optsum.solve(
             replace(drawn.topic, vectors=vectors), metric="similarity", formulation="compressive", max_length=5
         )

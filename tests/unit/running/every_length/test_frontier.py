@@ -147,7 +147,7 @@ def test_a_node_limit_leaves_a_band(tmp_path: Path) -> None:
         ({"lengths": "1:9:0"}, "from 0"),
         ({"lengths": []}, "from 0"),
         ({"max_length": 5, "strategy": "greedy"}, "is not exact"),
-        ({"max_length": 5, "references": "best"}, "references each"),
+        ({"max_length": 5, "references": "best"}, 'references="each"'),
         ({"formulation": "cover"}, "A frontier needs lengths"),
     ],
 )

@@ -259,7 +259,7 @@ class Broken(PyomoBackend):
     ("words", "options", "error", "match"),
     [
         ("Model too large for size-limited license", {}, BackendError,
-         "allows 2,000 variables and 2,000 rows, and this program has 7 variables and 4 rows: .*backend highs"),
+         "allows 2,000 variables and 2,000 rows, and this program has 7 variables and 4 rows: .*backend=.highs"),
         ("No license found, id 1", {}, BackendError, "finds no licence .No license found, id 1.: use backend"),
         ("Unknown parameter 'x'", {"x": 1}, OptionError, "does not take the options x=1: Unknown parameter 'x'"),
     ],
@@ -288,7 +288,7 @@ def test_an_instance_over_a_licence_names_the_limit(name: str, units: int) -> No
     if not backend_of(usable(name)).licence().startswith("free"):
         pytest.skip(f"{name} has a full licence here")
     big = Coverage.of([1] * units, [{0: 1}] * units, [[1]], max_length=3)
-    with pytest.raises(BackendError, match=f"The licence of {name} here allows .*backend highs, which is free"):
+    with pytest.raises(BackendError, match=f"The licence of {name} here allows .*backend=.highs., which is free"):
         search(CoverageProblem.of(big), "milp", backend=name)
 
 

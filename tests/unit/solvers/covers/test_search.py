@@ -111,7 +111,7 @@ def test_nothing_to_cover() -> None:
     ids=["maximum", "two copies", "parents", "vetoes"],
 )
 def test_what_is_no_cover_is_refused(instance: Coverage) -> None:
-    with pytest.raises(UnsupportedError, match="covers only"):
+    with pytest.raises(UnsupportedError, match="only minimum covers"):
         enumerate_covers(instance)
 
 

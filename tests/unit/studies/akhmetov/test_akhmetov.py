@@ -118,7 +118,7 @@ def test_what_is_not_proven_is_the_best_that_any_method_found() -> None:
     study.rows = [{"id": "t", "f1_rouge-2": 0, **row} for metric in METRICS for row in _found(topic, metric, given)]
     assert [row["f1"] for row in study.rows] == [0.5, 0.5, 0.5, 0.5]
     said = "the rouge-2 optimum of 1 topic, not proven in time: replaced by the best that any method found"
-    ended = "what 2 of the heuristic searches would have found later"
+    ended = "what 2 of the heuristic searches would have found after their time limit"
     for shown in (*study.tables(), *study.figures()):
         assert said in shown.caption[1]
         assert ended in shown.caption[1]

@@ -349,7 +349,7 @@ def test_numbers_and_other_ids_in_tables() -> None:
         ("1 {a b}", "file:1: the set 'a b' is not made of ids"),
         ("1 a,,b", "file:1: the set 'a,,b' is not made of ids"),
         ("{s1} {s2}", "file:1: '{s1}' is not the id"),
-        ("1 a\n1 b", "file:2: abstract sentence 1 has a line already"),
+        ("1 a\n1 b", "file:2: abstract sentence 1 has two lines"),
     ],
 )
 def test_lines_that_are_no_table(text: str, reason: str) -> None:

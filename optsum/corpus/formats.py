@@ -66,7 +66,7 @@ _ASSIGNED: Final = {"support": True, "partial_support": False, "not_support": Fa
 NOTE: Final = "note"  # A key of the topic made of nuggets: what is to be said of the way they were read.
 _NO_PASSAGES: Final = (
     "it lists nuggets, but not which passages support them; give nuggets that were assigned to passages, or passages "
-    'as "documents" and the nuggets as their reference, of which optsum align makes a cover'
+    'as "documents" and the nuggets as their reference, from which optsum align makes a cover'
 )
 _JUDGMENT: Final = re.compile(rb"\s*\S+\s+(\S+)\s+\S+\s+-?\d+\s*")
 _NUGGET: Final = re.compile(rb"\s*\S+\s+\S+\s+(?:vital|okay)\s+\S.*", re.DOTALL)
@@ -324,7 +324,7 @@ class _Pieces:
 
     def _more(self, least: int = 1) -> bool:
         if len(self._text) - self._at > LONGEST:
-            raise InputError(f"the item is longer than {LONGEST >> 20} MiB, or no JSON")
+            raise InputError(f"the item is longer than {LONGEST >> 20} MiB, or is not JSON")
         found, size = [self._text[self._at :]], 0
         while size < least and (block := next(self._blocks, None)) is not None:
             found.append(self._decoder.decode(block))
@@ -451,7 +451,7 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
         first = taken[0][0] if taken else 0
         torn = closed and (bool(over) or not taken[-1][1].endswith(b"\n"))
         if error is None and len(taken) > 1 and not closed and _holds_rows(cells, len(names), delimiter):
-            error = "rows follow within it"
+            error = "other rows seem to be inside it"
         if error is not None and not closed:
             if error.startswith("new-line"):
                 error = "a carriage return within it does not end the line; save the file with line feeds"
@@ -476,7 +476,9 @@ def _holds_rows(cells: list[str], width: int, delimiter: str) -> bool:
 
 def _row(names: list[str], cells: list[str], source: str) -> Line:
     if len(cells) != len(names):
-        return Line(source, None, f"the row has {len(cells)} cells and the heading {len(names)} names")
+        return Line(
+            source, None, f"the row has {len(cells)} cells, but the heading has {len(names)} names; make them equal"
+        )
     if any(map(_is_torn, cells)):
         return Line(source, None, "this is not UTF-8; save the file as UTF-8")
     return Line(source, TextCells(zip(names, cells, strict=True)))
@@ -632,7 +634,7 @@ def nugget_reader(
         return None
     if judged[1] in {b"0", b"Q0"}:
         raise InputError(
-            f"{name} holds judgments of whole questions: its second column is {judged[1].decode()}, and no nugget; "
+            f"{name} holds judgments of whole questions: its second column is {judged[1].decode()}, not a nugget; "
             "give judgments of nuggets"
         )
     return _judged
@@ -686,7 +688,8 @@ def _of_passages(name: str, passages: list[dict[str, Any]]) -> dict[str, Any]:
         held = _nuggets(passage, "text", "importance", "assignment")
         if [(each["text"], each["importance"]) for each in held] != nuggets:
             raise InputError(
-                f"passage {passage.get('docid')!r:.60} has other nuggets than the first; give all the same"
+                f"passage {passage.get('docid')!r:.60} has other nuggets than the first passage; give all passages "
+                "the same"
             )
         if wrong := [each["assignment"] for each in held if each["assignment"] not in _ASSIGNED]:
             raise InputError(f"the assignment {wrong[0]!r:.40} is not one of {', '.join(_ASSIGNED)}")
@@ -700,7 +703,10 @@ def _of_passages(name: str, passages: list[dict[str, Any]]) -> dict[str, Any]:
         "references": [[text for text, _ in nuggets]],
         "weights": [_WORTH[importance] for _, importance in nuggets],
         "meta": {"sentence_ids": ids},
-        NOTE: "okay nuggets count half as much as vital ones, partial support as none; a topic's weights say otherwise",
+        NOTE: (
+            "okay nuggets count half as much as vital ones, and partial support counts as none; give topics with "
+            "weights to change this"
+        ),
     }
 
 
@@ -726,7 +732,7 @@ def topic_of_nuggets(record: Mapping[str, Any]) -> dict[str, Any]:
     nuggets = record["nuggets"]
     lists = [each.get("relevant_corpus_ids") if isinstance(each, dict) else None for each in nuggets or ()]
     if not lists or not all(isinstance(each, list) for each in lists):
-        one = "it is one passage of a question; give the file of all of them"
+        one = "it is a single passage of a question; give the file of all its passages"
         raise InputError(f"a record of nuggets cannot be used: {one if _is_assigned(record) else _NO_PASSAGES}")
     names = [each.get("_id", number) for number, each in enumerate(nuggets)]
     cover = [[[passage] for passage in dict.fromkeys(each)] for each in lists if each is not None]

@@ -313,7 +313,7 @@ def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
         return obj
     found = list(topics_of_record(obj, None, reading, source))
     if len(found) != 1:
-        raise InputError(f"the columns make {len(found)} topics of this record; give the record in a list")
+        raise InputError(f"the columns make {len(found)} topics from this record; give the record in a list")
     return found[0]
 
 
@@ -340,8 +340,8 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         parts = [f"{key} are {path[0]}" for key, path in columns.paths.items() if key != "id"]
         name = "the row's number" if columns.paths["id"][0] not in value else columns.paths["id"][0]
         left = columns_beside(value, columns)
-        beside = f", and {' and '.join(left)} {'is' if len(left) == 1 else 'are'} left" if left else ""
-        reading.notes("columns", f"{', '.join(parts)}, id is {name}{beside}; --map says otherwise", news=not left)
+        beside = f", and {' and '.join(left)} {'is' if len(left) == 1 else 'are'} not used" if left else ""
+        reading.notes("columns", f"{', '.join(parts)}, id is {name}{beside}; choose others with --map", news=not left)
     if columns is not None:
         if not (records := list(columns.topics(value, number or 0))):
             reading.notes("none", f"the list of topics in {source or 'a record'} is empty")
@@ -391,7 +391,9 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
         if not isinstance(names, range):
             meta["abstract_ids"] = list(names)
     if weights is not None and len(weights) != len(cover or ()):
-        raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
+        raise InputError(
+            f"there are {len(weights)} weights, but {len(cover or ())} claims; give one weight for each claim"
+        )
     parses = lengths = vectors = None
     if "parses" in given:
         parses = tuple(_for_each(given["parses"], "parses", units, "give a list, the CoNLL-U text of each sentence"))
@@ -406,7 +408,9 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
         lengths = tuple(checked(length, f"lengths[{place}]") for place, length in enumerate(numbers))
     if reading.source_words is not None:
         if covered or "vectors" in obj:
-            raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them")
+            raise InputError(
+                "its cover or vectors are of all sentences, so they cannot be cut; leave out --source-words"
+            )
         documents = _first_words(documents, reading.source_words)
         units = sum(map(len, documents))
         parses = None if parses is None else parses[:units]
@@ -456,7 +460,7 @@ def as_id(value: object, what: str) -> str:
         return str(int(value))
     if isinstance(value, float) and value.is_integer():  # a column of numbers in which some are missing
         if abs(value) > 2**53:  # whole numbers up to this one are exact in floating point
-            raise InputError(f"{what} is {value!r}, which floating point may have rounded; give it as text")
+            raise InputError(f"{what} is {value!r}, which floating point may have rounded; give it as a string")
         return str(int(value))
     if hasattr(value, "dtype") and hasattr(value, "item"):  # a number of numpy
         return as_id(value.item(), what)
@@ -487,7 +491,8 @@ def parse_path(text: str) -> ColumnPath:
         found = _STEP.fullmatch(piece.strip())
         if found is None:
             raise OptionError(
-                f"{text!r} is not a path to a field: join names by dots; after the name of a list [] makes a topic of "
+                f"{text!r} is not a path to a field: join names with dots; after the name of a list, [] makes a "
+                "topic of "
                 "each item, and [*] takes all items"
             )
         steps += [found[1], *re.findall(r"\[\*?\]", found[2])]
@@ -709,7 +714,7 @@ def _texts(
         if optional and not path:
             return ()
         raise InputError(
-            f'there is no "{key}": {where} is not there, or null'
+            f'there is no "{key}": the column {where} is missing or null'
             if named
             else f'there is no "{key}"; {_keys(obj)}{advice_for(obj, None if OWN.isdisjoint(obj) else key)}'
         )
@@ -807,7 +812,9 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     if len(text) < 8 and text.strip() in _MISSING:
-        reading.notes("missing", f"{where} is {text.strip()} somewhere, which is read as a text; leave such topics out")
+        reading.notes(
+            "missing", f"{where} is {text.strip()} in a topic, which is read as a text; leave such topics out"
+        )
     text = with_breaks(text)
     if (marked := between_marks(text)) is not None:
         return tuple(map(well_formed, marked))
@@ -820,7 +827,7 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
         return tuple(map(well_formed, lines_of(text)))
     sentences = tuple(reading.split(text))
     if "\\n" in text and key == "documents" and "\n" not in text and _WRITTEN_BREAK.search(text):
-        reading.notes("breaks", f"{where} has a backslash and an n instead of line breaks; write line breaks")
+        reading.notes("breaks", f"{where} has a backslash and the letter n in place of line breaks; write line breaks")
     if reading.lines is None and key == "documents" and any(len(one.splitlines()) > 1 for one in sentences):
         reading.notes(
             "lines",
@@ -867,7 +874,9 @@ def _leaves(text: Any) -> Any:
 def _for_each(value: object, name: str, sentences: int | None, about: str) -> list[Any] | tuple[Any, ...]:
     items = _list(value, f'"{name}"', about)
     if sentences is not None and len(items) != sentences:
-        raise InputError(f"the number of {name} is {len(items)}, but that of sentences {sentences}; give one for each")
+        raise InputError(
+            f"the number of {name} is {len(items)}, but that of sentences is {sentences}; give one for each sentence"
+        )
     return items
 
 
@@ -883,7 +892,7 @@ def _cover(value: object) -> Cover:
 
 def _supports(value: object, cover: Cover | None) -> list[list[int | str]]:
     if cover is not None:
-        raise InputError('it has both "cover" and "supports"; give one of them')
+        raise InputError('the topic has both "cover" and "supports"; give only one of them')
     found, about = [], "supports is a list, per passage, of the claims that it supports"
     for place, claims in enumerate(_list(value, '"supports"', about)):
         named = enumerate(_list(claims, f"supports[{place}]", about))
@@ -896,8 +905,8 @@ def _supported(
 ) -> Cover:
     if len(passages) != len(supports):
         raise InputError(
-            f"supports has {len(supports)} lists, but the documents have {len(passages)} passages; give one for each, "
-            "and each passage as one string of a list in a list"
+            f"supports has {len(supports)} lists, but the documents have {len(passages)} passages; give one list for "
+            'each passage, and passages as strings: [["...", "..."]]'
         )
     places = {name: number for number, name in enumerate(names)}
     found: list[list[tuple[int | str, ...]]] = [[] for _ in names]
@@ -990,8 +999,8 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     if place.is_dir():
         if "/" in topic.id or "\\" in topic.id:
             raise InputError(
-                f"the id {topic.id!r} cannot be the name of a file, and another id may look like it: give --vectors "
-                f"one npz file, with arrays called {topic.id}/sentences and {topic.id}/references"
+                f"the id {topic.id!r} cannot be the name of a file, and another id may look like it: give a single "
+                f"npz file with --vectors, with arrays called {topic.id}/sentences and {topic.id}/references"
             )
         file, prefix = place / f"{topic.id}.npz", ""
         # As the folder spells it: some systems take A.npz for a.npz, and would say nothing.

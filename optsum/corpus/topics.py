@@ -579,7 +579,9 @@ def _whole(lines: NumberedLines, source: str) -> bytes:
     for block in lines.blocks():
         text += block
         if len(text) > _LARGEST:
-            raise InputError(f"the record {source} is longer than {_LARGEST >> 20} MiB; give one topic a file")
+            raise InputError(
+                f"the record {source} is longer than {_LARGEST >> 20} MiB; give each topic a file of its own"
+            )
     return bytes(text)
 
 

@@ -1099,7 +1099,7 @@ def _system(line: Line, reading: Reading) -> System | BadSystem:
 
 
 def _again(read: System) -> BadSystem:
-    return BadSystem(read.source, f"a second summary of system {read.system!r} for topic {read.topic_id!r}; give one")
+    return BadSystem(read.source, f"a second summary of system {read.system!r} for topic {read.topic_id!r}; give only one")
 
 
 def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:

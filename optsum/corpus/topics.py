@@ -1099,7 +1099,8 @@ def _system(line: Line, reading: Reading) -> System | BadSystem:
 
 
 def _again(read: System) -> BadSystem:
-    return BadSystem(read.source, f"a second summary of system {read.system!r} for topic {read.topic_id!r}; give only one")
+    reason = f"a second summary of system {read.system!r} for topic {read.topic_id!r}; give only one"
+    return BadSystem(read.source, reason)
 
 
 def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:

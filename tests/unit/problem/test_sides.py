@@ -38,7 +38,7 @@ def test_what_they_say() -> None:
 @pytest.mark.parametrize(
     ("constraints", "sentence"),
     [
-        ({"require": [9]}, "name sentence 9; it has 5, from 0 on"),
+        ({"require": [9]}, "name sentence 9; it has 5 sentences, numbered from 0"),
         ({"require": 1}, "'require' must be a list"),
         ({"wanted": [1]}, "must be an object with require, forbid"),
         ([1], "must be an object with require, forbid"),

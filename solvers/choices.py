@@ -116,7 +116,7 @@ class Choices:
         seconds = seconds_of(problem, _LONGEST_S)
         if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
             raise UnsupportedError(
-                f"Only exhaustive search can solve this problem, which takes about {duration(seconds)}: give "
+                f"Only exhaustive search can solve this problem, and it takes {duration(seconds)}: give "
                 f"--time-limit, or a heuristic such as vns. {' '.join(refusals)}"
             )
         yield Exhaustive()

@@ -30,9 +30,9 @@ def written(folder: Path, files: dict[str, str]) -> Path:
 @pytest.mark.parametrize(
     ("record", "left"),
     [
-        ({"article": "A.", "highlights": "a", "document": "B.", "summary": "b"}, "document and summary are left"),
-        ({"article": "A.", "document": "B.", "summary": "b"}, "article is left"),
-        ({"text": "A.", "summary": "b", "abstract": "c"}, "abstract is left"),
+        ({"article": "A.", "highlights": "a", "document": "B.", "summary": "b"}, "document and summary are not used"),
+        ({"article": "A.", "document": "B.", "summary": "b"}, "article is not used"),
+        ({"text": "A.", "summary": "b", "abstract": "c"}, "abstract is not used"),
         ({"document": "B.", "summary": "b", "source": "CNN", "title": "t"}, ""),
         ({"src": [["a"]], "tgt": "a", "src_txt": ["A."], "tgt_txt": "a"}, ""),
         ({"documents": [["A."]], "references": [["a"]], "article": "A.", "summary": "b"}, ""),

@@ -145,7 +145,7 @@ class Weighed(Problem):
 
 def test_what_nothing_proves_in_time_is_refused() -> None:
     with pytest.raises(
-        optsum.UnsupportedError, match=r"in .*: give (--time-limit|time_limit), or .* vns\. .*normal form"
+        optsum.UnsupportedError, match=r"takes .*: give (--time-limit|time_limit), or .* vns\. .*normal form"
     ):
         search(Weighed(lengths=(1,) * 60, max_length=30))
     limited = search(Weighed(lengths=(1,) * 60, max_length=30), time_limit=0.05)

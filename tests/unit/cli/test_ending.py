@@ -247,5 +247,7 @@ def test_signals_are_heard_while_the_commands_are_imported(module: str, comes: s
         "from optsum.cli import main\n"
         "sys.exit(main())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, "solve", "none"], capture_output=True, text=True, check=False)
+    news = str(Path(__file__).parents[3] / "examples" / "data" / "news.jsonl")
+    command = [sys.executable, "-c", code, "solve", news, "--max-length", "50"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (status, "", "optsum: interrupted\n")

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import os
 import platform
 import select
@@ -163,7 +162,6 @@ def main() -> int:
     parser.add_argument("--limit", type=float, help="seconds a topic, instead of the rows' own")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a figure that is asked was missed")
     given = parser.parse_args()
-    logging.getLogger("optsum").setLevel(logging.ERROR)
     console = Console(width=max(150, Console().width))
     table = Table(caption=machine(), title_justify="left")
     for column in ("row", "topics", "proven", "median", "worst", "total", "gap", "ratio", "asked"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import random
 import resource
@@ -268,6 +269,7 @@ def way_of(data: Path, row: dict[str, Any]) -> Callable[[], list[tuple[Any, ...]
 
 
 def main() -> None:
+    logging.getLogger("optsum").setLevel(logging.ERROR)
     data, row = Path(sys.argv[1]), json.loads(sys.argv[2])
     for kernel in ("search_extracts", "number_words", "number_apart"):
         _compiled_from_the_first_topic(kernel)

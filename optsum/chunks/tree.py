@@ -62,7 +62,9 @@ class NamePattern:
         return cls(wanted, refused, bool(wanted) and not refused and not any("*" in name for name in wanted))
 
     def match(self, name: str) -> bool:
-        return name in self.wanted if self.plain else self.match_any([name])
+        if self.plain:
+            return name in self.wanted
+        return (not self.wanted or _among(name, self.wanted)) and not _among(name, self.refused)
 
     def match_any(self, names: list[str]) -> bool:
         wanted = not self.wanted or any(_among(name, self.wanted) for name in names)

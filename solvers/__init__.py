@@ -3,7 +3,7 @@
 =====================  =============================================================================================
 module                 content
 =====================  =============================================================================================
-`auto`                 the default strategy: `few_units` first, then the best of `choices`
+`auto`                 the default strategy: `few_units` first, then the order of `auto_order`
 `branch_and_bound`     the strategy of that name: `few_units` first, then `objectives`,
                        which make programs for the `engine`
 `exhaustive`           the strategy that evaluates every selection

@@ -18,7 +18,7 @@ from .few_units import advance, prepare_few_units, prove_extracts, serve
 if TYPE_CHECKING:
     from optsum.problem.objective import Extracts
 
-    from .choices import Choices
+    from .auto_order import Choices
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Auto(Strategy):
 
     @property
     def _choices(self) -> Choices:
-        from .choices import Choices  # all strategies, which most topics do not need
+        from .auto_order import Choices  # all strategies, which most topics do not need
         from .milp import Milp
 
         return Choices(Milp(self.backend, self.threads, self.backend_options, self.verify))

@@ -57,9 +57,9 @@ def test_it_finds_what_visiting_everything_finds(options: dict[str, Any]) -> Non
 @pytest.mark.parametrize("every", [False, True])
 def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With nothing worth a visit of all selections, the others have to serve."""
-    from optsum.solvers import choices
+    from optsum.solvers import auto_order
 
-    monkeypatch.setattr(choices, "is_few", lambda _: False)
+    monkeypatch.setattr(auto_order, "is_few", lambda _: False)
     chosen = set()
     rng = np.random.default_rng(4)
     for _ in range(60):
@@ -94,10 +94,10 @@ def test_what_is_chosen_follows_from_how_many_selections_there_are(options: dict
 
 
 def test_a_ratio_of_many_units_is_for_integer_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optsum.solvers import choices
+    from optsum.solvers import auto_order
 
     options = {"measure": "f1", "metric": "rouge-1"}
-    monkeypatch.setattr(choices, "_MANY", 0)
+    monkeypatch.setattr(auto_order, "_MANY", 0)
     assert ran(options) == "milp"
     assert ran({"max_length": 60}) == "branch-and-bound"  # recall
     found = optsum.enumerate_optima(topic(1, 60), strategy="auto", **options)
@@ -185,7 +185,7 @@ def test_more_than_enough_is_never_too_few(most: int) -> None:
 
 def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few selections would be visited at once; not where their evaluations would take longer than the limit."""
-    from optsum.solvers import choices
+    from optsum.solvers import auto_order
 
     now = 0.0
 
@@ -203,9 +203,9 @@ def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypat
         climbed += 1
         return True
 
-    monkeypatch.setattr(choices, "_greedy_ends", climbs)
+    monkeypatch.setattr(auto_order, "_greedy_ends", climbs)
     problem = Slow(words=("ab", "bc", "cd", "ad", "e"), lengths=(1,) * 5)
-    assert choices.is_few(problem)
+    assert auto_order.is_few(problem)
     for seconds, expected in ((600.0, 0), (2.5, 1), (None, 1)):
         assert search(problem, "auto", limits=Limits(time_s=seconds)).status is Status.OPTIMAL
         assert climbed == expected
@@ -213,14 +213,14 @@ def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypat
 
 @pytest.mark.parametrize("refuses", [False, True])
 def test_a_sum_that_lasts_is_handed_over(monkeypatch: pytest.MonkeyPatch, *, refuses: bool) -> None:
-    from optsum.solvers import choices
+    from optsum.solvers import auto_order
     from optsum.solvers.milp import Milp
 
     def refuse(*_: object) -> None:
         raise optsum.UnsupportedError("Not this one.")
 
-    monkeypatch.setattr(choices, "_NODES", 1)
-    monkeypatch.setattr(choices, "is_few", lambda _: False)
+    monkeypatch.setattr(auto_order, "_NODES", 1)
+    monkeypatch.setattr(auto_order, "is_few", lambda _: False)
     monkeypatch.setattr("optsum.solvers.auto.serve", lambda _: False)
     if refuses:
         monkeypatch.setattr(Milp, "search", refuse)

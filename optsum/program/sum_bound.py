@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heappop, heappush
 from math import ceil, floor
+from operator import mul
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -29,7 +30,16 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.program.model import steps_of
-from optsum.program.surrogate import DenominatorBox, Weighted, alike_features, box_of, excess, merged_features, programs
+from optsum.program.surrogate import (
+    DenominatorBox,
+    Weighted,
+    alike_features,
+    box_of,
+    excess,
+    merged_features,
+    programs,
+    reaches,
+)
 from optsum.system.clock import Deadline, Stopped
 from optsum.system.compiled import njit
 
@@ -46,6 +56,10 @@ _LOOKS: Final = 150  # At boxes, at most: with several coordinates there are ver
 _STEPS: Final = 60  # Of the subgradient method, between two looks at the clock.
 
 _LEAST_GAIN: Final = 1e-3  # A bound that such a number of steps improves by less is as good as it gets.
+
+_NEWTON: Final = 100  # Steps of Newton's method, which ends much earlier unless rounding errors let it alternate.
+
+_CELLS: Final = 100_000  # Side constraints times units, from which on the bound is without them.
 
 _ROW_STEP: Final = 10.0  # Of the price of a row, relative to that of a copy and to the size of the row.
 
@@ -124,7 +138,7 @@ def _descend(copies, gains, price, least, largest, row_price, row_low, row_high,
         fixed = _profits(copies, gains, price, row_price, mass, count, profit, choice) + base[0]
         for r in range(size):
             fixed += row_price[r] * (row_high[r] if row_price[r] >= 0.0 else row_low[r])
-        while True:  # Newton's method: the units that pay for themselves under V
+        for _newton in range(_NEWTON):  # the units that pay for themselves under V
             top, bottom = fixed, base[1]
             for i in range(n):
                 if profit[i] > found * added[i]:
@@ -222,6 +236,7 @@ class SumBound:
         self._enough = Fraction(ceil(enough * self._grid), self._grid)
         self._wish = Weighted(every, tuple(weights), Fraction(1), tuple(typical))
         self._whole = box_of(instance, replace(self._wish, value=self._enough))
+        self._most = reaches(instance)
         group = alike_features(instance)
         merged = merged_features(instance.changed(joints=()), group)
         width = np.diff(merged.level_start) - 1
@@ -237,7 +252,7 @@ class SumBound:
         few = np.flatnonzero((width > 0) & (self._copies.most <= width) & (self._copies.most > 0))
         self._few = few, steps[few] + self._copies.most[few] - 1
 
-    def _rows_of(self, box: DenominatorBox) -> tuple[IntArray, NDArray[np.float64]]:
+    def _rows_of(self, box: DenominatorBox) -> tuple[IntArray, IntArray]:
         """Return rows over the units, and the limits of each."""
         instance = self._instance
         rows, limits = [], []
@@ -250,13 +265,13 @@ class SumBound:
         if instance.min_length > 0 or instance.max_length < int(instance.lengths.sum()):
             rows.append(instance.lengths)
             limits.append((instance.min_length, min(instance.max_length, int(instance.lengths.sum()))))
-        for one in instance.rows:
+        for one in instance.rows if len(instance.rows) * instance.size <= _CELLS else ():
             row = np.zeros(instance.size, np.int64)
             row[list(one.units)] = one.coefficients
             rows.append(row)
             limits.append((one.low, one.total if one.high is None else one.high))
         found = np.array(rows, np.int64).reshape(len(rows), instance.size)
-        return found, np.array(limits, np.float64).reshape(len(rows), 2)
+        return found, np.array(limits, np.int64).reshape(len(rows), 2)
 
     def below(self, known: Fraction, deadline: Deadline) -> Fraction:
         """Return a bound that is at most `known`, which is one, as good as can be had by the deadline."""
@@ -275,7 +290,7 @@ class SumBound:
             for less, one in left:
                 number += 1
                 heappush(parts, (-less, -number, one))
-        return max([self._enough, *(-bound for bound, _, _ in parts)])
+        return min(known, max([self._enough, *(-bound for bound, _, _ in parts)]))
 
     def _looked_at(self, bound: Fraction, part: _Part, deadline: Deadline) -> Sequence[tuple[Fraction, _Part]]:
         """Return what is left of a part, with bounds."""
@@ -300,7 +315,10 @@ class SumBound:
 
     def _descended(self, tops: Sequence[int], bottoms: Sequence[int], box: DenominatorBox, begun: _Corner) -> _Corner:
         """Return better prices of a corner's program; without a bound if it does not fit 64 bits."""
-        instance, above, below = self._instance, np.array(tops, np.int64), np.array(bottoms, np.int64)
+        instance, most = self._instance, self._most
+        if max(sum(map(mul, tops, most[0::2])), sum(map(mul, bottoms, most[1::2]))) >= _INT64_SAFE:
+            return replace(begun, bound=None)
+        above, below = np.array(tops, np.int64), np.array(bottoms, np.int64)
         gains = self._gains @ above
         largest, least = np.zeros(len(begun.shares)), np.zeros(len(begun.shares))
         largest[self._first[0]] = gains[self._first[1]]
@@ -318,8 +336,8 @@ class SumBound:
             least,
             largest,
             row_price,
-            limits[:, 0].copy(),
-            limits[:, 1].copy(),
+            limits[:, 0].astype(np.float64),
+            limits[:, 1].astype(np.float64),
             _ROW_STEP / np.maximum(sizes, 1.0),
             linear.astype(np.float64),
             np.array([*base, begun.scale], np.float64),
@@ -340,15 +358,18 @@ class SumBound:
         gains: IntArray,
         price: NDArray[np.float64],
         row_price: NDArray[np.float64],
-        limits: NDArray[np.float64],
+        limits: IntArray,
         linear: IntArray,
         base: Sequence[int],
     ) -> bool:
         """Return whether prices prove in integers that no selection is worth more than a value."""
         copies, times = self._copies, int(value * self._grid)
-        sums = float(price @ copies.most) + float(np.abs(row_price) @ np.abs(copies.rows).sum(axis=1))
-        sums += float(np.abs(row_price) @ np.abs(limits).max(axis=1, initial=0.0)) + float(gains.sum())
-        sums += float(value + 1) * (float(linear.sum()) + sum(base))
+        sums = float(price @ copies.most) + float(
+            np.abs(row_price) @ np.abs(copies.rows.astype(np.float64)).sum(axis=1)
+        )
+        sums += float(np.abs(row_price) @ np.abs(limits.astype(np.float64)).max(axis=1, initial=0.0))
+        sums += float(gains.sum(dtype=np.float64))
+        sums += float(value + 1) * (float(linear.sum(dtype=np.float64)) + sum(base))
         if not sums * self._grid < _INT64_SAFE:
             return False
         prices, row_prices = (np.rint(one * self._grid).astype(np.int64) for one in (price, row_price))
@@ -357,7 +378,7 @@ class SumBound:
             _profits(copies, gains * self._grid, prices, row_prices, linear[0] * self._grid, count, profit, choice)
         )
         total += int(np.maximum(profit - times * linear[1], 0).sum())
-        total += int((row_prices * limits.astype(np.int64).T).max(axis=0).sum())
+        total += int((row_prices * limits.T).max(axis=0).sum())
         return total + self._grid * base[0] - times * base[1] <= 0
 
 

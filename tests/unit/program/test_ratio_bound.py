@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from optsum.coverage.instance import Combination, Coverage, Joint, Sense, score
+from optsum.coverage.instance import Combination, Coverage, Joint, Sense, key_of, score
 from optsum.coverage.state import climb
 from optsum.problem.problem import CoverageProblem
 from optsum.program import ratio_bound as module
@@ -223,3 +223,12 @@ def test_totals_near_the_range_of_integers(combination: Combination) -> None:
         assert module.value_bound(instance) >= best, number
         tried += best > 0
     assert tried > 50
+
+
+def test_a_sum_whose_programs_do_not_fit_64_bits_has_no_bound_below_its_optimum() -> None:
+    mass = [[2**62, 0], [0, 0]] * 3 + [[0, 1], [0, 0]]
+    given = {"constants": [0, 1] * 4, "mass": mass, "weights": (1, 1, 1, 2**62), "max_length": 1}
+    instance = Coverage.of([1, 1], [{}, {}], [], combination=Combination.SUM, **given)
+    best = max(key_of(instance, *score(instance, chosen)[:2]) for chosen in ((), (0,), (1,)))
+    assert best == 3
+    assert value_bound(instance) >= best

@@ -87,11 +87,11 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
     form = table_format(format_)
     if files.output is None or files.output == "-" or "-" in {files.topics, files.systems}:
         raise OptionError(
-            "optsum study all reads its files several times and writes a folder: give files instead of standard "
+            "study all reads its files several times and writes a folder: give files instead of standard "
             "input, and -o FOLDER."
         )
     if files.plot is not None or files.figures is not None:
-        raise OptionError("optsum study all writes its figures into the folder of -o: leave out --plot and --figures.")
+        raise OptionError("study all writes its figures into the folder of -o: leave out --plot and --figures.")
     reading = reading_by(options, files.config, _shared())
     topics = open_topics(files.topics, files.columns, reading, files.limit)
     unserved = dict.fromkeys(STUDIES)

@@ -139,7 +139,7 @@ def align(
     (((0,), (1,)),)
     """
     if alignments is None and needed != "all":
-        raise OptionError("The option needed applies only to given alignments: give alignments too, or leave it out.")
+        raise OptionError("Whether all marked sentences are needed matters only with alignments: give alignments too.")
     counted = {
         "metric": metric, "threshold": threshold, "max_sentences": max_sentences, "max_sets": max_sets,
         "tokenizer": tokenizer, "stem": stem, "stopwords": stopwords,

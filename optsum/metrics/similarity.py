@@ -215,7 +215,7 @@ def _belonging(found: FloatArray | None, kind: str, tokens: int, number: int, se
         if tokens != sum(sentences):
             what = "sentences" if kind == "sentence" else "sentences of references"
             raise InputError(
-                f'there are {tokens} vectors, but {sum(sentences)} {what}; give "{name}", the {kind} of each'
+                f'there are {tokens} vectors, but {sum(sentences)} {what}; give "{name}", the {kind} of each vector'
             )
         return np.repeat(np.arange(number), sentences).astype(np.int64)
     if found.shape != (tokens,):

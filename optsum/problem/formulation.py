@@ -233,7 +233,9 @@ def _over_units(each: _Limit, topic: Topic, heads: Mapping[int, int]) -> Row:
     if len(set(each.sentences)) != len(each.sentences):
         raise InputError(f"{where} name a sentence twice: {_listed(each.sentences)}.")
     if max(each.sentences, default=-1) >= most:
-        raise InputError(f"{where} name sentence {max(each.sentences)}; it has {most} sentences, numbered from 0.")
+        raise InputError(
+            f"{where} name sentence {max(each.sentences)}; it has {most} sentence{'s' * (most != 1)}, numbered from 0."
+        )
     if max(map(abs, numbers), default=0) > _MOST:
         raise InputError(f"{where} have numbers beyond {_MOST}.")
     numbered = zip(each.sentences, coefficients, strict=True)

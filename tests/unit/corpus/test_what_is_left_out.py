@@ -60,7 +60,7 @@ def test_references_without_a_document(tmp_path: Path, caplog: pytest.LogCapture
     ids, said = said_of(written(tmp_path, files), caplog)
     assert ids == ["x"]
     assert "1 of" in said
-    assert "whose name no document in" in said
+    assert "has no document of that name" in said
 
 
 ROW = '{"id": "%s", "text": "A cat.", "summary": "cat"}\n'

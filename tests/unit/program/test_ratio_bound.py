@@ -230,5 +230,5 @@ def test_a_sum_whose_programs_do_not_fit_64_bits_has_no_bound_below_its_optimum(
     given = {"constants": [0, 1] * 4, "mass": mass, "weights": (1, 1, 1, 2**62), "max_length": 1}
     instance = Coverage.of([1, 1], [{}, {}], [], combination=Combination.SUM, **given)
     best = max(key_of(instance, *score(instance, chosen)[:2]) for chosen in ((), (0,), (1,)))
-    assert best == 3
-    assert value_bound(instance) >= best
+    assert best > Fraction(29, 10)
+    assert module.value_bound(instance) >= best

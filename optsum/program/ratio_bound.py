@@ -59,10 +59,9 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
     if guess.denominator > _GRID:
         guess = Fraction(ceil(guess * _GRID), _GRID)
     most = reaches(instance)
-    if _GRID * (guess + 1) * max(most) >= _INT64_SAFE:  # the program's coefficients would not fit
-        return max(guess, trivial_bound(instance))
     bound = max(guess, trivial_bound(instance))
-    while affordable(instance, deadline):
+    # The program's coefficients must fit.
+    while affordable(instance, deadline) and _GRID * (guess + 1) * max(most) < _INT64_SAFE:
         model = coverage_model(instance, guess, relaxed=True)
         relaxation = relax(model, deadline)
         surplus = relaxed_bound(model, relaxation) + model.offset  # q T - p D is at most this

@@ -95,7 +95,7 @@ def test_doubts_are_said_in_every_call(caplog: pytest.LogCaptureFixture) -> None
     for _ in range(2):
         with caplog.at_level(logging.INFO, "optsum"):
             list(optsum.solve_all([record], max_length=3, strategy="greedy"))
-        said.append([line for line in caplog.messages if "are left" in line])
+        said.append([line for line in caplog.messages if "are not used" in line])
         caplog.clear()
     assert said[0] == said[1] != []
 

@@ -121,7 +121,7 @@ def test_oracles_that_are_too_many_are_estimated_and_said(monkeypatch: pytest.Mo
 def test_every_table_says_how_many_problems_are_left_out() -> None:
     study = study_hirao([FREE], max_length=4, time_limit=0)
     assert [row["complete"] for row in study.of("problem")] == 6 * [False]
-    assert all("6 of 6 problems, not all" in table.text() for table in study.tables())
+    assert all("6 of 6 problems, whose oracles were not all" in table.text() for table in study.tables())
 
 
 def test_windows_that_are_not_proven_are_said() -> None:

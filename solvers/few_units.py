@@ -948,7 +948,7 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
             chosen[place] = units[chosen[place]] - own
         if state != 0:
             return
-    # The objective, as `optsum.problem.objective.objective_of` makes it.
+    # The objective, as `optsum.problem.objective.coverage_of` makes it.
     common = np.int64(1)
     if recall and ratios > 1:
         for total in denominators:

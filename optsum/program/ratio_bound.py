@@ -60,8 +60,9 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
         guess = Fraction(ceil(guess * _GRID), _GRID)
     most = reaches(instance)
     bound = max(guess, trivial_bound(instance))
-    # The program's coefficients must fit.
-    while affordable(instance, deadline) and _GRID * (guess + 1) * max(most) < _INT64_SAFE:
+    if _GRID * (guess + 1) * max(most) >= _INT64_SAFE:  # the program's coefficients would not fit
+        return bound
+    while affordable(instance, deadline) and guess.denominator * most[0] + guess.numerator * most[1] < _INT64_SAFE:
         model = coverage_model(instance, guess, relaxed=True)
         relaxation = relax(model, deadline)
         surplus = relaxed_bound(model, relaxation) + model.offset  # q T - p D is at most this

@@ -13,6 +13,7 @@ from optsum.coverage.instance import Combination, Coverage, Joint, Sense, key_of
 from optsum.coverage.state import climb
 from optsum.problem.problem import CoverageProblem
 from optsum.program import ratio_bound as module
+from optsum.program import sum_bound
 from optsum.program.sum_bound import SumBound
 from optsum.program.surrogate import reaches
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
@@ -130,7 +131,11 @@ def _sum_of_ratios(rng: np.random.Generator, number: int) -> Coverage:
 
 @pytest.mark.parametrize("enough", [0, Fraction(9, 10), 1])
 @pytest.mark.parametrize("seconds", [None, 0.003])
-def test_prices_bound_sums_from_any_known_value(enough: Fraction, seconds: float | None) -> None:
+@pytest.mark.parametrize("cells", [sum_bound._CELLS, 0])
+def test_prices_bound_sums_from_any_known_value(
+    enough: Fraction, seconds: float | None, cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sum_bound, "_CELLS", cells)  # 0: all side constraints are left out
     rng, reached, excess, trials = np.random.default_rng(9), 0, 0.0, 40
     for number in range(trials):
         instance = _sum_of_ratios(rng, number)
@@ -232,3 +237,14 @@ def test_a_sum_whose_programs_do_not_fit_64_bits_has_no_bound_below_its_optimum(
     best = max(key_of(instance, *score(instance, chosen)[:2]) for chosen in ((), (0,), (1,)))
     assert best > Fraction(29, 10)
     assert module.value_bound(instance) >= best
+
+
+def test_programs_of_a_ratio_fit_64_bits_whatever_its_value() -> None:
+    rng = np.random.default_rng(11)
+    for number in range(100):
+        mass = [[int(2 ** rng.uniform(0, 38)) * int(rng.integers(2)) for _ in range(4)] for _ in range(2)]
+        constants = [0, int(2 ** rng.uniform(0, 4))]
+        instance = Coverage.of([1] * 4, [{}] * 4, [], constants=constants, mass=mass, max_length=3)
+        best = brute_force(CoverageProblem.of(instance)).best
+        assert best is not None
+        assert module.value_bound(instance) >= best, number

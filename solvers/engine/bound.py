@@ -426,23 +426,23 @@ class Session:
         self._basis: object = None
         self._solution: Any = None
         self._highs: Any = new_highs()
-        for name, option in (("presolve", "off"), ("solver", "simplex")):
+        # From some bases HiGHS with perturbed costs takes half a minute for what it does in .1 s without.
+        options = {"presolve": "off", "solver": "simplex", "dual_simplex_cost_perturbation_multiplier": 0.0}
+        for name, option in options.items():
             self._highs.setOptionValue(name, option)
 
     def load(self, program: LinearProgram, scale: int, owner: object) -> None:
         """Replace the model; `scale`: the fixed-point unit of the multipliers."""
         self.owner, self._program, self._scale, self._basis = owner, program, scale, None
-        self._minimizes = False
         self._divisor = divisor_of(program.cost)
-        self._costs = program.cost if self._divisor == 1.0 else program.cost / self._divisor
         self._highs.passModel(
             len(program.cost),
             len(program.row_lower),
             len(program.place),
             _BY_COLUMN,
-            -1,  # maximize
+            1,  # minimize: HiGHS ends only minimizations at a bound, and a change of sense makes its basis useless
             0.0,
-            self._costs,
+            program.cost / -self._divisor,
             program.lower,
             program.upper,
             program.row_lower,
@@ -471,12 +471,6 @@ class Session:
         if ends_at != self._ends_at:
             self._ends_at = ends_at
             self._highs.setOptionValue("objective_bound", ends_at)
-        if enough > -inf and not self._minimizes:  # HiGHS only ends minimizations at a bound
-            import highspy
-
-            self._minimizes, columns = True, len(self._program.cost)
-            self._highs.changeObjectiveSense(highspy.ObjSense.kMinimize)
-            self._highs.changeColsCost(columns, np.arange(columns, dtype=np.int32), -self._costs)
         self.solved += 1
         self._basis = None
         if len(self._program.value) > _LARGE:  # in a thread, where Ctrl-C is heard
@@ -542,8 +536,7 @@ class Session:
             middle = (first + last) // 2
             self._highs.changeRowBounds(row, low, float(middle))
             multipliers = self.multipliers(deadline)
-            value = self._highs.getInfo().objective_function_value * self._divisor
-            value = -value if self._minimizes else value
+            value = -self._highs.getInfo().objective_function_value * self._divisor
             if multipliers is None or value >= target - _CLOSE:
                 last = middle
             else:

@@ -26,7 +26,7 @@ from optsum.contracts.backend import version_of_package
 from optsum.contracts.result import Result
 from optsum.corpus.folders import line_pair
 from optsum.corpus.formats import PREFIX
-from optsum.corpus.rows import STORE, CellRows, RowStore, is_run_folder, to_bytes
+from optsum.corpus.row_files import STORE, CellRows, RowStore, is_run_folder, to_bytes
 from optsum.corpus.topic import BadTopic, Reading, Topic, parse_columns
 from optsum.corpus.topics import is_program, topics_read
 from optsum.errors import InputError, OptionError, OptsumError, unknown_name

@@ -17,8 +17,8 @@ from typer import Option
 from typer.core import TyperCommand, TyperGroup
 
 from optsum._version import __version__
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, Signals, tell
 from optsum.cli.flags import MORE, Debug, command
+from optsum.cli.signals import DONE, FAILED, INTERRUPTED, UNUSABLE, Signals, tell
 from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.options import our_name
 from optsum.system.processes.children import ONE_THREAD, environment, leave

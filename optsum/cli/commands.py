@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from typer import Argument, Option
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.cli.flags import (
     LISTED,
     Config,
@@ -39,6 +38,7 @@ from optsum.cli.flags import (
     open_topics,
     output_or_pipe,
 )
+from optsum.cli.signals import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import (
     OF_SEARCHES,
@@ -290,7 +290,7 @@ def run_labels(
     --all K the labels of K optima; with --within and similar flags, both are over near-optimal selections. TOPICS is as
     for optsum solve.
     """
-    from optsum.corpus.rows import format_of_labels
+    from optsum.corpus.row_files import format_of_labels
     from optsum.exchange.labels import LabelFields, label_card, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
 
@@ -504,7 +504,7 @@ def run_report(
 
     ROWS are files as -o writes them, in any format; the page needs no server and no network.
     """
-    from optsum.corpus.rows import read_rows
+    from optsum.corpus.row_files import read_rows
     from optsum.report.page.write import checked_output, write_page
 
     def count() -> int | None:
@@ -539,7 +539,7 @@ def run_run(
     DIR stores the configuration, versions and every row as soon as it is computed. After a crash, Ctrl-C, a full disk
     or a reboot, --resume continues the run. To get the rows: optsum merge DIR -o rows.parquet.
     """
-    from optsum.corpus.rows import is_run_folder
+    from optsum.corpus.row_files import is_run_folder
     from optsum.experiments import carry_out, in_words, said_of_errors, status
 
     how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
@@ -586,7 +586,7 @@ def run_merge(
 
     Rows are ordered by topic, then by the cells of the grid, whichever process searched them.
     """
-    from optsum.corpus.rows import RowWriter, stored_rows
+    from optsum.corpus.row_files import RowWriter, stored_rows
     from optsum.experiments import in_words, merge
     from optsum.report.tables import counted
 

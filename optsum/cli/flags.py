@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import typer
 from typer import Argument, Option
 
-from optsum.cli.exits import DONE, guarded, tell
+from optsum.cli.signals import DONE, guarded, tell
 from optsum.corpus.topic import AS_IS, Reading
 from optsum.errors import OptionError, show_tracebacks
 from optsum.options.options import READING, FlagHint, Options, OwnOptions, read_config, reading_of, resolve_as
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from optsum.corpus.rows import Existing, RowWriter
+    from optsum.corpus.row_files import Existing, RowWriter
     from optsum.optima.optima import Nearness
 
 Topics: TypeAlias = Annotated[
@@ -358,7 +358,7 @@ class Files:
 
     def writer(self, output: str | None, inputs: Iterable[PathLike] = (), **options: Any) -> RowWriter:
         """Return the writer of the command's rows; `inputs`: files that it reads besides topics and options."""
-        from optsum.corpus.rows import RowWriter
+        from optsum.corpus.row_files import RowWriter
 
         held = [self.topics, *filter(None, [self.config]), *inputs]
         return RowWriter(output, inputs=held, existing=self.existing, csv_safe=self.csv_safe, **options)

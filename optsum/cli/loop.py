@@ -16,8 +16,8 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.cli.flags import Files, ResumedFiles, count_topics, open_topics
+from optsum.cli.signals import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.contracts.result import Result, ResultCounts, Status, check_row, reason_of
 from optsum.corpus.topic import BadTopic, Reading, Topic
 from optsum.corpus.topics import read_ahead
@@ -91,7 +91,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Finished:
-    """The topics with complete rows, as a `Keeper` of `optsum.corpus.rows.RowWriter`.
+    """The topics with complete rows, as a `Keeper` of `optsum.corpus.row_files.RowWriter`.
 
     A row with an error, or one that Ctrl-C ended, is not finished: its topic is processed again. `check`: refuses a row
     made with other options. `split`: whether topics are an unknown number of problems, ``id#0``, ``id#1``, ....

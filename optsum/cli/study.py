@@ -14,9 +14,9 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, create_model
 from typer import Option
 
-from optsum.cli.exits import DONE, INTERRUPTED, tell
 from optsum.cli.flags import Flags, Format, Plot, ResumedFiles, command, open_topics, reading_by
 from optsum.cli.loop import Finished, Loop
+from optsum.cli.signals import DONE, INTERRUPTED, tell
 from optsum.corpus.topic import Reading, Topic
 from optsum.errors import OptionError
 from optsum.options.options import READING, options_of

@@ -10,9 +10,9 @@ from typer import Argument, Option
 
 from optsum.chunks.parse import Parse, conllu_blocks
 from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, explained, indented, load_rules, word_sequences
-from optsum.cli.exits import DONE, failed, put
 from optsum.cli.flags import Files, Flags, output_or_pipe, reading_by
 from optsum.cli.loop import Loop
+from optsum.cli.signals import DONE, failed, put
 from optsum.corpus.alignment import UNREAD, align
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
 from optsum.contracts.strategy import Strategy
-from optsum.corpus.rows import read_rows, to_bytes
+from optsum.corpus.row_files import read_rows, to_bytes
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, topic_of
 from optsum.corpus.topics import (
     AnyTopic,

@@ -202,7 +202,7 @@ def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
         ({"selection": (0, 1), "bound": -4.0, "optimal": True}, "claims optimality with a bound of -0.666667"),
         ({"selection": (0, 1), "bound": 3.0, "optimal": True}, "claims optimality with a bound of 0.5"),
         ({"optimal": True}, "'whatever' without an answer that can be used"),
-        ({"infeasible": True}, "calls the problem infeasible, but a selection that keeps its limits is known"),
+        ({"infeasible": True}, "calls the problem infeasible, but a feasible selection is known"),
         ({}, "'whatever' without an answer that can be used"),
     ],
 )

@@ -2,9 +2,9 @@
 
 An instance of best similarities (`Facility`) is searched with few similarity levels of each token, and with more until
 the optimum is valid for all levels. On every selection, a truncated instance (`Facility.truncated`) has at least the
-value of the full one, so that its bound is valid. If its optimum reaches the lowest kept level (the floor) of every
-token, both values are equal there, and it is optimal. Otherwise more levels are kept of the tokens whose floors it
-misses; every round keeps more, so that the process ends.
+value of the full one, so that its bound is valid. If its optimum reaches the floor of every token, the highest level
+that is not kept, both values are equal there, and it is optimal. Otherwise more levels are kept of the tokens whose
+floors it misses; every round keeps more, so that the process ends.
 
 For one optimum of an instance with a constant denominator, levels are added during the search for better sets
 (`Refining`). A search on a truncated instance for sets that reach a target, which rises with each set found
@@ -81,7 +81,7 @@ _FEW: Final = 400  # Evaluations without a proof after which a greedy selection 
 
 
 def bounds_itself(problem: Problem) -> bool:
-    """Return whether a problem bounds its completions and is not in the normal form, so that only its bounds are used."""
+    """Return whether branch and bound has nothing but the problem's own bounds of completions to search with."""
     return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 class Auto(Strategy):
     """Search by `branch-and-bound`, `milp` or `exhaustive`, whichever is expected to be the quickest.
 
-    `branch-and-bound` begins. If it does not end soon, `exhaustive` follows for few selections, and `milp` where good
-    selections have many units or the problem is an integer program. `exhaustive` is also tried last. If a problem can
-    only evaluate, greedy search and VNS find a first selection before all selections are visited.
+    The part of `branch-and-bound` for selections of few units begins. If it does not end soon, `exhaustive` follows for
+    few selections, `milp` if good selections have many units or the problem is a user's integer program, and otherwise
+    `branch-and-bound`. If a problem can only evaluate, greedy search and VNS find a first selection before all
+    selections are visited.
 
-    The choice depends on the problem, not on measured times: the same problem is always searched in the same way. The
-    row of the result names the strategy that found the answer (``ran``).
+    The choice depends on the problem, not on measured times. The row of the result names the strategy (``ran``).
 
     Parameters
     ----------

@@ -30,9 +30,9 @@ _MANY: Final = 27  # Approximate size of a good selection above which integer pr
 _MANY_OF_FEW: Final = 40  # Such a size if the length limit binds, which leaves branch and bound less to search.
 _MANY_CAPPED: Final = 10  # For ROUGE-L: number of fitting units of average length above which programs are quicker.
 _FREE: Final = 1.25  # If 1.25 times as many units fit, the length limit cannot bind.
-_NODES: Final = 25_000_000
-"""Nodes (about half a minute) after which branch and bound on varying ratios is given up for integer programs."""
-
+_NODES: Final = (
+    25_000_000  # Nodes (half a minute) of branch and bound on varying ratios before integer programs follow.
+)
 _LONGEST_S: Final = 600.0  # Longest visit of all selections (s) that is begun without a limit.
 
 
@@ -131,10 +131,7 @@ class Choices:
 
 
 def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable[[Strategy], Optima]) -> Optima | None:
-    """Return the optima of the first strategy that does not refuse, with its name in the statistics; None if all do.
-
-    The reasons of refusals are added to `refusals`.
-    """
+    """Return the optima of the first strategy that accepts, with its name; None if all add a reason to `refusals`."""
     for chosen in choices:
         try:
             found = search(chosen)

@@ -490,10 +490,7 @@ class Found(NamedTuple):
 def search_few_units(
     instance: Coverage, check: Callable[[], object], node_limit: int | None = None, *, work: int | None = None
 ) -> Found | None:
-    """Search for one optimum with limited work; return None if the instance is not supported.
-
-    `check`: is called regularly, and raises `Stopped` at a limit. `node_limit`, `work`: limits of nodes and of steps.
-    """
+    """Search for one optimum with limited work; None if it is not supported. `check`: raises `Stopped` at a limit."""
     instance = instance.merged if len(instance.weights) > 1 else instance
     several = not instance.singletons or instance.rows or isinstance(instance, Facility)
     if several or instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
@@ -856,17 +853,10 @@ def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
 
 # Joint search of extracts of several topics: compiled code makes and searches the instance of each topic in turn.
 
-MOST_UNITS: Final = 256
-"""Largest number of units of a topic in a joint search; for larger topics the saved overhead does not matter."""
-
-MOST_CHOSEN: Final = 128
-"""Largest number of units of a selection found in a joint search."""
-
-_TOGETHER_WORK: Final = 1_000_000
-"""Limit of steps for a topic in a joint search: some milliseconds, so that signals are handled between two calls."""
-
-_COMMON: Final = 2**50
-"""Largest common denominator that leaves enough room in 64 bits, as in `optsum.problem.objective`."""
+MOST_UNITS: Final = 256  # Largest number of units of a topic in a joint search, which saves little for larger ones.
+MOST_CHOSEN: Final = 128  # Largest number of units of a selection found in a joint search.
+_TOGETHER_WORK: Final = 1_000_000  # Limit of steps (some milliseconds) for a topic, so that Ctrl-C is handled in time.
+_COMMON: Final = 2**50  # Largest common denominator with enough room in 64 bits, as in `optsum.problem.objective`.
 
 
 @njit(cache=True)
@@ -1365,10 +1355,7 @@ def see(run: Run, selection: Selection, claimed: Fraction) -> None:
 
 
 def serve(run: Run, coverage: Coverage | None = None) -> bool:
-    """Search for a while if selections have few units; return whether the optimum is proven.
-
-    `coverage`: the instance to search, by default that of the run's problem.
-    """
+    """Search a run's instance (or `coverage`) for a while if selections have few units; return whether it is proven."""
     coverage = coverage or run.problem.coverage
     if coverage.ceilings:
         from .objectives.one_ratio import is_whole_text  # imports the engine, which few of these problems need
@@ -1426,5 +1413,4 @@ def prove_extracts(extracts: Extracts) -> Extracts | None:
     return replace(extracts, answers=search_extracts(*given)) if is_worth(search_extracts, lost_s, *given) else None
 
 
-_LOST_S: Final = 0.0005
-"""Seconds that a topic takes longer if it is searched separately."""
+_LOST_S: Final = 0.0005  # Seconds that a topic takes longer if it is searched separately.

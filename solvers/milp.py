@@ -149,10 +149,7 @@ _UNASKED_S: Final = 10.0  # Longest time (s) of a proof by branch and bound that
 
 
 def prove(run: Run) -> bool:
-    """Return whether branch and bound proves the run's selection, or that nothing is feasible; raise the run's bound.
-
-    If it finds a better selection, the run records this one.
-    """
+    """Return whether branch and bound proves the run's best selection, or that none is feasible; raise the bound."""
     seconds = min(_UNASKED_S, run.remaining_s)
     if run.evaluation is not None and run.problem.can(Capability.BOUND):
         run.raise_root_bound(run.deadline.within(seconds))
@@ -296,10 +293,7 @@ class _Claims:
         return outcome
 
     def _give_up(self, outcome: RawOutcome) -> NoReturn:
-        """End the search after a failure of the solver, with its selection if feasible, or the greedy one.
-
-        Without any selection a `BackendError` is raised, otherwise `Stopped`.
-        """
+        """End a search after a failure of the solver: raise `Stopped` with a selection, `BackendError` without any."""
         run, backend = self.run, self.backend
         said = outcome.detail or f"{backend.name} ended with the status {outcome.native!r}, which is not a proof"
         if backend.options and (given := backend.given()) not in said:
@@ -319,10 +313,7 @@ class _Claims:
         return Stopped(Termination.COMPLETED, f"{said}, which does not prove the optimum")
 
     def prove_beyond(self, outcome: RawOutcome) -> None:
-        """Prove the claim of a solver by branch and bound, because the program's numbers are too large for the solver.
-
-        If there is no proof, `Stopped` is raised.
-        """
+        """Prove the optimum by branch and bound, because numbers are too large for the solver, or raise `Stopped`."""
         said = f"numbers of this program are larger than {self.name} can distinguish"
         if not prove(self.run):
             raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is not a proof")
@@ -435,12 +426,8 @@ class _Claims:
         dinkelbach(lambda: Fraction(-1) if run.evaluation is None else _wanted(run), beaten, self.name)
 
 
-_REACH: Final = 2.0**28
-"""Approximate largest objective of a program, at which a solver still distinguishes a difference of 1."""
-
-_STEEPEST: Final = 2.0**18
-"""Approximate largest coefficient of a numerator, because it multiplies a solver's violation of rows."""
-
+_REACH: Final = 2.0**28  # Approximate largest objective of a program for which solvers notice a difference of 1.
+_STEEPEST: Final = 2.0**18  # Approximate largest coefficient of a numerator, because it multiplies violations of rows.
 _GRID: Final = 10**9  # Bounds are rounded up to multiples of 1 / `_GRID`.
 _COARSE: Final = 3e-4  # Boxes are split only if their programs overestimate typical numerators by more than this share.
 _SHARE: Final = 0.25  # Boxes are split only if that overestimate exceeds this share of the gap left by relaxations.
@@ -477,10 +464,7 @@ class _Search(_Claims):
         return wish_of(self.coverage, ratios, self._value, self._score(self.run.selection))
 
     def _look_at(self, bound: Bound, part: Part) -> Iterator[tuple[Bound, Part]]:
-        """Bound a part by relaxations; if these leave it open, split it or let the solver search it.
-
-        The parts that remain to be examined are yielded with their bounds.
-        """
+        """Bound a part by relaxations; if it stays open, split it or let the solver search it, and yield open parts."""
         if bound <= self._value or (box := _whole(part.box)) is None:
             return
         if isinstance(bound, Fraction):
@@ -558,10 +542,7 @@ class _Search(_Claims):
     def _largest(
         self, tops: tuple[int, ...], bottoms: tuple[int, ...], sides: tuple[Side, ...]
     ) -> tuple[int, ...] | None:
-        """Return the totals of the selection that maximizes a program; None if its value is not positive.
-
-        The run records the selection. If it has none yet, any feasible selection will do.
-        """
+        """Return the totals of a solver's selection if its value is positive or the run has none yet, else None."""
         any_will_do = self.run.evaluation is None
         worse = [totals for totals in self.surpassed if self.rows.worth(tops, bottoms, totals) > 0]
         self.run.check()

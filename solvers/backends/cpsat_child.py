@@ -19,10 +19,7 @@ from optsum.system.processes.children import end_with
 
 
 def main(parent: int) -> None:
-    """Read requests (eight bytes of length, then an archive of arrays), and write a line of JSON for each.
-
-    `parent`: the id of the process that started this one, and with which this one ends.
-    """
+    """Answer each request (eight bytes of length, then arrays) by a line of JSON; end with the process `parent`."""
     for number in (signal.SIGINT, signal.SIGTERM):  # they may reach both processes; the parent decides
         signal.signal(number, signal.SIG_IGN)
     end_with(parent)

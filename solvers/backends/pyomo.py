@@ -665,8 +665,7 @@ class Alarm:
             self._before = None
 
 
-_SAID: Final = 1 << 20
-"""Number of characters kept of a solver's output."""
+_SAID: Final = 1 << 20  # Number of characters kept of a solver's output.
 
 
 @cache

@@ -88,10 +88,7 @@ def net(table_start, table, price, scale, f, c):
 
 @njit(cache=True)
 def cost_term(weight, step, scale, v, chosen, undecided):
-    """Return the term of a cost in the slack.
-
-    `v`, `chosen`: copies and shares of the chosen items. `undecided`: shares of the undecided items.
-    """
+    """Return a cost's term in the slack; `v`, `chosen`: copies and shares of chosen items; `undecided`: of others."""
     due = undecided - weight * step * scale
     if v >= step:
         return chosen + due
@@ -376,10 +373,7 @@ BETWEEN: Final = 1
 ABOVE: Final = 2
 _LARGEST: Final = 2.0**61  # Largest multiplier.
 _CLOSE: Final = 1e-6
-_LARGE: Final = 50_000
-"""Number of entries above which a relaxation is solved in a separate thread, so that Ctrl-C can end it."""
-
-
+_LARGE: Final = 50_000  # Entries above which a relaxation is solved in a separate thread, so that Ctrl-C can end it.
 _ANY: Final = 2**62
 _LONG: Final = 12  # Average number of members beyond which vetoing rows are written as differences.
 _WHOLE: Final = 1e-7  # Distance from 0 or 1 within which a column of a unit is integral.
@@ -579,10 +573,7 @@ def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
 
 @njit(cache=True)
 def _model(core):
-    """Return the relaxation by columns x, z, y and t, with rows for features, the length, and items of costs.
-
-    The result: objective and upper limit of each column, and start, row and value of the entries.
-    """
+    """Return objective, upper limits and entries of the columns x, z, y, t; rows: features, length, items of costs."""
     _ids, lengths, mass, start, feature, count, table_start, table, _price, paid, _base, _low, _high, _scale, _ties = (
         core
     )
@@ -783,10 +774,7 @@ def columns_and_rows(
 
 
 def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-    """Return which features have all units of the one before, and which entries of the core their rows omit.
-
-    The result is None if there are no such features, or a search for them would not pay.
-    """
+    """Return which features have all units of the one before, and the entries their rows omit; None without any."""
     m, n = len(core.table_start) - 1, core.size
     if len(core.feature) < _MANY * m or m * n > _PAIRS or core.count.max(initial=1) > 1:
         return None

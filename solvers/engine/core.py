@@ -184,8 +184,7 @@ def spread(rows: Sequence[Row]) -> int:
     return 1 + sum(int(np.abs(numbers).sum()) + max(limit, 0) for _, numbers, limit, _ in inequalities_of(rows))
 
 
-_LARGEST: Final = 2**54
-"""Limit of the numerator of one exact program; larger ones are searched as sums of ratios, by rounded programs."""
+_LARGEST: Final = 2**54  # Limit of the numerator of one exact program; larger ones are searched by rounded programs.
 
 
 def is_linear(coverage: Coverage) -> bool:
@@ -213,8 +212,7 @@ def inequalities_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, i
             yield units, numbers // common, -(-row.low // common) - least, False
 
 
-_CELLS: Final = 1_000_000
-"""Largest number of cells, units times lengths, of a knapsack table with every length; beyond it a row is quicker."""
+_CELLS: Final = 1_000_000  # Units times lengths of a knapsack table with every length, beyond which a row is quicker.
 
 
 def with_minimum_row(instance: Coverage) -> Coverage:

@@ -246,14 +246,10 @@ def frontier_order(core: Core) -> IntArray:
     return np.lexsort((np.arange(n), np.array([place[root] for root in tree.tolist()], np.int64))).astype(np.int64)
 
 
-_NARROW: Final = 64
-"""Largest distance between the bound and a good set at which targets of an enumeration are tried one by one."""
-
+_NARROW: Final = 64  # Largest gap between bound and good set at which an enumeration tries targets one by one.
 _NEAR: Final = 500  # A gap is small if it is less than the bound divided by this number.
 _SHORT: Final = 7  # Number of splits up to which a search is too short to look for good sets, too.
-_CLEAR: Final = 655
-"""Distance below a target, in units of prices, at which a relaxation stops: more than the effect of rounding prices."""
-
+_CLEAR: Final = 655  # Distance below a target at which a relaxation stops, scaled; more than rounded prices can lose.
 _NODE_BYTES: Final = 400  # Memory (bytes) of a diagram node, with everything that is computed from it.
 _SMALL_MEMO: Final = 1 << 15
 _MEMO: Final = 1 << 18
@@ -824,7 +820,7 @@ class Driver(Budget):
         return sessions[rank]
 
     def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        """Return the core after deciding units by the bound repeatedly, and taken units; None if nothing is left."""
+        """Decide units by the bound, repeatedly; return the rest (None if no set reaches the target) and taken ones."""
         taken: list[int] = []
         while True:
             if core.high < 0 or core.low > core.high:

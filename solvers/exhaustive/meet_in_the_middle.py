@@ -93,10 +93,7 @@ def _ones_of_16() -> NDArray[np.uint8]:
 
 @njit(cache=True)
 def field_bits(field: Any, number: int, held: int, highest: int) -> Any:
-    """Return the bits that `held` copies set in field `number` of a table (`Halves.field`).
-
-    `highest`: 1 if copies set the highest bits of the field, 0 for the lowest.
-    """
+    """Return the bits that `held` copies set in a field (`Halves.field`): its highest bits, or its lowest."""
     width, first = field[number, _WIDTH], field[number, _FIRST]
     shown = held - (field[number, _BITS] - (first + width - 1)) if highest else held - first + 1
     shown = min(max(shown, 0), width)
@@ -108,8 +105,7 @@ _WORD_BITS: Final = 63
 _MOST_WORDS: Final = 40  # Number of words above which the walk that flips unit by unit is as quick.
 _DIGITS: Final = 63
 _USED: Final = 2  # Row of the table of words: bits in use. Rows 0 and 1: total and binary digit.
-_NUMBER: Final = _MOST_WORDS + 1
-"""Column with the number of words; the one before it collects words without room."""
+_NUMBER: Final = _MOST_WORDS + 1  # Column with the number of words; the one before it collects words without room.
 
 
 class Half(NamedTuple):
@@ -463,8 +459,7 @@ def _make_shorts(halves: Any, max_length: int) -> Any:
 DONE, FEASIBLE, TIES, BEST_CHANGED, LISTED, FULL = 0, 1, 2, 3, 4, 5
 _DEPTH, _UNIT, _AT, _END, _HELD, _TOP, _BOTTOM = 6, 7, 8, 9, 10, 11, 12
 _BLOCK: Final = 1024
-_MARGIN: Final = 1e-9
-"""Relative margin of candidates, far above rounding errors, and far below most differences; exact integers decide."""
+_MARGIN: Final = 1e-9  # Relative margin of candidates, far above rounding errors, and far below most differences.
 
 
 class Stack(NamedTuple):

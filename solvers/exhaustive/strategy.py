@@ -72,11 +72,7 @@ class Walker(ABC):
 
 
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
-    """Return the quickest walk for a problem.
-
-    `coverage`: the problem in the normal form, if it has one. `see`: evaluates a selection and records it. `rows`:
-    number of ties to list.
-    """
+    """Return the quickest walk; `coverage`: the problem in the normal form, if it has one; `rows`: ties to list."""
     if coverage is not None:
         if (halves := _halves(coverage)) is not None:
             return Pairs(coverage, halves, rows)
@@ -422,9 +418,9 @@ def evaluated_near(
     search: Callable[[Run], None] | None = None,
     visit: Visit | None = None,
 ) -> Optima:
-    """Return all near-optimal selections of a problem by evaluating candidates.
+    """Return all near-optimal selections of a problem by evaluation.
 
-    `search`: finds the optimum first, if given. `visit`: yields the candidates, by default all that fit.
+    `search`: finds an optimum first, if given. `visit`: yields the selections to evaluate, by default all that fit.
     """
     run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
     near = _Near(problem, nearness)

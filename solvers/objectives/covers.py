@@ -183,8 +183,7 @@ class Families(DiagramNodes):
         return moved[diagram.root]
 
 
-_SMALL: Final = 10_000
-"""Largest number of entries of a linear program that is solved in this thread, in less than a tenth of a second."""
+_SMALL: Final = 10_000  # Largest number of entries of a linear program that is solved in this thread, within 0.1 s.
 
 
 class Fixed(NamedTuple):

@@ -455,10 +455,9 @@ def ratio_program(instance: Coverage, ratio: Fraction) -> Program:
 
 
 def dinkelbach(held: Callable[[], Fraction], beaten: Callable[[Fraction], bool], name: str) -> None:
-    """Search for a larger ratio than the current one, repeatedly, until there is none (Dinkelbach 1967).
+    """Call `beaten`, which searches for a ratio above the current one, until there is none (Dinkelbach 1967).
 
-    `held`: returns the current ratio. `beaten`: searches for a larger one, and returns whether there is one. `name`:
-    the name of the solver.
+    `held`: returns the current ratio. `name`: the solver's name, for a message.
     """
     while beaten(ratio := held()):
         if held() <= ratio:
@@ -709,11 +708,7 @@ def _merged_states(
 
 
 def _diagram_of(steps: list[NDArray[np.int64]], ends: NDArray[np.bool_]) -> Diagram:
-    """Return the diagram of all paths through layers of states.
-
-    `steps`: for each unit, the successors of each state without and with the unit, -1 for none. `ends`: whether the
-    paths to each state of the last layer count.
-    """
+    """Return the diagram of all paths through the successors (`steps`) of states that end in one marked in `ends`."""
     nodes = DiagramNodes()
     below = np.append(np.where(ends, EMPTY_SET, EMPTY_FAMILY), EMPTY_FAMILY)  # the last entry is for -1
     for unit in range(len(steps) - 1, -1, -1):

@@ -78,8 +78,7 @@ from ..engine.core import Program, program_of, spread
 from ..engine.driver import Budget, Driver, engine_for
 from .one_ratio import Incumbent, guarded, is_whole_text, positive_program
 
-_FINE: Final = 1_024
-"""Rows round slopes of boxes to multiples of 1 / `_FINE`, because solvers satisfy rows with small numbers."""
+_FINE: Final = 1_024  # Rows round slopes of boxes to multiples of 1 / `_FINE`, because solvers prefer small numbers.
 
 
 @dataclass(frozen=True)
@@ -358,9 +357,7 @@ class BoxPrices:
         return ((tops, bottoms), constant) if fits else unpriced
 
 
-_TOLERANCE: Final = 3e-4
-"""Excess of a box's programs, as a share of typical numerators, above which the box is split."""
-
+_TOLERANCE: Final = 3e-4  # Excess of a box's programs, as a share of typical numerators, above which the box is split.
 _COORDINATES: Final = 6  # Largest number of coordinates of boxes whose corners, at most 64, are not counted.
 _FEW: Final = 2_000  # Largest number of selections that are all evaluated instead of searched.
 _NEAR: Final = 1e-9  # Relative distance to the largest value below which values are compared exactly.
@@ -677,10 +674,8 @@ def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
 
 _GRID: Final = 10**9
 _NARROW: Final = 0.05  # Windows are halved only if their ends differ by more than this share.
-_WINDOW_NODES: Final = 2_000
-_FAMILY: Final = 20_000
-"""Limits of the nodes and the sets of a listing, above which its window is halved instead."""
-
+_WINDOW_NODES: Final = 2_000  # Limit of nodes of a listing, above which its window is halved instead.
+_FAMILY: Final = 20_000  # Limit of sets of a listing, above which its window is halved instead.
 _WIDE: Final = 0.1  # Width of the first windows, as a share of their lower ends.
 _SUITS: Final = 0.02  # Largest relative difference between the proportions of two anchors that are equally good.
 

@@ -97,7 +97,7 @@ class Choices:
         return near
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
-        """Yield strategies for a problem, the best first; each is for use if those before it refuse or give up.
+        """Yield strategies for a problem, the best first; each is used if all before it refuse or give up.
 
         `refusals`: a list to which the reasons of refusals are added. `UnsupportedError` is raised if only a visit of
         all selections could prove the optimum, it would take too long, and no limit is set.
@@ -158,7 +158,7 @@ def _climb(run: Run) -> None:
     problem, whole, began = run.problem, run.deadline, run.elapsed
     if problem.can(Capability.COVERAGE):
         return
-    if is_few(problem):  # no heuristics if all selections can be evaluated in time, by the time of the empty one
+    if is_few(problem):  # no heuristics if all selections can be evaluated in time, each as quickly as the empty one
         run.see(())
         if run.evaluation_s * visits_of(problem) < run.remaining_s:
             return

@@ -195,7 +195,9 @@ class BranchAndBound(Strategy):
     def accept(self, problem: Problem) -> None:
         if bounds_itself(problem):
             if self.bound == "knapsack":
-                raise UnsupportedError("The bound knapsack is only for texts, and this problem is none: leave it out.")
+                raise UnsupportedError(
+                    "The bound knapsack is only for texts, and this problem has bounds of its own: leave out --bound."
+                )
             return
         if not problem.can(Capability.COVERAGE):
             raise UnsupportedError(
@@ -207,7 +209,7 @@ class BranchAndBound(Strategy):
             if is_cover(instance):
                 return
             raise UnsupportedError(
-                "branch-and-bound minimizes only lengths of covers (features once, no parents, no vetoes, no side "
+                "branch-and-bound minimizes only lengths of covers (each feature once, no parents, no vetoes, no side "
                 "constraints): use milp."
             )
         if self.bound == "knapsack":
@@ -618,7 +620,7 @@ def smallest_fraction(value: Fraction, largest: int) -> Fraction:
     return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))
 
 
-_PARTS: Final = 16  # The first target is this part of the gap below the bound.
+_PARTS: Final = 16  # The first target is 1 / `_PARTS` of the gap below the bound.
 _GROWTH: Final = 3  # Ratio of each step between targets to the one before.
 
 

@@ -136,7 +136,7 @@ class _Court:
         if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):
             raise BackendError(
                 f"{self.name} calls {self.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
-                f"/ {self.model.denominator}."
+                f"/ {self.model.denominator}: its answer is not valid."
             )
         others = list(neighbours)
         for other in (known, *(each() for each in others[:: max(1, -(-len(others) // _TRIED))])):  # evenly spaced

@@ -70,7 +70,7 @@ def _solve(request: dict[str, Any]) -> dict[str, Any]:
         for unit in range(int(request["units"])):
             model.add_hint(columns[unit], int(unit in start_from))
     built = perf_counter()
-    if (left := float(request["left"]) - (built - began)) < float("inf"):  # building counts
+    if (left := float(request["left"]) - (built - began)) < float("inf"):  # the limit includes building
         solver.parameters.max_time_in_seconds = max(0.01, left)
     status = solver.status_name(solver.solve(model))
     holds = status in {"OPTIMAL", "FEASIBLE"}

@@ -126,7 +126,7 @@ class PyomoBackend(Backend):
             )
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return the solver's status twice: as a key of the declared statuses, and in the solver's words."""
+        """Return the solver's status: as a key of the declared statuses, and in the solver's own words."""
         del solver
         condition = results.termination_condition if self.declaration.newer else results.solver.termination_condition
         name = condition.name if self.declaration.newer else str(condition)
@@ -176,7 +176,7 @@ class PyomoBackend(Backend):
         def settings() -> dict[str, Any]:
             if limits.time_s is None:
                 return self.settings(limits, seed)
-            left = limits.time_s - (clock() - began)  # building and writing count
+            left = limits.time_s - (clock() - began)  # the limit includes building and writing
             return self.settings(replace(limits, time_s=max(_SHORTEST, left)), seed)
 
         with hushed() as noise, interruptible():
@@ -819,7 +819,7 @@ def make_stoppable(solver: Any, optimize: Callable[..., object], interrupt: Call
         native, *others = create(model, config)
 
         def search(*given: Any) -> None:
-            # `heard` does nothing: after Ctrl-C the incumbent is read, and the solver's status tells of it.
+            # `heard` does nothing: after Ctrl-C the incumbent is read, and the solver's status is "interrupted".
             options: Any = {"hears_s": _HEARS_S, "heard": lambda: None}
             if not run_in_thread(lambda: optimize(native, *given), lambda: interrupt(native), **options):
                 raise KeyboardInterrupt

@@ -243,7 +243,7 @@ def _decide(core, grain, target, bound_only, state):
         fits_in = into > -(2**60) and bound + into - loss_in >= goal
         fits_out = out > -(2**60) and bound + out - loss_out >= goal
         if forest and parent[i] >= 0 and state[parent[i]] == 0:
-            fits_in = False  # and the bound without it is that of its parent
+            fits_in = False  # it is dropped with its parent
             fits_out = True
         if not fits_in and not fits_out:
             return np.int64(-(2**61)), moved

@@ -1166,7 +1166,7 @@ def _divisor(table: IntArray, mass: IntArray) -> int:
 
 def _refuse(total: str) -> None:
     raise UnsupportedError(
-        f"The gains add up to {total}, beyond the exact engine's integers; use the strategy milp or exhaustive."
+        f"The gains add up to {total}, which is too large for branch-and-bound: use the strategy milp or exhaustive."
     )
 
 

@@ -449,7 +449,7 @@ class Driver(Budget):
         if self._core.high >= 0 and grain_of(self._core) > 1 and self._core.low > 0:
             raise UnsupportedError(
                 f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
-                "is too large; measure the length in words or use the strategy milp."
+                "is too large: measure the length in words, or use the strategy milp."
             )
         self.store = NodeStore()
         self._greedy: tuple[tuple[int, ...], int] | None = None

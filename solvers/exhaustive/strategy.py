@@ -340,7 +340,7 @@ def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
     if not isinstance(instance, Coverage):
         return estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
     visits = estimate_feasible(instance.lengths.tolist(), instance.min_length, instance.max_length, enough)
-    ways = [1.0] * (instance.size + 1)  # the last: of the units without a parent
+    ways = [1.0] * (instance.size + 1)  # the last entry is for units without a parent
     for unit, parent in reversed(list(enumerate(instance.parents.tolist()))):
         ways[parent] *= 1 + ways[unit]
     return min(visits, ways[-1]) if len(instance.parents) else visits
@@ -597,7 +597,7 @@ class Exhaustive(Strategy):
     """
 
     name: ClassVar[str] = "exhaustive"
-    about: ClassVar[str] = "every selection within the limits; proves, for small instances"
+    about: ClassVar[str] = "evaluates every selection within the limits; proves the optimum of small instances"
     exact: ClassVar[bool] = True
     enumerates: ClassVar[bool] = True
 

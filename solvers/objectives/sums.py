@@ -218,8 +218,8 @@ class RatioRows:
         rows = [(weight, self._held[total]) for total, weight in weights.items() if weight and self._held[total].any()]
         if sum(abs(weight) * int(np.abs(row).max()) for weight, row in rows) > LARGEST:
             raise UnsupportedError(
-                "The strategy milp cannot search this problem: its totals, weighted, are beyond 2^62. Divide its "
-                "numbers by a common factor, or use branch-and-bound or exhaustive."
+                "The weighted totals of this problem exceed 2^62, the limit of milp: divide its numbers by "
+                "a common factor, or use branch-and-bound or exhaustive."
             )
         return sum((weight * row for weight, row in rows), np.zeros(self._model.columns, np.int64))
 

@@ -199,7 +199,7 @@ def _takes_many(problem: Problem) -> bool:
     if problem.size <= _MANY or not problem.can(Capability.COVERAGE):
         return False
     instance = problem.coverage
-    if instance.ceilings:  # the more units fit, the looser bounds by features are
+    if instance.ceilings:  # bounds by features are looser if more units fit
         most = min(instance.max_length, int(instance.lengths.sum()))
         return not is_whole_text(instance) and most * instance.size > _MANY_CAPPED * int(instance.lengths.sum())
     if instance.constant_denominator or not instance.combination.alone:

@@ -739,7 +739,7 @@ _ALONE: Final = threading.RLock()
 
 
 class Turn:
-    """A thread's turn to use Pyomo; entering returns whether it came before the deadline, and Ctrl-C ends the wait."""
+    """A thread's turn to use Pyomo; entering it returns whether it came before the deadline. Ctrl-C ends the wait."""
 
     def __init__(self, deadline: Deadline = NEVER) -> None:
         self._deadline = deadline

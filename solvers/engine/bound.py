@@ -408,7 +408,7 @@ class LinearProgram(NamedTuple):
 
 
 class Session:
-    """One HiGHS object, because creating it takes longer than solving a small model."""
+    """A HiGHS object for one relaxation after another, because creating it takes longer than solving a small model."""
 
     def __init__(self) -> None:
         import highspy

@@ -53,7 +53,7 @@ from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
 _NO_FLOOR: Final = -(2**62)
-LONGEST: Final = 100_000  # Limit of a row, which counts fewer, because its gain table has an entry for each number.
+LONGEST: Final = 100_000  # Largest number of entries of the gain table of a row, one for each count from 0.
 
 
 def widths(start: IntArray) -> IntArray:
@@ -762,7 +762,7 @@ def _lengths_left(lengths: IntArray, low: int, high: int, *, tied: bool) -> tupl
 
 
 def _merged(item_of: IntArray, start: IntArray, feature: IntArray, *values: IntArray) -> tuple[IntArray, ...]:
-    """Return the packed features of all items, and values, after moving each item's entries to `item_of` it.
+    """Return the packed features and values of all items, after moving the entries of item i to item ``item_of[i]``.
 
     Values of the same feature in one item are added up.
     """
@@ -1001,7 +1001,7 @@ def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> J
     so the deadline is checked between steps.
     """
     seams = [number for number, joint in enumerate(joints) if joint.seam]
-    # A cell is a unit as the first unit of seams, as the second one, or as one between the two.
+    # There are three cells for each unit: seams that begin at it, seams that end at it, and seams that span it.
     spans = [_array(joints[number].vetoes) for number in seams]
     ends = np.array([joints[number].needs for number in seams], np.int64).reshape(-1, 2)
     deadline.check()

@@ -264,7 +264,7 @@ class Effort:
     # start, first: frames before the memo grows, and before the search must be fruitful to continue
     start: int = 300
     first: int = 1_500
-    # slice, longest: frames between two checks of the limits, and largest number of frames
+    # slice, longest: frames between two checks of the limits, and frames after which a search is split in any case
     slice: int = 100_000
     longest: int = 150_000
     fruitful: float = 0.3  # share of the frames that must become nodes for the search to continue

@@ -193,7 +193,7 @@ class Fixed(NamedTuple):
     inside: Bits
     outside: Bits
     clauses: Clauses  # The clauses without alternatives that none of these covers contains.
-    cut: int  # Lower bound of the lengths of all other covers.
+    cut: int  # Lower bound of the lengths of covers that violate one of these facts.
 
 
 @dataclass(frozen=True)

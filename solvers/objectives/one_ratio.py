@@ -146,7 +146,7 @@ def solve_by_parts(
 
 
 def parts_of(coverage: Coverage) -> list[list[int]]:
-    """Return the sorted units of each part; no parts if lengths, parents, joints or ceilings may link all units.
+    """Return the sorted units of each part; an empty list if lengths, parents, joints or ceilings may link units.
 
     Examples
     --------

@@ -81,7 +81,7 @@ _FEW: Final = 400  # Evaluations without a proof after which a greedy selection 
 
 
 def bounds_itself(problem: Problem) -> bool:
-    """Return whether branch and bound has nothing but the problem's own bounds of completions to search with."""
+    """Return whether a problem bounds its own completions and is not in the normal form."""
     return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 

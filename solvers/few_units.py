@@ -478,7 +478,7 @@ _DEEPEST: Final = 30  # Depth above which recall goes to the general engine, whi
 
 
 class Found(NamedTuple):
-    """The result of a search."""
+    """The result of `search_few_units`."""
 
     selection: tuple[int, ...] | None
     key: Fraction  # Value of the selection, as values are compared.

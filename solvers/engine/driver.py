@@ -309,7 +309,7 @@ class Effort:
 
 @dataclass
 class Statistics:
-    """Counts and times of a run."""
+    """Counts and times of the search of one program or several."""
 
     levels: int = 0
     nodes: int = 0  # frames of the depth-first search
@@ -396,7 +396,7 @@ DEFAULT: Final = Effort()  # The quickest setting on topics of all kinds.
 
 @dataclass(frozen=True, slots=True)
 class Subtree:
-    """A subtree to search."""
+    """A subtree of the search of a program: the states of its units, and the start of its relaxation."""
 
     # relaxed, rank: the core whose relaxation gives prices, and the number of this relaxation in the pool
     relaxed: Core

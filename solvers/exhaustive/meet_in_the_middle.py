@@ -144,7 +144,7 @@ class Halves(NamedTuple):
 
 
 def halves_of(instance: Coverage) -> Halves | None:
-    """Return the halves of an instance of singletons, or None if its gains need too many words."""
+    """Return the halves of an instance without joints and parents, or None if its gains need too many words."""
     units = np.argsort(instance.lengths, kind="stable")
     lengths = instance.lengths[units]
     fitting = int(np.searchsorted(lengths, instance.max_length, side="right"))

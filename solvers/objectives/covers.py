@@ -142,7 +142,7 @@ class Families(DiagramNodes):
     """Families of covers under construction; a family is represented by the number of its node."""
 
     def add(self, units: Iterable[int], family: int, *, every_subset: bool = False) -> int:
-        """Add the units, or every subset of them, to every set of a family."""
+        """Return the family with the units, or every subset of them, added to each set."""
         for unit in units if family != EMPTY_FAMILY else ():
             family = self.node(unit, family if every_subset else EMPTY_FAMILY, family)
         return family
@@ -154,7 +154,7 @@ class Families(DiagramNodes):
         return left if right == EMPTY_SET else self._rebuilt(left, right, self.node)
 
     def spread(self, family: int, classes: Mapping[int, Sequence[int]]) -> int:
-        """Replace units by their classes: each set with a unit becomes a set with each unit of its class."""
+        """Return the family in which each set with a unit is replaced by a set with each unit of its class."""
 
         def node(unit: int, lacking: int, having: int) -> int:
             for twin in classes.get(unit, (unit,)):

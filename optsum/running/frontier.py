@@ -36,7 +36,7 @@ from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
 
 _BAND: Final = 16
-"""Intervals of the lengths that a limit left unsolved; a bound, computed at their ends, holds for all smaller lengths."""
+"""Intervals of the lengths that a limit left unsolved; bounds are computed at their ends, and hold below as well."""
 
 
 @dataclass(frozen=True, slots=True)

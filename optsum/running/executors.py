@@ -273,12 +273,7 @@ class Local(Crew):
                 context=context,
                 timeout=_IDLE_S,
                 initializer=start_process,
-                initargs=(
-                    os.getpid(),
-                    tracebacks_are_shown(),
-                    self._memory,
-                    folder,
-                ),  # for other ones, loky starts anew
+                initargs=(os.getpid(), tracebacks_are_shown(), self._memory, folder),  # changed: new processes
                 env={**SAFE_PATH, **KEEPS_MEMORY},
             )
             mend_pipes(self._executor)

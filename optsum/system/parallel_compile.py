@@ -54,7 +54,7 @@ class _Helper:
         if len(self._names) < 2 or _processors() < 2:
             return
         with suppress(OSError):  # then this process compiles alone
-            self._process = subprocess.Popen(  # noqa: S603 - this Python, and nothing that a user gives
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, without any input of users
                 python("optsum.system.parallel_compile", "help_out"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -113,7 +113,7 @@ def ask(command: Sequence[str], seconds: float = 10.0) -> str | None:
 
 
 def _dismiss(process: subprocess.Popen[bytes]) -> None:
-    """End a supervisor, after it has ended its program."""
+    """Make a supervisor end, with its program if that still runs; kill it if it does not."""
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101
     with suppress(OSError):

@@ -133,7 +133,7 @@ def environment(cells: Iterable[Options]) -> dict[str, Any]:
             with suppress(OptsumError):
                 if cell.backend in BACKENDS.names():
                     solvers[cell.backend] = BACKENDS.create(cell.backend, {}).available().version
-    with suppress(OSError):  # Linux knows a better name
+    with suppress(OSError):  # on Linux, a better name
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
         processor = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     with suppress(AttributeError, ValueError, OSError):
@@ -160,7 +160,7 @@ class Experiment:
 
     topics: tuple[str, ...]  # Files, folders or other sources, as for `optsum.read_topics`.
     columns: Mapping[str, str] | None  # Columns of data sets by their meaning (``--map``).
-    # Options with which each topic is searched; all are different, but for those of workers, which are the same.
+    # The options of each cell, with which every topic is searched. No two are equal; those of workers are the same.
     cells: tuple[Options, ...]
 
     @cached_property
@@ -676,7 +676,7 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
         target = stack.enter_context(RunFolder(into, resume=True))
         try:
             config = _text_of(paths[0] / CONFIG)
-        except InputError as error:  # what the rows are of is in the store as well
+        except InputError as error:  # the store also records what its rows are of
             config = ""
             doubts.append(str(error))
         same = {name: first[name] for name in ("identity", "inputs", "shard", "details")}
@@ -817,7 +817,7 @@ def carry_out(
     progress: bool = True,
     **how: Any,
 ) -> None:
-    """Carry out what is missing of a run (`run`), and show progress; `iterate` iterates over its work, until Ctrl-C."""
+    """Do what is missing of a run (`run`), and show progress; `iterate` passes results on, or raises at Ctrl-C."""
     with RunWork(experiment_of(experiment, workers), folder, **how) as work, ExitStack() as stack:
         missing = work.total - work.kept if progress and work.total is not None else None
         advance: Advance = (

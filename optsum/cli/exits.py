@@ -115,7 +115,7 @@ class Signals:
             self.hear()
 
     def status(self, status: int) -> int:
-        """Return the exit status, where an interruption is 130 after Ctrl-C, and 143 after SIGTERM."""
+        """Return a command's exit status; after an interruption, 130 for Ctrl-C or 143 for SIGTERM."""
         return status if status != INTERRUPTED or self.number is None else 128 + self.number
 
 
@@ -136,7 +136,7 @@ class Interrupts(Signals):
             raise KeyboardInterrupt
 
     def iterate(self, source: Generator[T, None, None], *, parallel: bool) -> Generator[T, None, None]:
-        """Yield from a generator, in which Ctrl-C raises KeyboardInterrupt; only once if other processes work."""
+        """Yield from a generator; Ctrl-C raises KeyboardInterrupt in it, only once if worker processes do the work."""
         with self:
             while True:
                 try:  # in this process it is repeated: a solver that is just ending may lose it

@@ -101,7 +101,7 @@ class Oracles(Optima):
     Attributes
     ----------
     result : Result
-        The first of them as one result: objective, bound, status, text.
+        The first selection as a result: objective, bound, status, text.
     names : UnitNames
         The input's names of the units.
     lengths, length_limits : tuple of int

@@ -238,7 +238,7 @@ class Local(Crew):
 
     def __init__(self, width: int, memory: int | None = None, *, copied: bool = False) -> None:
         self.width, self._memory = width, memory
-        self._copied = copied and memory is None and sys.platform == "linux"  # a copy already uses memory
+        self._copied = copied and memory is None and sys.platform == "linux"  # a copy already uses much
         self._executor: Any = None
         if self._copied and has_one_thread():
             self.submit(int)  # starts processes while there is one thread; later they could not be copies
@@ -273,7 +273,7 @@ class Local(Crew):
                 context=context,
                 timeout=_IDLE_S,
                 initializer=start_process,
-                initargs=(os.getpid(), tracebacks_are_shown(), self._memory, folder),  # changed: new processes
+                initargs=(os.getpid(), tracebacks_are_shown(), self._memory, folder),  # if changed, loky starts anew
                 env={**SAFE_PATH, **KEEPS_MEMORY},
             )
             mend_pipes(self._executor)
@@ -394,7 +394,7 @@ class Given(Crew):
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         for future in futures:
             future.cancel()
-        interrupt_here(name)  # threads
+        interrupt_here(name)  # for threads of this process
         interrupt_processes(self._executor)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
@@ -411,7 +411,7 @@ AnyExecutor: TypeAlias = "Executor | Callable[[], Executor]"
 def crew_of(
     options: Options, executor: AnyExecutor | None = None, *, apart: bool = False, copied: bool = False
 ) -> Crew | None:
-    """Return the workers, or None if none are needed; `apart`: always some; `copied`: processes may be forked."""
+    """Return the workers, or None if this process works alone (never if `apart`); `copied`: allow forked processes."""
     memory = options.memory
     if executor is not None:
         if memory is not None:

@@ -36,7 +36,7 @@ from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
 
 _BAND: Final = 16
-"""Intervals of the lengths that a limit left unsolved; bounds are computed at their ends, and hold below as well."""
+"""Number of intervals into which lengths left unsolved by a limit are split; bounds are computed at their ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,11 +246,11 @@ def single_problem(topic: Topic, setup: Setup) -> Topic:
 
 T = TypeVar("T")
 Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None", "Key | None"], Result]
-"""A function of a reference's number, the topic with it alone, the setup, root bound and cutoff (None if unknown)."""
+"""Searches a topic with one reference, given its number, the topic, setup, root bound and cutoff (None if unknown)."""
 
 _LARGE: Final = 100  # Sentences from which on all references are bounded before any is searched exactly.
 _LEAST_MORE: Final = Fraction(1, 10**9)  # Share by which a cutoff is lowered so that equal values are still found.
-_LEAST_S: Final = 0.02  # Time limit of a reference, however many there are; greedy search needs less.
+_LEAST_S: Final = 0.02  # Least time limit (s) of a reference, however many there are; greedy search needs less.
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
 
 

@@ -36,9 +36,7 @@ Answer = TypeVar("Answer")
 Work: TypeAlias = Callable[[Item], list[Result]]
 STOP: Final = {signal.SIGINT, signal.SIGTERM}  # Signals that end the work in an orderly way.
 KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
-"""Environment variables that make a process keep freed memory, which the next search needs again; the system would
-have to clear it first.
-"""
+"""Environment variables that keep freed memory in a process for the next search; the system would clear it first."""
 
 
 class Answered(NamedTuple):

@@ -43,7 +43,7 @@ class TooLongError(Exception):
 
 
 class _Patience(local):
-    """The processor time that a thread may still use; it is read only after as much time of the faster clock."""
+    """The processor time left to a thread, which is looked up only after as much time on the wall clock."""
 
     until = inf
     _ends = inf
@@ -174,8 +174,7 @@ def _untyped(value: Any) -> Any:
 
 _VARIABLE: Final = "OPTSUM_PATIENCE"
 _PATIENCE_S: Final = 3.0
-"""Default seconds of interpreting before compiling: a kernel compiles in .3 to 5 s, all of a long search in 10 to 30 s.
-"""
+"""Default seconds of interpreting: a kernel compiles in .3 to 5 s, all kernels of a long search in 10 to 30 s."""
 
 _NUMBA: Final = "optsum.system.dispatchers"
 _SHORT_S: Final = 0.1  # Minimum time (s) for which each kernel is interpreted before it may be compiled.
@@ -184,7 +183,7 @@ _LOADING_S: Final = 0.15
 """Seconds of interpreting before cached kernels are loaded, because importing numba takes twice as long."""
 
 _SLOWER: Final = 100  # Ratio of the times of interpreted and compiled kernels.
-_LONGEST_CALL_S: Final = 0.5  # Seconds: a search checks its limits between calls.
+_LONGEST_CALL_S: Final = 0.5  # Longest interpreted call (s), because a search checks its limits between calls.
 
 
 class _OfThread(local):
@@ -390,7 +389,7 @@ _collecting: list[list[Part]] = []  # Lists to which parts are added instead of 
 _hearing: list[Callable[[], None]] = []  # Functions to call when numba first compiles something.
 _run: Final[dict[Part, set[Any]]] = {}  # The parts that were run, and the kernels interpreted by each.
 _waiting: Final[dict[Part, None]] = {}  # Parts to run before the first compilation.
-_SEVERAL: Final = 2  # Kernels to compile from which a whole part is run, maybe by the other process.
+_SEVERAL: Final = 2  # From this number of kernels to compile, a whole part is run, which another process can do.
 
 
 @cache

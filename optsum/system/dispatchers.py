@@ -148,7 +148,7 @@ def _warn_of_cache(place: object, error: Exception) -> None:
     _warned.append(str(place))
 
 
-_warned: Final[list[str]] = []  # A fact of the process.
+_warned: Final[list[str]] = []  # A state of the process.
 
 
 def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -21,9 +21,7 @@ SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
 """Environment variable that keeps Python from importing modules from the current folder or a script's."""
 
 ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1"}
-"""Environment variables that keep numpy from starting threads on import, which takes 30 ms of a processor in each
-process.
-"""
+"""Environment variables that keep numpy from starting threads on import, which takes 30 ms in each process."""
 
 _LOOKS_S: Final = 0.5  # Seconds between two checks that the parent is there.
 _PR_SET_PDEATHSIG: Final = 1
@@ -96,9 +94,7 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 _ASK_S: Final = 0.05  # Seconds between two looks at the clock.
 _LEAVES_S: Final = 10.0
-"""Seconds that the process waits at its end for threads that still work, because native code that returns after the
-end of the interpreter would abort the process.
-"""
+"""Seconds to wait for threads at the end of the process: native code that returns after the interpreter would abort."""
 
 _ENDS: Final = signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM
 """A signal that no process can ignore; on Windows this holds for any signal."""

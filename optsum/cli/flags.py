@@ -49,7 +49,7 @@ Map: TypeAlias = Annotated[
 
 
 def reading_by(options: dict[str, Any], config: str | None = None, model: type[Any] = READING) -> Reading:
-    """Remove the options of reading from others, and return them resolved; `config`: a file with options of `model`."""
+    """Remove the options of reading from `options`, and return them; `config`: a file with options of `model`."""
     return reading_of(resolve_as(model, {name: options.pop(name) for name in READING.model_fields}, config=config))
 
 

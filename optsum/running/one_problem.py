@@ -587,7 +587,7 @@ def run_task(
     cutoff: Key | None = None,
     sentence_count: int | None = None,
 ) -> Result:
-    """Search a task, and return the `finished` result; `began`: when it was begun (now). Callers postpone Ctrl-C."""
+    """Search a task, and return the `finished` result; `began`: its begin (default: now). Callers postpone Ctrl-C."""
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
     built = clock()

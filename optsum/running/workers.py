@@ -194,7 +194,7 @@ class _Interrupts:
 
     @contextmanager
     def working(self, name: str) -> Iterator[None]:
-        """Let an interruption end the block quietly: work in this thread on the run of this name."""
+        """Mark this thread as working on the run `name`, within a block that an interruption ends without an error."""
         thread = threading.get_ident()
         try:
             self._working[thread] = name

@@ -598,7 +598,7 @@ def in_words(found: RunStatus) -> str:
 
 
 def said_of_errors(found: RunStatus) -> str:
-    first = f"{'it' if found.failed == 1 else 'the first'}: {found.first_error}"
+    first = f"{'the error' if found.failed == 1 else 'the first error'}: {found.first_error}"
     return f"{found.failed} of {found.done} could not be searched, and --resume tries again; {first}"
 
 

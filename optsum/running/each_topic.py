@@ -97,7 +97,7 @@ def each_topic(
     scores: bool = True,
     row_of: Callable[[Result], dict[str, Any]] | None = None,
 ) -> Generator[Any, None, None]:
-    """Yield the results of each topic together, failures too; for several at once, `Several`, or `Written` for `Lines`.
+    """Yield results topic by topic, failures too: as lists, as `Several` topics at once, or as `Written` for `Lines`.
 
     `setups`: all setups of the searches; they have the same problems and the same options of workers. `solve_part`:
     returns the results of one problem: one for each setup, or fewer if the last is interrupted. Pickled for other

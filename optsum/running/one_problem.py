@@ -258,9 +258,9 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     """Return the result of the reference with the largest value.
 
     For a topic of many sentences, every reference is first searched greedily and bounded. The exact strategy then
-    searches only the references whose bound reaches the best known value, the largest value first, for selections
-    better than that. If the best is not proven, each selection found is evaluated on all references, because its value
-    may be larger on another one.
+    searches only the references whose bound is unknown or reaches the best known value, the most promising first, for
+    selections better than that. If the best is not proven, each selection found is evaluated on all references, because
+    its value may be larger on another one.
 
     All references share one time limit, and half a second after it for what must still be done. Thousands of references
     may need more time; then the result has no bound.
@@ -298,7 +298,7 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
 def _search_hopeful(
     results: list[tuple[int, Result]], topic: Topic, setup: Setup, single: Single, began: float, over: Deadline
 ) -> None:
-    """Replace greedy results by exact ones where the bound allows the largest value, in descending order of values.
+    """Replace greedy results by exact ones where the bound allows the largest value, the most promising first.
 
     A search that reached its share of the time limit is repeated if the others left it more time.
     """

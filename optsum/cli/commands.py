@@ -1,4 +1,4 @@
-"""The commands, except those on texts and studies, which load more (`optsum.cli.texts`, `optsum.cli.study`)."""
+"""Define the commands, except those in `optsum.cli.texts` and `optsum.cli.study`, which load more."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 def _posed(files: Files, options: Mapping[str, Any], **own: Any) -> dict[str, Any]:
-    """Return options with those that a problem in place of topics brings."""
+    """Return the options; if the input has problems instead of topics, with the formulation for problems."""
     from optsum.running.each_topic import posed
 
     return posed(files.topics, {**options, **own}, files.config, map=files.columns)[1]
@@ -171,7 +171,7 @@ def run_enumerate(
 
 
 def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[str, int]) -> str | None:
-    """Return the flag in which an existing row differs from this command and that the hash of options leaves out."""
+    """Return the flag in which an existing row differs from this command, unless the hash of options shows it."""
     if "count" not in row:  # an error
         return None
     if row.get("near") != (None if nearness is None else str(nearness)):
@@ -241,7 +241,7 @@ def run_frontier(
 
 @dataclass(frozen=True, kw_only=True)
 class LabelFiles(ResumedFiles):
-    """Files of labels; the rows may be a folder."""
+    """Files of the command labels, whose output may be a folder."""
 
     output: Annotated[
         str | None,
@@ -595,7 +595,7 @@ def run_merge(
         return FAILED if merged.doubts else DONE
     with RowWriter(output, existing=existing(overwrite), csv_safe=csv_safe, derived=True) as rows:
         written = 0
-        # Where the output is there is room for the rows, so there is for this.
+        # Beside the output, because there is room for the rows.
         with TemporaryDirectory(dir=None if output == "-" else Path(output).parent, prefix=".optsum-") as place:
             merged = merge(folders, Path(place) / "run")
             for row in stored_rows(merged.folder):
@@ -698,7 +698,7 @@ def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
         prepare_climb()
         for strategy in chosen:
             strategy.prepare()
-            if not strategy.exact:  # whose bounds the exact ones prove
+            if not strategy.exact:  # a heuristic's bound needs more kernels
                 import_module(CERTIFICATE).prepare()
             if strategy.enumerates:
                 prepare_families()

@@ -169,8 +169,8 @@ def read_topics(
     path : str or path
         Its format is recognised by its content: JSON Lines or a JSON array, Parquet, CSV or TSV (each may be compressed
         by gzip, bzip2, xz or zstandard, or be the only file in a zip or tar archive), the table of a cover, SGML of DUC
-        and TAC, either of two files with documents and summaries on the same lines; a folder of the parts of one file,
-        of JSON files, CoNLL-U files, stories, document sets or raw texts, or one that `datasets` saved;
+        and TAC, a file with a document on each line beside one with the summaries; a folder with the parts of one file,
+        JSON files, CoNLL-U files, stories, document sets or raw texts, or one that `datasets` saved;
         ``hf:NAME[:CONFIG[:SPLIT]]``. ``-`` is the standard input.
     bad : {"raise", "skip", "keep"}
         An unusable record raises an error, is skipped (the number of skipped ones is logged at the end), or is yielded
@@ -884,9 +884,7 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
         raise InputError(f"this is {alone}{several if columns else ''}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
         collect = "; give its collect()" if hasattr(given, "collect") else ""
-        raise InputError(
-            f"{what} come from a path, a data frame or a list, not from something {json_type(given)}{collect}"
-        )
+        raise InputError(f"{what} come from a path, a data frame or a list, and this is {json_type(given)}{collect}")
     return chain.from_iterable(map(_each, given))
 
 

@@ -137,8 +137,8 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
 
     The result: `ids`, one for each word; `start` (all sentences + 1,), where the words of each sentence begin;
     `lengths`, number of pieces between white space in each sentence; `foreign`, an upper bound of its bytes in pieces
-    with non-ASCII characters; `vocabulary`, the different words of the last text, each ended by a blank; `different`, the
-    number of different words of each text.
+    with non-ASCII characters; `vocabulary`, the different words of the last text, each ended by a blank; `different`,
+    the number of different words of each text.
     """
     most = len(text) // 2 + 1  # a word has at least one byte, and another ends it
     ids = np.empty(most, np.int64)

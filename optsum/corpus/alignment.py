@@ -33,7 +33,7 @@ from optsum.whole import whole
 if TYPE_CHECKING:
     from optsum.coverage.instance import IntArray
 
-UNREAD: Final = "there are alignments for this topic, but no such topic"
+UNREAD: Final = "there are alignments for this topic, but it is not among the topics"
 _Unit: TypeAlias = SentenceId | tuple[int, int]
 
 
@@ -267,7 +267,7 @@ def _marked(
             yield topic
             continue
         if topic.id not in left:
-            yield BadTopic(topic.id, topic.source, "no alignment names it; give one, or leave it out")
+            yield BadTopic(topic.id, topic.source, "no alignment names this topic; give one, or leave the topic out")
             continue
         for number, parts in left.pop(topic.id).items():
             try:

@@ -76,7 +76,7 @@ def claim_names(topic: Topic, numbers: Iterable[int]) -> list[SentenceId]:
 
 
 def worth_of(topic: Topic) -> list[int]:
-    """Return the weight of each abstract sentence: 1, or the given weight times the common denominator of all."""
+    """Return the weight of each abstract sentence as an integer: 1, or the given one times their common denominator."""
     if topic.weights is None:
         return [1] * len(topic.cover or ())
     common = lcm(*[weight.denominator for weight in topic.weights])
@@ -104,9 +104,9 @@ def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
 
 
 def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[SentenceId]) -> None:
-    """Refuse an extract that names a sentence unlike the cover does, or a sentence that the topic lacks.
+    """Refuse an extract that names a sentence otherwise than the cover, or a sentence that the topic lacks.
 
-    Unknown sentences are accepted if the topic has no documents; unknown texts also if the cover names one.
+    Unknown ids are accepted if the topic has no documents; those that are texts also if the cover has unknown ids.
     """
     texts = texts_of(topic)
     known = texts.keys() | alternatives.corresponding
@@ -128,7 +128,7 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
 
 
 def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
-    """Return the texts of all source sentences by unit number, or by their ids in ``meta["sentence_ids"]``."""
+    """Return all source sentences by their ids in ``meta["sentence_ids"]``, or without these by unit number."""
     ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
     usable = (
         isinstance(ids, Sequence)
@@ -144,7 +144,7 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
 
 
 def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
-    """Return the text of an extract: unit numbers, or ids of ``meta["sentence_ids"]``, which take precedence."""
+    """Return the sentences with these unit numbers, or ids in ``meta["sentence_ids"]``, which take precedence."""
     texts = dict(enumerate(topic.sentences)) | (texts_of(topic) if "sentence_ids" in topic.meta else {})
     found = []
     for unit in selection:

@@ -260,9 +260,9 @@ def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
 
 
 def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary | None:
-    """Return the summary in a page of SEE or a plain text, which a `name` of DUC describes; None for other names.
+    """Return the summary in a page of SEE or a plain text whose `name` is one of DUC; None for other names.
 
-    Names are SET.TYPE.SIZE.SELECTOR.AUTHOR, in some cases followed by .DOCUMENT.
+    Names of DUC are SET.TYPE.SIZE.SELECTOR.AUTHOR, or SET.TYPE.SIZE.SELECTOR.AUTHOR.DOCUMENT.
 
     >>> page = '<html><body><a name="1">[1]</a> <a href="#1" id=1>It sat.</a></body></html>'
     >>> summary_of_name("D061.P.100.J.B.AP880911-0016.html", page).documents
@@ -389,7 +389,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _name(entry: Path) -> str:
-    """Return the name without the ending, with each accent composed into one character: macOS may store two."""
+    """Return the name without the ending, normalized to NFC, because macOS may store accents as characters."""
     return normalize("NFC", entry.name if entry.is_dir() else entry.stem)
 
 
@@ -412,7 +412,7 @@ def _record(name: str, documents: Sequence[Text], references: Sequence[Text]) ->
 
 
 def line_pair(path: PathLike) -> tuple[Path, Path] | None:
-    """Return the files of ``SOURCES,SUMMARIES``, or a file and its counterpart (of ``a.src`` ``a.tgt``); or None."""
+    """Return the files in ``SOURCES,SUMMARIES``, or a file and its counterpart (``a.src`` and ``a.tgt``), or None."""
     name = str(path)
     if not Path(name).exists() and name.count(",") == 1:
         source, target = map(Path, name.split(","))
@@ -434,7 +434,7 @@ def _is_text(path: Path) -> bool:
 
 
 def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield a topic for each line of two files, named by its number from 0; marks may separate sentences in a line."""
+    """Yield a topic for each pair of lines of two files, named by its number from 0; marks may separate sentences."""
     stack = ExitStack()
     streams = []
     for path in pair:

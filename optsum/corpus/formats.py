@@ -90,7 +90,7 @@ class RawLines(NamedTuple):
 
 
 class NumberedLines(Iterator[tuple[int, bytes]]):
-    """Iterator over the lines of a stream with their numbers, from 1; a line of `LONGEST` raises an `InputError`."""
+    """Iterator over the lines of a stream with numbers from 1; one above `LONGEST` bytes raises an `InputError`."""
 
     def __init__(self, stream: BufferedReader) -> None:
         self._stream, self._held = stream, b""
@@ -108,7 +108,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
         return self.passed, raw
 
     def several(self) -> list[bytes]:
-        """Return the lines available now, [] only at the end; of a line above `LONGEST` bytes some may be missing."""
+        """Return the lines available now, [] only at the end; of a line above `LONGEST` bytes a part may be missing."""
         parts, self._held = [self._held], b""
         # In a damaged archive the call that fails loses all bytes it was asked for, so it asks for few.
         size = _SEVERAL if isinstance(self._stream.raw, FileIO) else DEFAULT_BUFFER_SIZE
@@ -210,7 +210,7 @@ def bad_topic(source: PathLike, name: str, error: str) -> Line:
 
 
 def topic_line(source: PathLike, name: str, record: Callable[[], Any]) -> Line:
-    """Return the line of a topic that `record` makes from files, or of its error."""
+    """Return a line with the topic that `record` makes from files, or with the error that it raises."""
     try:
         return Line(well_formed(str(source)), record())
     except InputError as error:

@@ -96,9 +96,10 @@ Existing: TypeAlias = Literal["refuse", "overwrite", "resume"]
 
 
 class RowStore(AbstractContextManager["RowStore"]):
-    """The rows in a SQLite file, as its only writer sees them, or (without `write`) one of its readers.
+    """A store of rows in a SQLite file, opened by its only writer, or (without `write`) by one of its readers.
 
-    `damage`: what is wrong with a damaged file, whose readable rows the store has; a writer goes on in a new file.
+    `damage`: what is wrong with a damaged file, or None. Of such a file the store has the readable rows; a writer puts
+    them into a new file.
     """
 
     def __init__(self, path: PathLike, *, write: bool = False) -> None:
@@ -236,7 +237,7 @@ class RowStore(AbstractContextManager["RowStore"]):
         return sum(counts.values()), counts.get(True, 0)
 
     def since(self, began: float) -> tuple[int, float]:
-        """Return the number of pairs of a topic and a cell stored since `began`, and the seconds to the last one."""
+        """Return the number of pairs of a topic and a cell stored since `began`, and the seconds until the last one."""
         ((count, last),) = self._ask("SELECT count(*), max(at) FROM rows WHERE part = 0 AND at >= ?", began)
         return int(count), float((last or began) - began)
 
@@ -896,7 +897,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             raise self._unwritable(error) from error
 
     def kept(self) -> Iterator[Row]:
-        """Iterate over the kept rows of an earlier run, before the first new one."""
+        """Iterate over the kept rows of an earlier run; only before the first new row is written."""
         return read_rows(self._journal) if self._resumed and self._journal is not None else iter(())
 
     def write(self, row: Mapping[str, Any] | bytes) -> None:

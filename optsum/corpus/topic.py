@@ -480,7 +480,7 @@ def _keys(obj: Mapping[Any, Any]) -> str:
 
 
 def parse_path(text: str) -> ColumnPath:
-    """Return the steps of a path.
+    """Return the steps of a path to a field of a record.
 
     >>> parse_path("questions[].responses[*].text")
     ('questions', '[]', 'responses', '[*]', 'text')

@@ -736,7 +736,7 @@ def path_of(topics: AnyTopics) -> str | os.PathLike[str] | None:
 
 
 def topic_given(topic: object, summary: object, reading: Reading, columns: AnyColumns | None = None) -> Topic:
-    """Return the topic in `topic`, or one made of a document and its summary (texts, or lists of sentences)."""
+    """Return `topic` as a topic, or the topic of a document and a summary (texts, or lists of sentences)."""
     if summary is not None:
         for given, what in ((topic, "document"), (summary, "summary")):
             texts = given if isinstance(given, list | tuple) else [given]
@@ -968,7 +968,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class BadSystem:
-    """A line of a systems file that cannot be used."""
+    """A line of a file of system summaries that cannot be used."""
 
     source: str  # ``file:line``.
     error: str  # What is wrong, without the source.
@@ -1060,7 +1060,7 @@ def read_systems(
     Returns
     -------
     iterator of System or BadSystem
-        One for each line that is not blank, in order; it never raises. A second summary of the same system
+        One for each line that is not blank, in order; it never raises an error. A second summary of the same system
         for the same topic is a `BadSystem`.
 
     Raises

@@ -187,7 +187,7 @@ def file_stem(name: str) -> str:
 
 
 def unit_labels(task: Task) -> list[str]:
-    """Return a name of each unit that is valid in every format: its label, or s or u and its number."""
+    """Return a name of each unit that is valid in every format: its label, or ``s`` or ``u`` with a number."""
     if (own := plain_names(task.problem.labels)) is not None:
         return own
     numbered, labels = [f"u{unit}" for unit in range(task.problem.size)], []
@@ -628,7 +628,7 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
 
 
 def _check_claim(task: Task, result: Result, found: SolutionFile, path: Path) -> None:
-    """Refuse a claimed objective that is better than the selection's."""
+    """Refuse a claimed objective that is better than that of the selection."""
     problem = task.problem
     if found.objective is None or result.key is None or not problem.can(Capability.LINEAR):
         return

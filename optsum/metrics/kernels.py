@@ -21,7 +21,7 @@ _LAST = np.uint64(63)
 
 @njit(cache=True)
 def number_pairs(left: Any, right: Any) -> Any:
-    """Return numbers of pairs of numbers below 2^31 by first occurrence, -1 if `left` is negative; and their count."""
+    """Return numbers of pairs of values below 2^31, by first occurrence (-1 if `left` is negative), and their count."""
     room = 64
     while room < 2 * len(left):
         room *= 2
@@ -48,7 +48,7 @@ def number_pairs(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
-    """Return the number of the n-gram at each token, -1 if it would leave the row; `start`; and the count of them."""
+    """Return a number for the n-gram at each token, -1 if it would leave the row; `start`; and the count of numbers."""
     grams = ids
     for step in range(1, size):
         left = np.full(len(ids), -1, np.int64)
@@ -63,7 +63,7 @@ def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
 
 @njit(cache=True)
 def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -> Any:
-    """Return numbers of the tokens of each row except the last `spared`, and of pairs at most `skip` apart.
+    """Return numbers of tokens of each row but the last `spared`, and of pairs with at most `skip` tokens between them.
 
     The result is like that of `ngram_numbers`, in the order of `optsum.metrics.rouge.SkipBigrams.keys`.
     """
@@ -180,7 +180,7 @@ def _joined(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def _count_tokens(ids: Any, start: Any, different: int, references: int, total: Any, shared: Any) -> int:
-    """Set `total` to the tokens of each row, and `shared` if a reference has one of them; return 0, their entries."""
+    """Set `total` to the tokens of each row, and `shared` if a reference has one of them; return 0 entries."""
     known = np.zeros(different, np.bool_)
     for row in range(len(start) - 1):
         total[row] = start[row + 1] - start[row]
@@ -194,7 +194,7 @@ def _count_tokens(ids: Any, start: Any, different: int, references: int, total: 
 def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
     """Count the n-grams of several metrics (`Metric.coded`) in each row of tokens, like `count_rows`.
 
-    `begin` is (metrics * (rows + 1),), metric by metric; `totals` is (metrics, rows); `shared` holds for any metric;
+    `begin` is (metrics * (rows + 1),), metric by metric; `totals` is (metrics, rows); `shared` joins all metrics;
     `kinds` (metrics,) counts different n-grams. For common subsequences there are no entries, and tokens are counted.
     """
     rows = len(start) - 1
@@ -276,7 +276,7 @@ def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, ro
 
 @njit(cache=True)
 def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Return the length of the longest common subsequence of the last text and each other one, as `union_hits` does."""
+    """Return the lengths of longest common subsequences of the last text with others; `group`: as in `union_hits`."""
     references = len(group) - 2
     hits = np.zeros(references, np.int64)
     for reference in range(references):

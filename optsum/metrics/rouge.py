@@ -419,7 +419,7 @@ class SkipBigrams(Metric):
         return chain(tokens, skip_bigrams(tokens, self.skip))
 
     def official_keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
-        """Leave out the last token, like ROUGE-1.5.5, whose loop over the first token of a pair ends one too early."""
+        """Leave out the last unigram, as ROUGE-1.5.5 does: its loop over first tokens of pairs ends one too early."""
         return chain(tokens[:-1], skip_bigrams(tokens, self.skip))
 
 
@@ -472,7 +472,7 @@ class MetricSum(_Several):
 
 @dataclass(frozen=True)
 class GeometricMean(_Several):
-    """The geometric mean of n-grams of several lengths, Ngram(i, j) of Lin & Hovy 2003, eq. 2."""
+    """The geometric mean of the recalls of n-grams of several lengths, Ngram(i, j) of Lin & Hovy 2003, eq. 2."""
 
     first: int
     last: int
@@ -792,7 +792,7 @@ def agreed_reference(
     check: Callable[[], object] = lambda: None,
     **analysis: Any,
 ) -> int:
-    """Return the number of the reference that agrees best with another, the first in case of ties; 0 for a single one.
+    """Return the number of the reference that agrees best with another, the first of equals; 0 for a single one.
 
     Agreement is the score of the other summary against this one (Lin & Hovy 2003, section 5). Scores of the parts of a
     sum are added, those of a geometric mean multiplied. `check`: called every few milliseconds, may raise an exception.

@@ -193,7 +193,7 @@ def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentenc
 
 
 def _origins(raw: str) -> list[int]:
-    """Return for each character of the text in lower case and NFC the position of the first raw one it is made of."""
+    """Return for each character of the text in lower case and NFC the position of the first raw character in it."""
     origins: list[int] = []
     start, whole = 0, ""
     for end in range(len(raw) + 1):
@@ -815,7 +815,7 @@ def _mostly_plain(text: str) -> bool:
 
 
 def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
-    """Return the share of a text in clauses without blanks, if it is large, and the tokenizer for such text."""
+    """Return the share of a text in a script without blanks, if it is large, and the tokenizer for this script."""
     for serving, (letter, most) in _WITHOUT_BLANKS.items():
         held = [len(found) for piece in foreign if (found := re.findall(letter, piece))]
         if sum(held) > _MOST * whole and sum(held) > most * len(held):

@@ -27,7 +27,7 @@ _BECOME_ASCII: Final = (("\u0130", "i\u0307"), ("\u212a", "k"))
 
 @dataclass(frozen=True, eq=False)
 class Interned:
-    """The counted tokens of several sentences."""
+    """The counted tokens of several sentences, as numbers."""
 
     ids: _Ints  # (tokens,): number of each token; different ones are 0, 1, ... by their first occurrence.
     start: _Ints  # (sentences + 1,): sentence s has the tokens ``start[s]:start[s + 1]``.

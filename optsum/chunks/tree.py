@@ -594,7 +594,7 @@ def owners(parse: Parse, words: Sequence[int]) -> list[int]:
             for each in waiting:
                 found[each] = number
             waiting.clear()
-        elif before == -1 or waiting or _opens(parse, number, seen):  # with all marks after an opening one
+        elif before == -1 or waiting or _opens(parse, number, seen):  # an opening mark, or one after it
             waiting.append(number)
         found.append(before)
         seen[parse.tokens[number].form] += 1

@@ -362,7 +362,7 @@ def _extend(
     already = [unit for unit, _ in chosen]
     found.extend(tuple(sorted([*already, unit])) for unit in units[:complete][minimal].tolist())
     if slots > 1:
-        # Gains never grow as sentences are added: the first unit of a set gains at least an equal share of the rest.
+        # Gains never grow as units are added, so the first of a set must gain at least an equal share of the rest.
         for place in range(complete, np.count_nonzero((gains > 0) & (gains * slots >= missing))):
             if limit is not None and len(found) > limit:
                 return

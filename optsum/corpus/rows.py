@@ -170,7 +170,7 @@ class RowStore(AbstractContextManager["RowStore"]):
         except sqlite3.OperationalError:
             if self._path.with_name(f"{STORE}-wal").exists():
                 raise
-            # The folder is read-only: nobody writes, and SQLite cannot make the files that it needs beside a log.
+            # The folder is read-only: nobody writes, and SQLite cannot create the files that a reader needs.
             return _connected(f"{uri}?immutable=1", first, uri=True)
 
     @contextmanager
@@ -310,7 +310,7 @@ def _check_all(database: sqlite3.Connection) -> None:
         for table, known, wanted in (("rows", _is_row, row), ("facts", _is_fact, fact)):
             columns = _columns(database, table)
             listed = ", ".join(name if name in columns else f"NULL AS {name}" for name in wanted)
-            for held in database.execute(f"SELECT {listed} FROM {table}"):  # noqa: S608 - names of ours
+            for held in database.execute(f"SELECT {listed} FROM {table}"):  # noqa: S608 - constant names
                 if not known(*held):
                     raise _DamagedError(f"a row of the table {table} differs from what was written")
     except sqlite3.DatabaseError as error:
@@ -850,7 +850,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     def _open(self) -> None:
         assert self._journal is not None  # noqa: S101 - of files only
-        self._made = not self._journal.exists()  # a journal of our own may be removed
+        self._made = not self._journal.exists()  # whether a failure may remove it
         self._file = FileIO(open_own(self._journal), "ab")
         if not lock(self._file.fileno(), self._journal):
             self._file.close()

@@ -125,7 +125,7 @@ class Reading(NamedTuple):
     flat: Flat | None = None  # Meaning of a flat list of strings.
     # Whether each line of raw text is a sentence; None: only in columns that are known for it.
     lines: bool | None = None
-    summary_lines: SummaryLines | None = None  # The same for references and systems' summaries, if None.
+    summary_lines: SummaryLines | None = None  # The same for summaries, if `lines` is None.
     source_words: int | None = None  # Read the sentences within this many words of the documents.
     # Columns of records by their meaning (``--map``); None: recognise those of well-known data sets.
     columns: Columns | None = None

@@ -335,7 +335,7 @@ def _positions(tokens: Sequence[Token]) -> dict[Token, int]:
 
 def _trace(reference: Sequence[str], places: Mapping[str, int], width: int) -> list[int]:
     """Return the traced positions in `reference`, descending; `places`: positions of the summary's `width` tokens."""
-    # A reference token without a match has the same lengths as the one before it: it is always dropped for free.
+    # A reference token without a match has the same lengths as the one before it, so the traceback always drops it.
     rows = [(position, places[token]) for position, token in enumerate(reference) if token in places]
     # Bit j is 0 where the length grows from the summary's first j tokens to its first j + 1.
     full = (1 << width) - 1

@@ -676,7 +676,7 @@ def token_counter(name: str) -> Callable[[Sentence], int]:
         text = raw_text(sentence)
         try:
             found = function(text)
-            if isinstance(found, Mapping):  # as tokenizers of transformers return
+            if isinstance(found, Mapping):  # as from tokenizers of transformers
                 found = found["input_ids"]
             number = found if isinstance(found, int) else len(found)
         except Exception as error:
@@ -729,7 +729,7 @@ def tokenizer_check(
             f"the stemmer {analyzer.stemmer} is for English, and the language is {language}: give another, such as "
             "--stemmer=snowball:german, or --no-stem"
         )
-    if joined.isascii():  # no tokenizer spoils a word of ASCII
+    if joined.isascii():  # every tokenizer keeps ASCII words
         return None
     whole = len(joined) - joined.count(" ")
     foreign = [word for text in filterfalse(str.isascii, texts) for word in filterfalse(str.isascii, text.split())]
@@ -808,7 +808,7 @@ def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | N
 
 def _mostly_plain(text: str) -> bool:
     many = _LOST / (1 - _LOST)
-    if len(text.encode("utf-8", "surrogatepass")) - len(text) < text.count("e") * many - 1:  # a bound of letters
+    if len(text.encode("utf-8", "surrogatepass")) - len(text) < text.count("e") * many - 1:  # a quick bound
         return True
     plain = text.encode("ascii", "ignore")
     return len(text) - len(plain) < len(plain.translate(None, _NO_LETTERS)) * many - 1

@@ -345,9 +345,9 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
     if left:
         reading.notes(
             "left",
-            f"left out: {len(left)} of {references}, because {documents} has no document of that name, such as "
-            f"{left[0].name}; name references after their documents, or NAME.1.txt and NAME.2.txt if several belong "
-            "to one",
+            f"left out: {len(left)} of the references in {references}, such as {left[0].name}, because {documents} has "
+            "no document of that name; name references after their documents, or NAME.1.txt and NAME.2.txt if several "
+            "belong to one",
         )
     for entry in entries:
         beside = references / entry.name

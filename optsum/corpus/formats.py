@@ -732,7 +732,7 @@ def topic_of_nuggets(record: Mapping[str, Any]) -> dict[str, Any]:
     nuggets = record["nuggets"]
     lists = [each.get("relevant_corpus_ids") if isinstance(each, dict) else None for each in nuggets or ()]
     if not lists or not all(isinstance(each, list) for each in lists):
-        one = "it is a single passage of a question; give the file of all its passages"
+        one = "it is a single passage of a question; give the file with all passages of the question"
         raise InputError(f"a record of nuggets cannot be used: {one if _is_assigned(record) else _NO_PASSAGES}")
     names = [each.get("_id", number) for number, each in enumerate(nuggets)]
     cover = [[[passage] for passage in dict.fromkeys(each)] for each in lists if each is not None]

@@ -408,7 +408,7 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
     if reading.source_words is not None:
         if covered or "vectors" in obj:
             raise InputError(
-                "its cover or vectors belong to all sentences, which cannot be cut then; leave out --source-words"
+                "its cover or vectors refer to all sentences, so none can be left out; leave out --source-words"
             )
         documents = _first_words(documents, reading.source_words)
         units = sum(map(len, documents))
@@ -812,9 +812,7 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     if len(text) < 8 and text.strip() in _MISSING:
-        reading.notes(
-            "missing", f"{where} is {text.strip()} in a topic, which is read as a text; leave such topics out"
-        )
+        reading.notes("missing", f"{where} is {text.strip()} in a topic, and is read as a text; leave such topics out")
     text = with_breaks(text)
     if (marked := between_marks(text)) is not None:
         return tuple(map(well_formed, marked))
@@ -999,8 +997,8 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     if place.is_dir():
         if "/" in topic.id or "\\" in topic.id:
             raise InputError(
-                f"the id {topic.id!r} cannot be the name of a file, and another id may look like it: give a single "
-                f"npz file with --vectors, with arrays called {topic.id}/sentences and {topic.id}/references"
+                f"the id {topic.id!r} cannot be the name of a file: give a single npz file with --vectors, with "
+                f"arrays called {topic.id}/sentences and {topic.id}/references"
             )
         file, prefix = place / f"{topic.id}.npz", ""
         # Names are compared here, because some file systems open A.npz when asked for a.npz.

@@ -370,7 +370,7 @@ def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
     try:
         found = _read(lines, columns)
     except (IndexError, StopIteration) as error:
-        raise InputError(f"The solution {path} cannot be understood: it, or a line of it, ends too early.") from error
+        raise InputError(f"The solution {path} cannot be understood: the file or a line ends too early.") from error
     except ValueError as error:
         raise InputError(f"The solution {path} cannot be understood: {error}.") from error
     if found is None:

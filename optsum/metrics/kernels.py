@@ -194,7 +194,7 @@ def _count_tokens(ids: Any, start: Any, different: int, references: int, total: 
 def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
     """Count the n-grams of several metrics (`Metric.coded`) in each row of tokens, like `count_rows`.
 
-    `begin` is (metrics * (rows + 1),), metric by metric; `totals` is (metrics, rows); `shared` joins all metrics;
+    `begin` is (metrics * (rows + 1),), metric by metric; `totals` is (metrics, rows); `shared` is of any metric;
     `kinds` (metrics,) counts different n-grams. For common subsequences there are no entries, and tokens are counted.
     """
     rows = len(start) - 1

@@ -94,7 +94,7 @@ def _words_of(
 
     Counts are the different words of each text. But if words are dropped or stemmed, texts are numbered together; then
     token numbers (otherwise None) are those of each different word, -1 if it is dropped, and the count is of tokens.
-    The result is None while the kernel is not worth loading: doing without it now loses `lost_s` seconds.
+    The result is None while the kernel is not worth loading to save the `lost_s` seconds that doing without it costs.
     """
     plain = analyzer.stopwords == "keep" and not analyzer.stem
     # One text after another: ASCII, as most are, is only copied; joined, one other text would slow down all.

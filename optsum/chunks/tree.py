@@ -338,8 +338,6 @@ def rules_for(parse: Parse) -> Rules:
 def parse_rules(text: str, name: str = "rules") -> Rules:
     """Return rules from the TOML text of a file, called `name` in messages.
 
-    Examples
-    --------
     >>> rules = parse_rules('''
     ... extends = "ud"
     ... [[rule]]

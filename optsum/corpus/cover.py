@@ -201,8 +201,6 @@ def _begins_row(line: str) -> bool:
 def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Topic:
     r"""Return a topic made of a table: its cover, with the ids of abstract sentences in ``meta["abstract_ids"]``.
 
-    Examples
-    --------
     >>> parse_cover_table("1 {s1} ∪ {s10, s11}\n2 s3,s5,s6", topic_id="t").cover
     ((('s1',), ('s10', 's11')), (('s3', 's5', 's6'),))
     """

@@ -182,7 +182,7 @@ class Metric(ABC):
 
     @property
     def coded(self) -> tuple[int, int] | None:
-        """The code for kernels: (`NGRAMS`, n), (`SKIPS`, skip) or (`LONGEST`, 0 or 1); None if only `keys` can count."""
+        """Code for kernels: (`NGRAMS`, n), (`SKIPS`, skip) or (`LONGEST`, 0 or 1); None if only `keys` can count."""
         kind, number = vars(type(self)).get("_code", (None, None))
         return None if kind is None else (kind, getattr(self, number) if isinstance(number, str) else number)
 

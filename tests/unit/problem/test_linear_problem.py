@@ -254,7 +254,7 @@ def test_columns_of_a_file_are_units_or_said_and_have_their_names(
     problem = optsum.Problem.from_mps(path)
     assert problem.labels == ("a", "b", "c")
     assert (
-        "1 of the whole-numbered columns are not units, because they can have values other than 0 and 1 (n)"
+        "1 of the integral columns are not units, because they can have values other than 0 and 1 (n)"
         in caplog.text
     )
     found = optsum.solve(problem)

@@ -45,7 +45,7 @@ from optsum.system.compiled import compiles, njit
 class MoveTable(NamedTuple):
     """Gains of units, and the copies of features for which they are valid."""
 
-    # (units,): the amount that the features of each unit that is not chosen would add to the numerator; empty: no table.
+    # (units,): what the features of each unit that is not chosen would add to the numerator; empty if no table is used.
     gains: IntArray
     copies: IntArray  # (features,): the copies for which the gains are valid.
     # holder_start, holder, holder_count: packed: the units that have each feature, and their numbers of copies.

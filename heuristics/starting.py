@@ -413,7 +413,7 @@ class Plain:
         return self.run.see(selection) if known is None else known
 
     def better(self, one: Selection, other: Selection) -> bool:
-        """Return whether a selection has less violation, or else a better value, or else a shorter length than another."""
+        """Return whether a selection is better than another (see `order`), or as good and shorter."""
         order = self.order(one, other)
         return order > 0 or (order == 0 and self.run.problem.length(one) < self.run.problem.length(other))
 

@@ -57,7 +57,7 @@ class MoveTable(NamedTuple):
 
 
 def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
-    """Return the table of an instance for the empty selection; an empty one if gains of units are not such sums."""
+    """Return the table of an instance for the empty selection; empty unless all features feed one numerator."""
     if instance.goal is not Sense.MAXIMIZE or not (quick > 0).any() or (instance.slot != 0).any():
         none = np.zeros(0, np.int64)
         return MoveTable(none, none, none, none, none, none, 0)
@@ -523,7 +523,7 @@ def restart(descent: Any, pairs: int) -> None:
 
 @njit(cache=True)
 def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
-    """Add, from a random feature on, the shortest option of each feature that lacks copies; return their evaluations.
+    """Add, from a random feature on, the shortest option of each feature that lacks copies; return how many were tried.
 
     Evaluating the options of all features for each addition would take too long.
     """
@@ -638,7 +638,7 @@ def _swap(arrays: Any, moves: Any, descent: Any, first: int, second: int, dense:
 
 @njit(cache=True)
 def descend(arrays: Any, moves: Any, descent: Any, until: int) -> bool:
-    """Continue to a local optimum, or until `until` moves are evaluated in total; return whether it is optimal."""
+    """Continue to a local optimum, or until `until` moves are evaluated in total; return whether it was reached."""
     state, control = descent.state, descent.control
     n = len(state.chosen)
     while control[PHASE] != OPTIMUM:

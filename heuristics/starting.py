@@ -92,7 +92,7 @@ class Greedy(Strategy):
 
     @staticmethod
     def _take_idle(run: Run, selection: Selection) -> None:
-        """Add all units that fit and do not lower the value, and set the run's selection: it keeps only better ones."""
+        """Add all units that fit and do not lower the value, and store the selection: a run keeps only better ones."""
         for move in list(run.problem.moves(selection)):
             run.check()
             more = tuple(sorted({*selection, *move}))
@@ -373,7 +373,7 @@ def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
 
 
 class Slices:
-    """Runs a kernel in slices, so that limits and Ctrl-C take effect."""
+    """A runner of a kernel in slices of time, so that limits and Ctrl-C take effect."""
 
     def __init__(self, run: Run) -> None:
         self._run, self._go = run, in_strides(2_000)

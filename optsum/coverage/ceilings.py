@@ -65,7 +65,7 @@ class Ceiling(ABC):
 
     @abstractmethod
     def columns(self, *, relaxed: bool) -> CeilingPart:
-        """Return the columns and rows of the ceiling in an integer program, or in a smaller program with no less."""
+        """Return the columns and rows of the ceiling in an integer program; fewer, which only bound it, if relaxed."""
 
     @property
     def text_length(self) -> int:
@@ -438,7 +438,7 @@ def extend(flat: Any, places: Any, row: int) -> None:
 
 @njit(cache=True)
 def correct(ceilings: Any, count: int, totals: Any) -> None:
-    """Replace, in totals of the units ``ceilings.units[:count]`` (ascending), features and masses by true hits."""
+    """Correct, in place, the totals of the units ``ceilings.units[:count]`` (ascending) to those with true hits."""
     units = ceilings.units
     for group in range(len(ceilings.capped)):
         covered, copies = np.int64(0), np.int64(0)

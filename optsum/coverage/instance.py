@@ -95,7 +95,7 @@ class Combination(Enum):
         self.turns = name == "harmonic"  # Reciprocals of ratios are added.
 
     def is_itself(self, weights: Sequence[int]) -> bool:
-        """Return whether there is one ratio, which is compared itself, not a power of it."""
+        """Return whether a value is compared as the only ratio itself, not as a power of it."""
         return len(weights) == 1 and not self.multiplies
 
     def power(self, weights: Sequence[int]) -> int:
@@ -126,7 +126,7 @@ class Combination(Enum):
         return found
 
     def largest(self, tops: Sequence[int], bottoms: Sequence[int], weights: Sequence[int]) -> tuple[int, int]:
-        """Return the largest numerator and denominator of a value from the largest ones of its ratios, all above 0."""
+        """Return the largest numerator and denominator that a value can have, from those of its ratios (all > 0)."""
         ratios = list(zip(weights, tops, bottoms, strict=True))
         if self.multiplies:
             return prod(top**weight for weight, top, _ in ratios), prod(bottom**weight for weight, _, bottom in ratios)
@@ -231,7 +231,7 @@ class Joint:
 
     @cached_property
     def seam(self) -> bool:
-        """Whether it needs two units and every unit between them vetoes it, as in n-grams across a sentence end."""
+        """Whether the joint needs two units and is vetoed by every unit between, as an n-gram across a sentence end."""
         needs = self.needs
         return len(needs) == 2 and needs[0] < needs[1] and self.vetoes == range(needs[0] + 1, needs[1])
 
@@ -845,11 +845,11 @@ class Facility(Coverage):
         return False
 
     def first_kept(self, *, every: bool = False) -> IntArray:
-        """Return the levels of each token to keep at first, for one optimum or (`every`) for a family of selections."""
+        """Return the number of levels of each token to keep at first, for one optimum or (`every`) many selections."""
         return np.full(len(self.similar), max(_FIRST, self.size // (_SHARE_OF_ALL if every else _SHARE)), np.int64)
 
     def more_kept(self, kept: IntArray, selection: Iterable[int]) -> IntArray:
-        """Return more levels for tokens whose floor a selection missed: at least double, until it reaches the floor."""
+        """Return the number of levels of each token to keep next: at least twice if a selection missed its floor."""
         chosen = list(selection)
         best = self.similar[:, chosen].max(axis=1) if chosen else np.full(len(self.similar), -1, np.int64)
         ordered, different = self._ordered()

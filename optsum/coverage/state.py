@@ -304,7 +304,7 @@ def true_totals(arrays: Any, state: Any) -> Any:
 
 @njit(cache=True)
 def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
-    """Return numerator and denominator of a value for comparisons, from the totals in a column (a product's power)."""
+    """Return numerator and denominator of a value for comparisons, from a column of totals; a product has no root."""
     if combination == INTEGER:
         return totals[0, place], np.int64(1)
     if combination == HARMONIC:
@@ -373,7 +373,7 @@ def gain_kinds(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
 
 @njit(cache=True)
 def unit_gains(copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit):
-    """Return what an added unit's features add to numerator and denominator; for a cover, missing copies and 0."""
+    """Return what an added unit's features add to numerator and denominator; for a cover, its needed copies and 0."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(unit_start[unit], unit_start[unit + 1]):
         feature = unit_feature[entry]
@@ -532,7 +532,7 @@ def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber
 
 
 def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
-    """Return a climb by gain per length, made to its end or the deadline; None without arrays, or if time was over."""
+    """Return a climb by gain per length, made until it ends or the deadline passes; None if it could not begin."""
     try:
         climbers = None if deadline.passed else climbers_of(instance, deadline)
     except Stopped:

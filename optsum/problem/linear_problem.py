@@ -358,7 +358,7 @@ class _Relaxation:
         self._columns = np.arange(model.columns, dtype=np.int32)
 
     def duals(self, lower: IntArray, upper: IntArray) -> tuple[NDArray[np.float64], bool]:
-        """Return multipliers of the rows for bounds of the columns, and False if they are a ray of infeasibility.
+        """Return the multipliers of the rows under bounds of the columns; False if they are a ray of infeasibility.
 
         They are zeros after a time limit. All are found in floating point, and callers must prove bounds in integers.
         """

@@ -246,7 +246,7 @@ class Subsequences:
         return first, last
 
     def _held(self, first: int, last: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Return unit, token and number of copies for each token of a unit that occurs from `first` to `last`."""
+        """Return unit, token and copies of each token of a unit that references have from `first` to `last`."""
         ids, different = self.tokens.ids, self.tokens.different
         known = np.zeros(different, np.bool_)
         known[ids[first:last]] = True
@@ -302,7 +302,7 @@ class Subsequences:
     def _groups(
         self, first: int, last: int, reference: int, positions: IntArray
     ) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield positions and copies of tokens in several sentences of a reference, in each of which a copy may hit."""
+        """Yield positions (as bits) and copies of each token in several sentences of a reference; one may cover all."""
         ids = self.tokens.ids[first:last].tolist()
         bounds = self.tokens.start[self.references[reference] : self.references[reference + 1] + 1] - first
         sentence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()

@@ -356,7 +356,7 @@ _ROUNDED: Final = 1e-9  # Relative error that is tolerated in a user's bound in 
 def hold_bound(
     problem: Problem, bound: Any, chosen: Selection, rest: Selection, held: Selection, seen: Evaluation
 ) -> None:
-    """Refuse a user's bound for `chosen`, with `rest` undecided, that the value of the completion `held` exceeds.
+    """Refuse a user's bound for `chosen`, with `rest` undecided, if the completion `held` is better than the bound.
 
     `seen`: the evaluation of `held`. Rounding errors of floating point are tolerated.
     """
@@ -522,7 +522,7 @@ class CoverageProblem(Problem):
 
     @property
     def prepared_as(self) -> Hashable:
-        """The kind of objective, equal for problems that need the same kernels; None for covers and own `prepare`."""
+        """A key, equal for problems that need the same kernels; None for covers and for subclasses with own `prepare`."""
         instance = self.instance
         if instance.goal is Sense.MINIMIZE or type(self).prepare is not CoverageProblem.prepare:
             return None

@@ -40,9 +40,9 @@ _CEILING_S: Final = 8e-6  # Approximate seconds to add a ceiling to a program, f
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """An integer program: ``objective . x`` under ``row_lower <= A x <= row_upper``, ``0 <= x <= upper``; A by rows.
+    """An integer program: ``objective . x`` under ``row_lower <= A x <= row_upper`` and ``0 <= x <= upper``.
 
-    All data are integers, so a bound can be proven without floating point (`dual_bound`).
+    A is stored by rows. All data are integers, so a bound can be proven without floating point (`dual_bound`).
     """
 
     sense: Sense

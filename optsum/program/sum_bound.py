@@ -363,7 +363,7 @@ class SumBound:
         linear: IntArray,
         base: Sequence[int],
     ) -> bool:
-        """Return whether prices prove in integers that no selection has more than a value."""
+        """Return whether prices prove in integers that no selection in the program has more than `value`."""
         copies, times = self._copies, int(value * self._grid)
         sums = float(price @ copies.most) + float(
             np.abs(row_price) @ np.abs(copies.rows.astype(np.float64)).sum(axis=1)

@@ -53,7 +53,7 @@ class Outline:
 
 
 def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ...]:
-    """Return, for each coordinate but the first, its lower and upper limit over the first, among sums of columns."""
+    """Return the lowest and the highest sums of each coordinate but the first, as curves over sums of the first."""
     first, *others = added
     ways = [(other, np.argsort(other / first, kind="stable")) for other in others]
 

@@ -522,7 +522,7 @@ class CoverageProblem(Problem):
 
     @property
     def prepared_as(self) -> Hashable:
-        """A key, equal for problems that need the same kernels; None for covers and for subclasses with own `prepare`."""
+        """A key, equal for problems that need the same kernels; None for covers and subclasses with own `prepare`."""
         instance = self.instance
         if instance.goal is Sense.MINIMIZE or type(self).prepare is not CoverageProblem.prepare:
             return None

@@ -339,7 +339,7 @@ def decisions(problem: Problem, selection: Selection) -> IntArray:
 def on_arrays(run: Run) -> tuple[Any, Any] | None:
     """Return the arrays of a problem and its moves; None if kernels do not support it."""
     if not run.problem.can(Capability.COVERAGE) or run.problem.coverage.ceilings:
-        return None  # descents compare totals of features, which exceed the true ones
+        return None  # descents compare totals of features, which ceilings make too large
     from optsum.coverage.state import arrays_of
 
     from .moves import neighbourhood_of

@@ -180,7 +180,7 @@ class Row:
     def __post_init__(self) -> None:
         """Convert whole numbers exactly, and refuse an invalid row."""
         for name in ("units", "coefficients"):
-            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of the row {self.name!r}, {name} {{}}"))
+            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Entry {{}} of {name} of row {self.name!r}"))
         given = self.least if self.low is _NO_MINIMUM else self.low
         object.__setattr__(self, "low", whole(given, f"The minimum of the row {self.name!r}"))
         if self.high is not None:
@@ -399,7 +399,7 @@ class Coverage:
         yield "the combination RATIO has several weights", self.combination.alone and len(self.weights) != 1
         yield "a feature feeds a total that does not exist", _outside(self.slot, totals)
         yield "mass must have a row per total and a column per unit", self.mass.shape != (totals, n)
-        # A denominator may start below 0: a joined text of w words has w - 1 bigrams. Its ratio is 0 unless it is > 0.
+        # A denominator may start below 0: a joined text of w words has w - 1 bigrams. The ratio is then 0.
         yield "a numerator is negative", bool((self.mass < 0).any() or (self.constants[0::2] < 0).any())
         yield "there must be no parent, or one (or -1) for each unit", len(self.parents) not in {0, n}
         yield (

@@ -121,7 +121,7 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
         *_features(instance, rows),
         kernel_array(constants),
         kernel_array(instance.mass),
-        kernel_array([min(weight, _INT64_SAFE) for weight in instance.weights]),  # larger: only with `totals_only`
+        kernel_array([min(weight, _INT64_SAFE) for weight in instance.weights]),  # larger ones: only with `totals_only`
         kernel_array(parents),
         *limits,
         COVER if covering else KINDS[instance.combination],

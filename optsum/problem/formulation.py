@@ -348,7 +348,7 @@ class Spec:
             return list(map(self.length_of, topic.sentences))
         if topic.lengths is None:
             raise InputError(
-                f'topic {topic.id!r} has no "lengths": give a whole number for each sentence, or another --length-unit'
+                f'Topic {topic.id!r} has no "lengths": give a whole number for each sentence, or another --length-unit.'
             )
         return list(topic.lengths)
 

@@ -417,7 +417,7 @@ def _relaxed_tops(instance: Coverage, tops: Sequence[int], deadline: Deadline) -
 
 def one_varies(instance: Coverage) -> bool:
     """Return whether all denominators are constant, except at most one that is a sum over the units."""
-    if isinstance(instance, Facility):  # without arrays of all levels, which are many
+    if isinstance(instance, Facility):  # without building the large arrays of all levels
         return True
     return int(instance.mass[1::2].any(axis=1).sum()) <= 1 and not (instance.slot % 2 == 1).any()
 

@@ -242,7 +242,7 @@ class SumBound:
         merged = merged_features(instance.changed(joints=()), group)
         width = np.diff(merged.level_start) - 1
         steps = np.append(0, np.cumsum(width))
-        # What each step of a merged feature adds to each numerator.
+        # The amount that each step of a merged feature adds to each numerator.
         self._gains = np.zeros((int(steps[-1]), instance.ratios), np.int64)
         rise, of = steps_of(instance)
         at = steps[group[of]] + np.arange(len(of)) - np.searchsorted(of, of)

@@ -155,7 +155,7 @@ def wish_of(instance: Coverage, ratios: Sequence[int], value: Fraction, totals: 
 
 def reaches(instance: Coverage) -> list[int]:
     """Return an upper limit of each total: its constant, all masses, and the full gains of all its features."""
-    if isinstance(instance, Facility):  # without arrays of all levels, which are many
+    if isinstance(instance, Facility):  # without building the large arrays of all levels
         top = int((instance.similar.max(axis=1, initial=0) * instance.importance).sum())
         return [top, int(instance.constants[1]), *map(int, instance.own.sum(axis=1))]
     full = instance.level[instance.level_start[1:] - 1]
@@ -408,7 +408,7 @@ def merged_features(coverage: Coverage, group: IntArray) -> Coverage:
         coverage,
         unit_start=np.concatenate([[0], np.cumsum(np.bincount(unit, minlength=coverage.size))]).astype(np.int64),
         unit_feature=group[coverage.unit_feature[entries]],
-        unit_count=np.clip(coverage.unit_count, 1, np.maximum(full, 1)[coverage.unit_feature])[entries],  # as grouped
+        unit_count=np.clip(coverage.unit_count, 1, np.maximum(full, 1)[coverage.unit_feature])[entries],  # as in groups
         level_start=level_start,
         level=level,
         slot=coverage.slot[first] % 2,

@@ -189,8 +189,8 @@ def _foremost(run: Run, selection: Selection, held: Evaluation, *, covering: boo
 class Lead(Strategy):
     """Choose the first units in document order, up to the first that does not fit; for a cover, until all is covered.
 
-    Here and in `Random`, a unit comes with its ancestors, and a part of a sentence with the whole sentence. If these
-    units violate side constraints, units that reduce the violation come first, and others only if they cause none.
+    Here and in `Random`, a unit comes with its ancestors, and a part of a sentence with the whole sentence. If that
+    violates side constraints, the selection is made anew: units that reduce the violation first, then harmless ones.
     """
 
     name: ClassVar[str] = "lead"

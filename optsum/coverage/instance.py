@@ -180,7 +180,7 @@ class Row:
     def __post_init__(self) -> None:
         """Convert whole numbers exactly, and refuse an invalid row."""
         for name in ("units", "coefficients"):
-            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Entry {{}} of {name} of row {self.name!r}"))
+            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of row {self.name!r}, {name}[{{}}]"))
         given = self.least if self.low is _NO_MINIMUM else self.low
         object.__setattr__(self, "low", whole(given, f"The minimum of the row {self.name!r}"))
         if self.high is not None:

@@ -19,7 +19,7 @@ _log = logging.getLogger("optsum")
 E = TypeVar("E", bound=BaseException)
 _SPEAKS: Final = "OPTSUM_SPEAKS"
 SPEAKS_OF_FLAGS: Final = {_SPEAKS: "flags"}
-"""Environment variable that makes errors name options as flags (``--max-length N``), not as keywords (``max_length=N``).
+"""Environment variable by which errors name options as flags (``--max-length N``), not as keywords (``max_length=N``).
 
 The command line sets it, and its worker processes inherit it, so that all rows name options alike.
 """
